@@ -115,7 +115,7 @@ class Blocks:
         log_counts, p, layers, r = rest[0] == "log", float(rest[1]), int(rest[2]), int(rest[3])
         key = " ".join(rest[:2] + rest[3:])
         if key not in self.models:
-            model = DCoT(r=r, layers=5, p=p, log=log_counts).fit(x[:train], workers=self.workers)
+            model = DCoT(r=r, layers=5, p=p, log=log_counts, min_df=1).fit(x[:train], workers=self.workers)
             self.models[key] = model.transform(x, self.workers) - model.empty_
         return self.models[key][:, : layers * r]
 
@@ -266,7 +266,7 @@ def timed(name: str, x: csr_array, workers: int, repeat: int = 3) -> None:
 
 def times(task: Task, arxiv: str | None, workers: int, folder: Path) -> None:
     """Print the time of learning and encoding, p = 0.9 and r = 500, on Reuters and on growing parts of arXiv."""
-    DCoT(r=1).fit(task.x[:50]).transform(task.x[:50])
+    DCoT(r=1, min_df=1).fit(task.x[:50]).transform(task.x[:50])
     print(
         "\n| collection | documents | words | non-zeros | workers | learning | a non-zero | steps | W | encoded a second |"
     )

@@ -146,7 +146,7 @@ def show_exact() -> None:
     truths = [np.array([enumerated(n, counts) for counts in x.toarray()]) for n, x in zip(networks, rows, strict=True)]
     for estimate, sweeps in product(("probabilities", "samples"), (5000, 100_000)):
         errors = [
-            np.abs(encode(n, x, sweeps=sweeps, estimate=estimate).toarray() - truth).max()
+            np.abs(encode(n, x, sweeps=sweeps, estimate=estimate, method="gibbs").toarray() - truth).max()
             for n, x, truth in zip(networks, rows, truths, strict=True)
         ]
         print(f"| {estimate} | {sweeps:,} | {np.mean(errors):.4f} | {max(errors):.4f} |")
@@ -169,7 +169,7 @@ def show_swaps() -> None:
         errors, spent = [], 0.0
         for (network, rows, truth), seed in product(cases, range(3)):
             begin = time.thread_time()
-            found = encode(network, rows, swaps=swaps, seed=seed).toarray()
+            found = encode(network, rows, swaps=swaps, seed=seed, method="gibbs").toarray()
             spent += time.thread_time() - begin
             errors += np.abs(found - truth).max(axis=1).tolist()
         print(
@@ -244,9 +244,13 @@ def show_pruning(number: int) -> None:
     for length in (10, 30, 100):
         rows = queries(network, subjects, length, number)
         pruned, full, other, other_full = (
-            encode(network, rows, most=most, seed=seed) for seed, most in ((0, 200), (0, 5000), (1, 200), (1, 5000))
+            encode(network, rows, most=most, seed=seed, method="gibbs")
+            for seed, most in ((0, 200), (0, 5000), (1, 200), (1, 5000))
         )
-        spent = [1000 * seconds(lambda m=most, x=rows: encode(network, x, most=m)) / number for most in (200, 5000)]
+        spent = [
+            1000 * seconds(lambda m=most, x=rows: encode(network, x, most=m, method="gibbs")) / number
+            for most in (200, 5000)
+        ]
         print(
             f"| {length} | {overlap(pruned, full):.2f} | {overlap(pruned, other):.2f} | {overlap(full, other_full):.2f} "
             f"| {spent[0]:.1f} | {spent[1]:.1f} |"
@@ -259,10 +263,10 @@ def show_propagation(number: int) -> None:
     print("\n| units | propagation | probabilities | samples | propagation ms | Gibbs ms |\n|---|---|---|---|---|---|")
     for length in LENGTHS:
         rows = queries(network, subjects, length, number)
-        truth = encode(network, rows, sweeps=100_000, seed=5)
+        truth = encode(network, rows, sweeps=100_000, seed=5, method="gibbs")
         found = [
             overlap(truth, encode(network, rows, **options))  # type: ignore[arg-type]
-            for options in ({"method": "propagation"}, {}, {"estimate": "samples"})
+            for options in ({"method": "propagation"}, {"method": "gibbs"}, {"method": "gibbs", "estimate": "samples"})
         ]
         spent = [
             1000 * seconds(lambda m=m, x=rows: encode(network, x, method=m), 3) / number
@@ -285,7 +289,7 @@ def show_cost(number: int) -> None:
         for value in values:
             given = queries(network, subjects, value, number) if name == "units" else rows
             options = {} if name == "units" else {name: value}
-            spent.append(1000 * seconds(lambda g=given, o=options: encode(network, g, **o), 2) / number)  # type: ignore[misc]
+            spent.append(1000 * seconds(lambda g=given, o=options: encode(network, g, method="gibbs", **o), 2) / number)  # type: ignore[misc]
         slope = np.polyfit(np.log(values), np.log(spent), 1)[0]
         print(f"| {name} | {', '.join(map(str, values))} | {', '.join(f'{x:.1f}' for x in spent)} | {slope:.2f} |")
 
@@ -309,7 +313,7 @@ def show_peer(program: str, number: int) -> None:
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
             assert peer.stdin and peer.stdout
             peer.stdout.readline()
-            encode(network, queries(network, subjects, 2, 1))
+            encode(network, queries(network, subjects, 2, 1), method="gibbs")
             print(
                 "\n| units | released ms | Sublex ms | ratio | propagation ms | ten best in common |\n|---|---|---|---|---|---|"
             )
@@ -332,10 +336,10 @@ def compare(peer: subprocess.Popen[str], network: Network, rows: csr_array) -> N
         for item in answer:
             keyphrase, _, value = item.partition(":")
             found[int(keyphrase) - 1] = float(value)
-        ours = 1000 * seconds(lambda row=row: encode(network, row))
+        ours = 1000 * seconds(lambda row=row: encode(network, row, method="gibbs"))
         propagation = 1000 * seconds(lambda row=row: encode(network, row, method="propagation"))
         spent.append((float(milliseconds), ours, propagation))
-        same.append(len(top(found) & top(encode(network, row).toarray()[0])) / 10)
+        same.append(len(top(found) & top(encode(network, row, method="gibbs").toarray()[0])) / 10)
     theirs, ours, propagation = np.mean(spent, axis=0)
     print(
         f"| {rows.nnz // rows.shape[0]} | {theirs:.1f} | {ours:.2f} | {ours / theirs:.2f} | {propagation:.2f} "

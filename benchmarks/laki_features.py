@@ -16,10 +16,10 @@ from scipy.sparse import csr_array, csr_matrix, hstack
 
 import sublex
 from sublex.estimators.bags import damped
-from sublex.estimators.lda.model import LDA
 from sublex.estimators.svd import truncated_svd
 from sublex_dcot.model import DCoT
 from sublex_laki.estimator import encode
+from sublex_lda.model import LDA
 
 WORKERS = 2
 # The widths of LSI that are tried, the topics of LDA and its sweeps, and the prototypes of dCoT.
@@ -162,8 +162,7 @@ class Features:
     def keyphrases(self, units: csr_array, **options: Any) -> csr_array:
         """Return the probabilities of the keyphrases, by propagation if the options say nothing else."""
         options = {
-            "method": "propagation",
-            "most": self.laki.most,
+            "most": self.laki.params.most,
             "length": self.laki.length,
             "workers": WORKERS,
         } | options

@@ -59,9 +59,9 @@ class Task:
         own = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
         own = own == network.phrases[network.parents]
         capped = network.with_values(
-            np.where(own, np.minimum(network.weights, self.model.cap), network.weights), network.leaks
+            np.where(own, np.minimum(network.weights, self.model.params.cap), network.weights), network.leaks
         )
-        options = {"method": "propagation", "length": self.model.length, "workers": 2} | options
+        options = {"length": self.model.length, "workers": 2} | options
         rows = unit(encode(capped, self.units, **options).sqrt())
         splits = StratifiedShuffleSplit(SPLITS, test_size=0.3, random_state=0).split(self.labels, self.labels)
         return 100 * float(np.mean([linear(rows, self.labels, train, test, COST) for train, test in splits]))
@@ -69,8 +69,8 @@ class Task:
 
 def show_iterations(task: Task, matrix: csr_array) -> tuple[list[int], list[float], list[float]]:
     """Train, and print the perplexity and the accuracy before each iteration of EM (figure 4 of the paper)."""
-    vectors = unit_vectors(matrix, task.model.width, task.model.seed, 2)
-    network = structure(matrix, task.model.network.phrases, vectors, most=task.model.links, workers=2)
+    vectors = unit_vectors(matrix, task.model.params.width, task.model.params.seed, 2)
+    network = structure(matrix, task.model.network.phrases, vectors, most=task.model.params.links, workers=2)
     print("\n| iterations | training perplexity | accuracy |\n|---|---|---|")
     found: tuple[list[int], list[float], list[float]] = ([], [], [])
     for iteration in range(ITERATIONS + 1):
@@ -135,7 +135,7 @@ def show_cost(task: Task, matrix: csr_array) -> Series:
         for turn in range(TIMES):
             for place, (rows, options) in enumerate(runs):
                 begin = time.thread_time()
-                encode(task.model.capped, rows, workers=1, **options)
+                encode(task.model.capped, rows, method="gibbs", workers=1, **options)
                 spent[turn, place] = 1000 * (time.thread_time() - begin) / TEXTS
         found = np.median(spent, axis=0)
         slope, cells = np.polyfit(np.log(values), np.log(found), 1)[0], ", ".join(f"{x:.1f}" for x in found)

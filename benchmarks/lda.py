@@ -25,10 +25,10 @@ import numpy as np
 import tomotopy
 from scipy.sparse import csr_array
 
-from sublex.estimators.lda.counts import tokens_of, whole_counts_of
-from sublex.estimators.lda.gibbs import Chain
-from sublex.estimators.lda.model import LDA
-from sublex.estimators.lda.perplexity import completion
+from sublex.estimators.topics.counts import tokens_of, whole_counts_of
+from sublex_lda.gibbs import Chain
+from sublex_lda.model import LDA
+from sublex_lda.perplexity import completion
 
 ALPHA, BETA = 0.1, 0.01
 # Sweeps before the first timed turn, and turns.

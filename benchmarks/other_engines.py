@@ -130,7 +130,7 @@ def lucene(setting: Setting) -> Iterator[Row]:
     folder, queries, seconds = setting.folder / "lucene", setting.queries(2000), None
     if not folder.exists():
         documents = (Document(record["id"], record["text"], record["title"]) for record in setting.records())
-        backend = LuceneBackend()
+        backend = LuceneBackend(None, None)
         seconds = timed(lambda: backend.build(str(folder), documents, frozenset({"text", "terms"}), 1 << 30))
     mirror = setting.folder / "lucene-mirror"
     attached = timed(lambda: sublex.attach(f"lucene:{folder}", mirror, overwrite=True))

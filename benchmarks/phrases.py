@@ -22,8 +22,10 @@ import numpy as np
 from scipy.stats import rankdata
 
 import sublex
-from sublex.estimators.phrases import NAMES, Mined, PhraseList, Text, mine, read_text
+from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
 from sublex.tools.workers import Workers
+from sublex_phrases.mining import Mined, mine, phrase_list_of
+from sublex_phrases.text import Text, read_text
 
 # Phrases that are judged, other sequences for each gold phrase, and bins of the frequency for each doubling of it.
 JUDGED, OTHERS, BINS = 100, 10, 4
@@ -112,7 +114,7 @@ def main() -> None:
         print(
             f"    {auc(mined, single, ~several):.3f} of {len(single):,} single gold words, against other words of like frequency"
         )
-        phrases = PhraseList.of(text, mined)
+        phrases = phrase_list_of(text, mined)
         count = int((phrases.lengths > 1).sum())
         merged = sum(map(bool, phrases.abbreviations))
         print(

@@ -34,7 +34,7 @@ BLOCK, PATCH = 128, 8
 
 def bits_on_disk(segment: Segment) -> float:
     """Return the bits that a posting takes on disk."""
-    return 8 * sum(segment.nbytes()[name] for name in POSTINGS) / segment.entry["postings"]
+    return 8 * sum(segment.nbytes()[name] for name in POSTINGS) / segment.entry.postings
 
 
 def bits_of_gaps(segment: Segment) -> tuple[float, float, float]:
@@ -58,7 +58,7 @@ def bits_of_gaps(segment: Segment) -> tuple[float, float, float]:
             patched += int((BLOCK * np.arange(33) + PATCH * counts + beyond).min(axis=1).sum())
             plain += BLOCK * int(widths.max(axis=1).sum())
             blocked += widths.size
-    return logs / segment.entry["postings"], plain / max(blocked, 1), patched / max(blocked, 1)
+    return logs / segment.entry.postings, plain / max(blocked, 1), patched / max(blocked, 1)
 
 
 def times(searchers: list[Searcher], queries: list[list[str]], k: int, rounds: int) -> list[float]:
@@ -115,7 +115,7 @@ def measure(folder: Path, copy: Path, args: argparse.Namespace) -> None:
     """Print all figures of one index."""
     indexes = [sublex.open(folder / "sublex"), reordered(folder / "sublex", copy)]
     plain, new = (index.snapshot.segments[0] for index in indexes)
-    print(f"{folder}: {plain.docs:,} documents, {plain.entry['postings']:,} postings")
+    print(f"{folder}: {plain.docs:,} documents, {plain.entry.postings:,} postings")
     print(f"{'':12}{'on disk':>10}{'log2 gap':>10}{'plain':>10}{'patched':>10}{'MB':>10}")
     for name, segment in (("as indexed", plain), ("reordered", new)):
         figures = bits_on_disk(segment), *bits_of_gaps(segment)

@@ -26,13 +26,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.special import rel_entr
 
-from sublex.estimators.lda.coherence import npmi, top_words
-from sublex.estimators.lda.counts import Tokens
-from sublex.estimators.lda.model import LDA
-from sublex_sourcelda.estimator.chain import Chain
-from sublex_sourcelda.estimator.model import SourceLDA
-from sublex_sourcelda.estimator.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
-from sublex_sourcelda.estimator.smoothing import EXPONENTS, divergence, smoothings
+from sublex.estimators.topics.coherence import npmi, top_words
+from sublex.estimators.topics.counts import Tokens
+from sublex_lda.model import LDA
+from sublex_sourcelda.chain import Chain
+from sublex_sourcelda.model import SourceLDA
+from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
+from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings
 
 # The five labels of Reuters that the paper shows.
 SHOWN = ("shipping", "crude_oil", "gold", "coffee", "money_supply")
@@ -117,10 +117,10 @@ def speed(archive: Path, program: Path | None, turns: int = 3, sweeps: int = 6) 
     data = data_of(archive, "reuters/input.dat", "reuters/ks.dat")
     size = len(data.tokens.words)
     print(f"reuters: {size:,} tokens, T = {100 + len(data.labels)}, A = 25", flush=True)
-    swept(SourceLDA(smooth=False, high=1).start(data.tokens, data.sources), 1)
+    swept(SourceLDA(smooth=False, high=1, alphas=50).start(data.tokens, data.sources), 1)
     ours, theirs = [], []
     for turn in range(turns):
-        chain = swept(SourceLDA(smooth=False, high=1, seed=turn).start(data.tokens, data.sources), 1)
+        chain = swept(SourceLDA(smooth=False, high=1, alphas=50, seed=turn).start(data.tokens, data.sources), 1)
         # No topic disappears, so that both programs have the same number.
         chain.least = len(chain.ids)
         began = time.process_time()
@@ -144,7 +144,7 @@ def speed(archive: Path, program: Path | None, turns: int = 3, sweeps: int = 6) 
 
 def swept_plain(data: Data, k: int, sweeps: int) -> float:
     """Return the processor time of a sweep of plain LDA."""
-    from sublex.estimators.lda import gibbs
+    from sublex_lda import gibbs
 
     size = len(data.words)
     document = np.repeat(np.arange(len(data.tokens.starts) - 1), np.diff(data.tokens.starts))
@@ -311,8 +311,8 @@ def mixed(archive: Path, sweeps: int) -> None:
     """Print the share of tokens with the right topic among 578 sources and 100 topics without label, reduced to 100."""
     data, key = wiki_data(archive, "wiki/ks_src.dat")
     for name, model in (
-        ("Source-LDA", SourceLDA(100, "full", sweeps, mu=5, sigma=2, points=10, smooth=False)),
-        ("EDA", SourceLDA(100, "eda", sweeps)),
+        ("Source-LDA", SourceLDA(100, "full", sweeps, mu=5, sigma=2, points=10, smooth=False, alphas=50)),
+        ("EDA", SourceLDA(100, "eda", sweeps, alphas=50)),
     ):
         model.fit_tokens(data.tokens, data.sources)
         assert model.chain_ is not None
@@ -347,10 +347,10 @@ def reuters(archive: Path, sweeps: int) -> None:
     shape = (document[-1] + 1, len(data.words))
     rows = csr_array((np.ones(len(document)), (document, data.tokens.words)), shape=shape)
     for name, model in (
-        ("Source-LDA", SourceLDA(100, "full", sweeps)),
-        ("Source-LDA with an informed start", SourceLDA(100, "full", sweeps, informed=True)),
-        ("Source-LDA without smoothing", SourceLDA(100, "full", sweeps, smooth=False, high=1)),
-        ("CTM", SourceLDA(100, "ctm", sweeps)),
+        ("Source-LDA", SourceLDA(100, "full", sweeps, alphas=50)),
+        ("Source-LDA with an informed start", SourceLDA(100, "full", sweeps, informed=True, alphas=50)),
+        ("Source-LDA without smoothing", SourceLDA(100, "full", sweeps, smooth=False, high=1, alphas=50)),
+        ("CTM", SourceLDA(100, "ctm", sweeps, alphas=50)),
     ):
         began = time.process_time()
         model.fit_tokens(data.tokens, data.sources)

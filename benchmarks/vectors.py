@@ -99,7 +99,7 @@ def retrieval(collections: Path, work: Path, workers: int) -> None:
     print(f"{'AP':10}{'LSI':>6}{'FV tf':>18}{'FV tf idf':>18}{'TFIDF':>7}{'PL2':>6}{'LSI tf idf':>12}{'its e=200':>10}")
     for name in COLLECTIONS:
         test = load(collections / name, work)
-        lsi = LSI(50).fit(test.matrix, workers)
+        lsi = LSI(50, "count").fit(test.matrix, workers)
 
         def fishers(test: Test = test, lsi: LSI = lsi, **options: Any) -> list[float]:
             return [precision(test, Fisher(lsi, seed=s, **options).fit(test.matrix, workers)) for s in SEEDS]
@@ -209,9 +209,9 @@ def speed(collections: Path, work: Path, workers: int) -> None:
     print(
         f"arxiv-cs: {matrix.shape[0]:,} documents, {matrix.shape[1]:,} words, {matrix.nnz:,} postings; {workers} workers"
     )
-    warm, lsi = matrix[:50], LSI(100)
+    warm, lsi = matrix[:50], LSI(100, "count")
     fisher = Fisher(lsi)
-    for model in (LSI(3), Fisher(np.ones((matrix.shape[1], 2)), k=2)):
+    for model in (LSI(3, "count"), Fisher(np.ones((matrix.shape[1], 2)), k=2)):
         model.fit(warm).scores(matrix[[0]], warm)
     print(f"  LSI e=100 fit {took(lambda: lsi.fit(matrix, workers)):.1f} s, ", end="", flush=True)
     print(f"Fisher K=16 fit, best of 5 {took(lambda: fisher.fit(matrix, workers)):.1f} s, ", end="", flush=True)

@@ -21,7 +21,9 @@ from scipy.sparse import csr_array
 from scipy.special import digamma, gammaln
 from sklearn.linear_model import LogisticRegression
 
-from sublex_swg.estimator import neighbourhoods, strongest, topic_documents, truncated, word_graph
+from sublex_swg.graph import strongest, truncated, word_graph
+from sublex_swg.neighbourhoods import neighbourhoods
+from sublex_swg.topic_documents import topic_documents
 
 TOPICS, RHO, TOP = 10, 0.1, 50
 BUSINESS = (

@@ -37,7 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {"collections", "lucene_folders"} & set(
             getattr(item, "fixturenames", ())
-        ) or item.path.parent.name == "plugins":
+        ) or item.path.parent.parent.name == "plugins":
             item.add_marker(pytest.mark.slow)
 
 
@@ -113,7 +113,7 @@ def index(tmp_path: Path, built_demo: Path) -> Index:
 
 @pytest.fixture
 def projection(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Install the plugins of tests/plugins beside those of Sublex; return the module of one, to be tampered with."""
+    """Install the plugins of tests/plugins/samples beside those of Sublex; return the module of one, to be tampered with."""
     monkeypatch.syspath_prepend(PLUGINS)
     points = sorted(
         plugins.entry_points(group=plugins.GROUP), key=lambda point: not point.value.startswith(plugins.BUILT_IN)

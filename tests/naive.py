@@ -250,7 +250,7 @@ def terrier(text: str, stop: Iterable[str] = ()) -> list[str]:
     return terms
 
 
-# The index: postings in dictionaries, BM25, and the two codes that the comments in `sublex.index.kernels` describe.
+# The index: postings in dictionaries, BM25, and the two codes that the comments in `sublex.index.code_kernels` describe.
 
 
 class Inverted(NamedTuple):
@@ -1121,3 +1121,24 @@ def fisher_vector(
             first[i] += gamma[i] * white / math.sqrt(shares[i])
             second[i] += gamma[i] * (white**2 - 1) / math.sqrt(2 * shares[i])
     return np.concatenate((first.ravel(), second.ravel()))
+
+
+# Topics.
+
+
+def polya(counts: np.ndarray, parameters: np.ndarray) -> float:
+    """Return the log-probability of a sequence of draws with these counts, when their distribution is drawn from a Dirichlet."""
+    from scipy.special import gammaln
+
+    total, n = parameters.sum(), counts.sum()
+    return float(gammaln(total) - gammaln(total + n) + (gammaln(counts + parameters) - gammaln(parameters)).sum())
+
+
+def expected_counts(words: list[int], phi: np.ndarray, alpha: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the exact expected tokens by topic and the exact probability of a document, over all topics of its tokens."""
+    counts, total = np.zeros(len(alpha)), 0.0
+    for z in itertools.product(range(len(alpha)), repeat=len(words)):
+        n = np.bincount(z, minlength=len(alpha)).astype(float)
+        p = np.exp(polya(n, alpha)) * np.prod([phi[w, k] for w, k in zip(words, z, strict=True)])
+        counts, total = counts + p * n, total + p
+    return counts / total, total

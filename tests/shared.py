@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 import numpy as np
 
 import sublex
+from sublex.index import manifest as manifests
+from sublex.index.entries import Manifest
+from sublex.index.schema import Mismatch, record_of
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
 from sublex.tools.strings import Strings
@@ -19,7 +25,7 @@ from sublex.trec.runs import Run
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "queries" / "demo" / "documents.jsonl"
 TOPICS, QRELS = DEMO.with_name("topics.trec"), DEMO.with_name("qrels.txt")
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parent / "plugins" / "samples"
 
 # The start of a command line that runs sublex in a process of its own.
 SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
@@ -43,6 +49,23 @@ def postings_of(path: Path) -> dict[str, dict[str, int]]:
         docs, tfs = snapshot.postings(term.term)
         found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
     return found
+
+
+def manifest_of(root: Path) -> dict[str, Any]:
+    """Return the manifest of an index as JSON values, without its checksum."""
+    values: dict[str, Any] = json.loads((root / "index.json").read_text(encoding="utf-8"))
+    del values["checksum"]
+    return values
+
+
+def write_manifest(root: Path, values: dict[str, Any]) -> None:
+    """Write JSON values as a manifest with a valid checksum, and with a valid fingerprint unless the values are no manifest."""
+    with suppress(Mismatch):
+        values = values | {"fingerprint": manifests.fingerprint_of(record_of(values, Manifest))}
+    path = root / "index.json"
+    # The file may be linked to that of another index, which stays as it is.
+    path.unlink()
+    path.write_text(json.dumps(values | {"checksum": manifests._checksum(values)}))
 
 
 def scores(index: Index, expression: str, queries: list[str] = QUERIES) -> dict[str, dict[str, float]]:

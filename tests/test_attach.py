@@ -11,15 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import invoke
-from shared import PLUGINS
+from shared import PLUGINS, manifest_of, write_manifest
 
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import check as checking
-from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.foreign_places import Place, keep_place, place_of, places_path
-from sublex.index.manifest import ATTACHED, commit, read_manifest
+from sublex.index.manifest import read_manifest
 from sublex.language import plugins
 from sublex.other_engines.build import _replacing
 
@@ -33,7 +32,7 @@ TEXTS = {
 
 @pytest.fixture
 def shelf(monkeypatch, tmp_path):
-    """Install the engine of tests/plugins/shelf.py, make a shelf in the working folder, and return the engine's module."""
+    """Install the engine of tests/plugins/samples/shelf.py, make a shelf in the working folder, and return the engine's module."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.syspath_prepend(PLUGINS)
@@ -113,7 +112,7 @@ def test_models_are_fitted_to_an_attached_index(shelf):
     native = sublex.build([sublex.Document(*item) for item in TEXTS.items()], "native", analyzer="plain")
     native.fit("lsi(e=2)")
     assert index.search("crane", "lsi(e=2)").docnos == native.search("crane", "lsi(e=2)").docnos != []
-    assert ATTACHED in read_manifest(Path("index")) and sublex.open("index").document("b4").text
+    assert read_manifest(Path("index")).attached and sublex.open("index").document("b4").text
 
 
 def test_an_attached_index_is_sound_and_shows_where_it_points(shelf):
@@ -152,8 +151,9 @@ def test_python_lists_the_engines(shelf):
 def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
     with pytest.raises(InputError, match="Sublex cannot build indexes by shelf"):
         sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf")
-    with pytest.raises(InputError, match="resume, reorder and workers do not go with a backend"):
-        sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", workers=2)
+    for option in ("workers", "resume", "reorder"):
+        with pytest.raises(InputError, match=f"{option} does not go with the back end shelf; leave one of them out"):
+            sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", **{option: 2})
 
 
 # What the index and the user's file hold.
@@ -161,7 +161,7 @@ def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
 
 def test_the_index_names_no_path_and_the_users_file_does(shelf):
     attached(field="text")
-    entry = read_manifest(Path("index"))[ATTACHED]
+    entry = manifest_of(Path("index"))["attached"]
     assert entry.keys() == {"backend", "state", "id", "stores", "options"} and entry["options"] == {"field": "text"}
     assert not any(b"books" in data for data, _ in files("index").values())
     place = place_of(Path("index"), entry["id"])
@@ -190,7 +190,7 @@ def test_two_indexes_keep_their_places(shelf):
 )
 def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, text):
     index = attached()
-    identity = read_manifest(Path("index"))[ATTACHED]["id"]
+    identity = read_manifest(Path("index")).attached.id
     places_path().write_text(text.replace("ROOT", os.path.realpath("index")).replace("ID", identity))
     assert index.search("crane").docnos == ["b1", "b2"]
     with pytest.raises(SublexError, match=r"Cannot read .*attached.json|was attached to a shelf index elsewhere"):
@@ -206,19 +206,19 @@ def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, tex
 )  # fmt: skip
 def test_a_forged_entry_is_a_damaged_manifest(shelf, entry):
     attached()
-    forged = read_manifest(Path("index"))
-    forged[ATTACHED] = (
-        (forged[ATTACHED] | entry if entry else {"backend": "shelf"}) if isinstance(entry, dict) else entry
+    forged = manifest_of(Path("index"))
+    forged["attached"] = (
+        (forged["attached"] | entry if entry else {"backend": "shelf"}) if isinstance(entry, dict) else entry
     )
-    commit(Path("index"), forged)
+    write_manifest(Path("index"), forged)
     with pytest.raises(IndexCorrupt, match=r"index.json is damaged: attached"):
         sublex.open("index")
 
 
 def test_an_attached_index_has_one_segment_and_no_texts_of_its_own(shelf):
     attached()
-    forged = read_manifest(Path("index"))
-    commit(Path("index"), forged | {"segments": [], "statistics": {}})
+    nothing = {"segments": [], "statistics": {"docs": 0, "tokens": 0, "postings": 0}}
+    write_manifest(Path("index"), manifest_of(Path("index")) | nothing)
     with pytest.raises(IndexCorrupt, match="an attached index has other segments"):
         sublex.open("index")
 
@@ -268,11 +268,11 @@ def test_a_changed_index_is_noticed_and_refreshed(shelf):
     assert done.code == 0 and done.messages == f"{sentence}\n"
     done = invoke("explain", "./index", "crane", "b1", "-r", "ShelfCount")
     assert (done.code, done.messages) == (2, f"sublex: {sentence}\n")
-    identity = read_manifest(Path("index"))[ATTACHED]["id"]
+    identity = read_manifest(Path("index")).attached.id
     said: list[str] = []
     fresh = sublex.attach(None, "index", refresh=True, say=said.append)
     assert fresh.search("crane").docnos == ["b5", "b1", "b2"] and fresh.document("b5").text == "a new crane"
-    assert read_manifest(Path("index"))[ATTACHED]["id"] == identity and any("lsi(e=2)" in text for text in said)
+    assert read_manifest(Path("index")).attached.id == identity and any("lsi(e=2)" in text for text in said)
 
 
 def test_a_foreign_index_that_moved_costs_a_sentence(shelf):
@@ -360,7 +360,7 @@ def test_an_existing_index_is_replaced_only_if_asked(shelf):
     sublex.build([{"id": "x", "text": "own"}], "own")
     with pytest.raises(IndexProblem, match="own is an index of Sublex and mirrors no other"):
         sublex.attach("shelf:books", "own", refresh=True)
-    assert ATTACHED not in read_manifest(Path("own"))
+    assert "attached" not in manifest_of(Path("own"))
     assert len(sublex.attach("shelf:books", "own", overwrite=True)) == 4
     assert sublex.build([{"id": "x", "text": "own"}], "own", overwrite=True).attachment is None
     with pytest.raises(IndexProblem, match="No index at nowhere to refresh"):
@@ -371,7 +371,7 @@ def test_a_copy_is_attached_again_by_the_same_field(shelf):
     attached(field="text")
     shutil.copytree("index", "copy")
     sublex.attach("shelf:books", "copy", refresh=True)
-    identity = read_manifest(Path("copy"))[ATTACHED]["id"]
+    identity = read_manifest(Path("copy")).attached.id
     place = place_of(Path("copy"), identity)
     assert place.options == {"field": "text"}
 
@@ -388,7 +388,7 @@ def test_an_index_that_runs_code_is_not_opened_without_trust(shelf):
     assert shelf.OPENED == []
     index = attached(trust=True)
     assert index.document("b1").text == TEXTS["b1"]
-    place = place_of(Path("index"), read_manifest(Path("index"))[ATTACHED]["id"])
+    place = place_of(Path("index"), read_manifest(Path("index")).attached.id)
     keep_place(Path("index"), place._replace(trusted=False))
     shelf.OPENED.clear()
     with pytest.raises(IndexProblem, match=r"is not trusted; if you trust whoever wrote it: .* --trust$"):
@@ -471,7 +471,7 @@ def test_a_retriever_that_explains_nothing_costs_a_sentence(shelf, monkeypatch):
 
 def test_an_index_with_other_documents_is_closed_each_time(shelf, monkeypatch):
     index = attached()
-    monkeypatch.setattr(shelf.ShelfBackend, "state", lambda self, path: read_manifest(Path("index"))[ATTACHED]["state"])
+    monkeypatch.setattr(shelf.ShelfBackend, "state", lambda self, path: read_manifest(Path("index")).attached.state)
     write({"b1": "one"})
     shelf.OPENED.clear()
     for _ in range(3):
@@ -610,4 +610,3 @@ def test_the_documentation_of_retrievers_is_listed(shelf):
     assert "Retrievers" in invoke("components").output
     listed = invoke("plugins").output
     assert "retrievers ShelfCount" in listed and "backends shelf" in listed
-    assert manifests.ATTACHED == "attached"

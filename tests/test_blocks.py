@@ -20,10 +20,10 @@ from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.retrieval.blocks import blocks
-from sublex.retrieval.kernels import MOST_SORTED
+from sublex.retrieval import blocks
+from sublex.retrieval.retrieval_kernels import MOST_SORTED
 from sublex.retrieval.searcher import Searcher
-from sublex.retrieval.windows.kernels import PLACE, STOP, WINDOW
+from sublex.retrieval.window_kernels import PLACE, STOP, WINDOW
 
 # Choices of the kernel. With NEVER, all terms are added up. With LOOK_UP, terms are looked up in every query where this gives the same
 # hits. With ALWAYS, the kernel also computes needs of blocks and makes guesses in every such query.
@@ -264,7 +264,7 @@ def test_a_term_gets_its_row_when_it_is_searched_for_again(index):
     searcher = Searcher(index.snapshot, BM25())
     for rows in (0, 1, 1):
         searcher.search({"w1": 1.0}, 10)
-        searcher.scores([{"w1": 1.0, "w2": 1.0}], [np.arange(9, dtype=np.int32)])
+        searcher.scores({"w1": 1.0, "w2": 1.0}, np.arange(9, dtype=np.int32))
         assert [(impacts.blocks.row_of >= 0).sum() for impacts in searcher.impacts] == [rows, rows]
 
 

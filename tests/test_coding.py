@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -15,16 +16,16 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import DocStats, Document, Ranker, Statistics, TermStats
-from sublex.errors import IndexCorrupt
+from sublex.errors import IndexCorrupt, PluginError
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
-from sublex.retrieval.blocks.blocks import Blocks
-from sublex.retrieval.coding.kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
+from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.coding.lists import Lists
-from sublex.retrieval.kernels import LOWEST, retrieve
-from sublex.retrieval.keys.kernels import unpack
-from sublex.retrieval.rescoring.kernels import rescore
+from sublex.retrieval.key_kernels import unpack
+from sublex.retrieval.rescoring_kernels import rescore
+from sublex.retrieval.retrieval_kernels import LOWEST, retrieve
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import CHOICES, Searcher
 
@@ -234,34 +235,45 @@ def test_forged_postings_are_refused(postings, tmp_path):
 
 
 class Reader(Ranker):
-    """A ranker that reads the number of distinct terms of a document in one of several ways, for frequent terms only."""
+    """A ranker that scores by the number of distinct terms of a document, for frequent terms only, and says that it reads `reads`."""
 
-    def __init__(self, how: str):
-        self.how = how
+    def __init__(self, *reads: str):
+        if reads:
+            self.reads = reads
+
+    def __str__(self) -> str:
+        return "Reader"
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        if self.how == "sometimes":
-            return tf / np.where(term.df < 20, 1, doc.unique) if np.max(term.df) >= 20 else tf
-        ways = {
-            "name": lambda: doc.unique,
-            "index": lambda: doc[1],
-            "unpacked": lambda: [*doc][1],
-            "dictionary": lambda: doc._asdict()["unique"],
-            "replaced": lambda: doc._replace(length=tf).unique,
-            "nothing": lambda: 1.0,
-        }
-        return tf / ways[self.how]() + 0 * tf
+        return tf / np.where(term.df < 20, 1, doc.unique)
 
 
-@pytest.mark.parametrize("how", ["name", "sometimes", "index", "unpacked", "dictionary", "replaced", "nothing"])
-def test_whatever_a_ranker_reads_of_documents_is_that_of_each_posting(tmp_path, how):
+@pytest.mark.parametrize("reads", [(), ("unique",), ("length", "unique"), ("length", "unique", "norm")])
+def test_documents_that_differ_in_what_a_ranker_reads_are_scored_apart(tmp_path, reads):
     index = sublex.build([Document(f"d{k}", text) for k, text in enumerate(texts(120, 3))], tmp_path / "index")
     index.delete([f"d{k}" for k in range(0, 120, 9)])
-    ranker, snapshot = Reader(how), index.snapshot
+    ranker, snapshot = Reader(*reads), index.snapshot
     searcher = Searcher(snapshot, ranker)
     for query in ({"w1": 1.0}, {"w30": 1.0, "w2": 0.5}, {"w1": -1.0, "w40": 2.0}):
         hits = searcher.search(query, 200)
         assert (hits.docs.tolist(), hits.scores.tolist()) == naive.retrieve(snapshot, ranker, query, 200)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "sentence"),
+    [
+        (
+            Reader("length"),
+            "The ranker Reader gave a score that is not a finite number; its results are not used. "
+            "Its reads leaves out unique and norm, which it gets as NaN.",
+        ),
+        (Reader("length", "titles"), "The ranker Reader says that it reads titles; documents have length, unique and norm."),
+    ],
+)  # fmt: skip
+def test_a_ranker_that_reads_more_than_it_says_is_refused(tmp_path, ranker, sentence):
+    index = sublex.build([Document(f"d{k}", text) for k, text in enumerate(texts(120, 3))], tmp_path / "index")
+    with pytest.raises(PluginError, match=f"^{re.escape(sentence)}$"):
+        Searcher(index.snapshot, ranker).search({"w1": 1.0})
 
 
 def test_documents_of_all_lengths_and_frequencies_have_pairs_of_their_own(tmp_path):

@@ -30,7 +30,10 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="kernels are no
 ENGINE = Path(sublex.__file__).parent
 MODULES = plugins.load().modules
 # Two kernels that take a quarter of a second each to compile.
-SMALL = [Job("sublex.index.kernels", "collect_terms", 0), Job("sublex.index.kernels", "count_dead", 0)]
+SMALL = [
+    Job("sublex.other_engines.postings_kernels", "collect_terms", 0),
+    Job("sublex.building.merge_kernels", "count_dead", 0),
+]
 
 
 def python(program: str, *arguments: str | os.PathLike[str], **environment: str) -> str:
@@ -107,7 +110,7 @@ def test_commands_that_ask_for_terms_again_compile_the_kernels_of_blocks_for_lar
         ("search", index, "crane"), ("explain", index, "crane", "a"),
     ]  # fmt: skip
     for large in (False, True):
-        monkeypatch.setattr("sublex.retrieval.blocks.blocks.FEWEST", 2 if large else 3)
+        monkeypatch.setattr("sublex.retrieval.blocks.FEWEST", 2 if large else 3)
         for command in commands:
             done = invoke(*map(str, command))
             assert {"tokenize", "find_pairs", "put_impacts", "retrieve"} <= asked[-1], done
@@ -167,7 +170,10 @@ def test_a_task_imports_only_the_files_with_its_kernels():
         "print(*sorted(job.name for job in jobs_before('delete', ['sublex_fisher'])))\n"
         "print(*sorted(name for name in sys.modules if name.endswith('kernels')), 'sublex_fisher' in sys.modules)"
     )
-    assert python(program).splitlines() == ["count_dead decode_terms", "sublex.index.kernels False"]
+    assert python(program).splitlines() == [
+        "count_dead decode_terms",
+        "sublex.building.merge_kernels sublex.index.code_kernels False",
+    ]
 
 
 def test_kernels_of_plugins_are_found_in_the_folders_of_their_packages(monkeypatch, tmp_path):
@@ -289,25 +295,25 @@ def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
     monkeypatch.setattr("sublex.cli.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
-    assert asked == all_jobs(MODULES) and {"sublex.index.kernels", "sublex_fisher.kernels"} <= {
+    assert asked == all_jobs(MODULES) and {"sublex.index.code_kernels", "sublex_fisher.kernels"} <= {
         job.module for job in asked
     }
 
 
 def test_the_largest_kernels_are_compiled_first(monkeypatch):
     monkeypatch.setattr(compiled, "has_code", lambda kernel, signature: False)
-    names = [job.name for job in missing([*SMALL, *jobs_of("sublex.analysis.kernels")])]
+    names = [job.name for job in missing([*SMALL, *jobs_of("sublex.analysis.token_kernels")])]
     assert names[0] == "tokenize" and set(names[-4:]) >= {"collect_terms", "count_dead"}
 
 
 def test_read_only_text_gets_the_same_machine_code_as_writable_text():
-    from sublex.analysis import kernels
+    from sublex.analysis import token_kernels
     from sublex.analysis.tokens import tokenize
 
     data = np.frombuffer(b"a crane", np.uint8)
-    known = len(kernels.tokenize.overloads) or 1
+    known = len(token_kernels.tokenize.overloads) or 1
     assert tokenize(data, np.array([7])).numbers.tolist() == tokenize(data.copy(), np.array([7])).numbers.tolist()
-    assert len(kernels.tokenize.overloads) == known
+    assert len(token_kernels.tokenize.overloads) == known
 
 
 # Files of kernels that reach others in each way that Numba knows: by a name, through a module, and through a module in a module.

@@ -17,7 +17,7 @@ from sublex.contracts.fitted import Representation
 from sublex.errors import InputError, PluginError
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.representations import finding, kernels, sketch, sketch_files
+from sublex.representations import finding, sketch, sketch_files, sketch_kernels
 from sublex.representations.sketch import Source, sketch_of
 from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.tools.workers import Workers
@@ -174,8 +174,8 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
 
 def test_no_document_is_on_both_sides_of_the_edge():
     """The kernel compares estimates with the edge in float64, and NumPy in float32."""
-    for bucket in range(1, kernels.BUCKETS, 97):
-        counts = np.zeros(kernels.BUCKETS, np.int64)
+    for bucket in range(1, sketch_kernels.BUCKETS, 97):
+        counts = np.zeros(sketch_kernels.BUCKETS, np.int64)
         counts[bucket] = 1
         edge = finding._edge(counts, 1)
         estimates, nearest = np.empty(3, np.float32), np.float32(edge)

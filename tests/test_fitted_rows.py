@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from scipy.sparse import csr_array
-from shared import DEMO, scores
+from shared import DEMO, manifest_of, scores, write_manifest
 
 import sublex
 from sublex.cli import cli
@@ -21,9 +21,9 @@ from sublex.contracts.base import Query, QueryTerm
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.forms.pages import PAGE_MARK, escaped, html_page
 from sublex.index import format
-from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
 from sublex.language import plugins
 from sublex.representations import view as views
@@ -345,10 +345,9 @@ def test_a_score_that_is_explained_as_another_is_refused(index, projection, monk
 
 def rewritten(root, name: str, changed: dict[str, object]) -> None:
     """Replace some values of a stored model, with correct checksums."""
-    manifest = files.read_manifest(root)
+    manifest = manifest_of(root)
     place = root / "representations" / name / "model"
-    entry = manifest["fitted"][name]["model"]
-    reader = StoreReader(Directory(place), entry)
+    reader = StoreReader(Directory(place), FolderEntry(**manifest["fitted"][name]["model"]))
     values = {value: reader.get(value) for value in reader._values} | changed
     for path in place.iterdir():
         path.unlink()
@@ -357,8 +356,8 @@ def rewritten(root, name: str, changed: dict[str, object]) -> None:
         store = StoreWriter(folder)
         for value, kept in values.items():
             store.put(value, kept)
-        manifest["fitted"][name]["model"] = json.loads(json.dumps(store.finish()))
-    files.commit(root, manifest)
+        manifest["fitted"][name]["model"] = store.finish()._asdict()
+    write_manifest(root, manifest)
 
 
 LIES = {
@@ -389,8 +388,8 @@ LIES = {
 @pytest.mark.parametrize("expression", LIES)
 def test_a_model_that_lies_is_refused(index, expression):
     index.fit(expression)
-    (name,) = (own for own, entry in index.fitted.items() if entry["expression"] == expression)
-    whole = StoreReader(Directory(index.path / "representations" / name / "model"), index.fitted[name]["model"])
+    (name,) = (own for own, entry in index.fitted.items() if entry.expression == expression)
+    whole = StoreReader(Directory(index.path / "representations" / name / "model"), index.fitted[name].model)
     for value, lies in LIES[expression].items():
         good = whole.get(value)
         good = good.copy() if hasattr(good, "copy") else good
@@ -406,12 +405,12 @@ def test_a_model_that_lies_is_refused(index, expression):
 
 def test_rows_that_lie_are_refused(index):
     index.fit("dcot(r=20)")
-    manifest = files.read_manifest(index.path)
+    manifest = manifest_of(index.path)
     ((name, entry),) = manifest["fitted"].items()
     ((place, rows),) = entry["rows"].items()
     ((segment, kept),) = rows["segments"].items()
     path = index.path / "representations" / name / place / segment
-    good = np.array(StoreReader(Directory(path), kept["data"]).get("rows"))
+    good = np.array(StoreReader(Directory(path), FolderEntry(**kept["data"])).get("rows"))
     for lie in (good[:, :2], good[:, 0], good[:100], csr_array(good)):
         for file in path.iterdir():
             file.unlink()
@@ -419,8 +418,8 @@ def test_rows_that_lie_are_refused(index):
         with FolderWriter(Directory(path)) as folder:
             store = StoreWriter(folder)
             store.put("rows", lie)
-            kept["data"] = json.loads(json.dumps(store.finish()))
-        files.commit(index.path, json.loads(json.dumps(manifest)))
+            kept["data"] = store.finish()._asdict()
+        write_manifest(index.path, manifest)
         with pytest.raises(SublexError):
             sublex.open(index.path).search("cranes by the river", "dcot(r=20)")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import postings_of
+from shared import manifest_of, postings_of
 from strategies import collections, examples
 
 import sublex
@@ -20,7 +20,8 @@ from sublex.contracts.base import Document
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
-from sublex.index.manifest import commit_changes, read_manifest
+from sublex.index.entries import AttachedEntry
+from sublex.index.manifest import commit, read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.other_engines import posting_lists
 from sublex.other_engines.from_postings import create_from_postings
@@ -78,7 +79,7 @@ def test_an_index_holds_the_postings_lengths_and_docnos_of_its_source(tmp_path: 
     assert postings_of(tmp_path / "i") == expected()
     assert snapshot.statistics == (5, 13, 7)
     assert snapshot.segments[0].lengths.tolist() == [3, 4, 1, 5, 0]
-    assert snapshot.store == {"terms"} and "attached" not in snapshot.manifest
+    assert snapshot.store == {"terms"} and snapshot.manifest.attached is None
     assert snapshot.analyzer_expression.startswith("plain")
     assert (summary.read, summary.indexed, summary.empty, summary.white_space) == (5, 5, ["d4"], ["d 1"])
     assert summary.notes == {}
@@ -227,29 +228,28 @@ def test_an_index_that_is_there_stays_until_the_new_one_is_finished(tmp_path: Pa
         create_from_postings(tmp_path / "i", Given(docnos=("", "b", "c", "d", "e")), overwrite=True)
     assert read_manifest(tmp_path / "i") == before and check(tmp_path / "i") == []
     create_from_postings(tmp_path / "i", Given({b"new": {0: 1}}), overwrite=True)
-    assert postings_of(tmp_path / "i") == {"new": {"d0": 1}} and read_manifest(tmp_path / "i")["generation"] == 2
+    assert postings_of(tmp_path / "i") == {"new": {"d0": 1}} and read_manifest(tmp_path / "i").generation == 2
 
 
 def test_an_entry_for_an_attached_index_is_written_into_the_manifest(tmp_path: Path) -> None:
     entry = {"backend": "other", "state": "1", "id": "0" * 32, "stores": [], "options": {}}
-    create_from_postings(tmp_path / "i", Given(), attached=entry)
-    assert read_manifest(tmp_path / "i")["attached"] == entry
+    create_from_postings(tmp_path / "i", Given(), attached=AttachedEntry("other", "1", "0" * 32, (), {}))
+    assert manifest_of(tmp_path / "i")["attached"] == entry
 
 
 def test_only_a_segment_with_stated_lengths_may_have_other_lengths(tmp_path: Path) -> None:
     create_from_postings(tmp_path / "i", Given(lengths=[3, 4, 2, 5, 0]))
     manifest = read_manifest(tmp_path / "i")
-    assert manifest["segments"][0]["stated"] is True
-    segment = {name: value for name, value in manifest["segments"][0].items() if name != "stated"}
-    commit_changes(tmp_path / "i", manifest, {"segments": [segment]})
+    assert manifest.segments[0].stated and manifest_of(tmp_path / "i")["segments"][0]["stated"] is True
+    commit(tmp_path / "i", manifest.next(segments=(manifest.segments[0]._replace(stated=False),)))
+    assert "stated" not in manifest_of(tmp_path / "i")["segments"][0]
     assert any("lengths do not fit the postings" in problem for problem in check(tmp_path / "i"))
 
 
 def test_fewer_stated_tokens_than_the_postings_hold_are_noticed(tmp_path: Path) -> None:
     create_from_postings(tmp_path / "i", Given(tokens=30))
     manifest = read_manifest(tmp_path / "i")
-    segment = manifest["segments"][0] | {"tokens": 12}
-    commit_changes(tmp_path / "i", manifest, {"segments": [segment]})
+    commit(tmp_path / "i", manifest.next(segments=(manifest.segments[0]._replace(tokens=12),)))
     assert any("totals in the manifest do not fit" in problem for problem in check(tmp_path / "i"))
 
 

@@ -201,6 +201,13 @@ def test_two_functions_of_one_name_are_told_apart_or_refused(demo_index):
     demo_index.search("crane", "BM25" >> sublex.rerank(one) >> sublex.rerank(other, name="other"))
 
 
+def test_a_search_calls_the_function_that_it_was_given_and_no_other_of_its_name(demo_index):
+    one, other = Calls(), Calls()
+    for function, calls in ((one, (1, 0)), (other, (1, 1)), (one, (2, 1))):
+        demo_index.search("crane", "BM25 % 5" >> sublex.rerank(function))
+        assert (len(one.calls), len(other.calls)) == calls
+
+
 def test_an_index_without_texts_serves_functions_that_need_none(tmp_path):
     index = sublex.build(DEMO, tmp_path / "bare", store="terms")
     prior = sublex.rerank(lambda query, documents: [int(document.docno[-2:]) for document in documents], name="prior")

@@ -26,7 +26,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from strategies import ALL, ODD_DOCNOS, collections, docnos, documents, every, examples
 
 import sublex
-from sublex.building import term_merge, writer
+from sublex.building import merge_kernels, term_merge, writer
 from sublex.building.build import BuildSettings, SegmentBuilder
 from sublex.building.document_source import DocumentSource, source_of
 from sublex.building.duplicates import Duplicates
@@ -34,8 +34,8 @@ from sublex.building.inverter import Inverter
 from sublex.building.memory_segment import MemorySegment
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import kernels
 from sublex.index.check import check
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.language import plugins
 from sublex.pipeline.index import Index
 from sublex.readers import batch, jsonl
@@ -68,9 +68,9 @@ def demo_naive(demo_documents: list[Document]) -> naive.Inverted:
     return naive.invert(demo_documents, ENGLISH)
 
 
-def described(made) -> dict:
+def described(made) -> AnalyzerEntry:
     """Return the manifest's entry for the analyzer of build settings."""
-    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
+    return AnalyzerEntry(AnalyzerSettings(**made.analyzer.settings()), made.analyzer.versions())
 
 
 def whole(text: str) -> str:
@@ -630,7 +630,7 @@ def test_merging_touches_no_memory_for_terms_that_no_live_document_holds(tmp_pat
     index = sublex.build([Document("a", "whale"), Document("b", "whale ship")], tmp_path / "index")
     index.delete(["a", "b"])
     # Python checks the bounds that a compiled kernel does not.
-    monkeypatch.setattr("sublex.index.kernels.merge_postings", kernels.merge_postings.py_func)
+    monkeypatch.setattr("sublex.building.merge_kernels.merge_postings", merge_kernels.merge_postings.py_func)
     index.merge()
     assert len(index) == len(index.snapshot.segments[0].terms) == 0
 

@@ -17,7 +17,7 @@ from strategies import CHARACTERS, ODD_DOCNOS, ODD_WORDS
 
 from sublex.contracts.base import Document, Problem, Report
 from sublex.errors import InputError
-from sublex.readers import jsonl, kernels
+from sublex.readers import jsonl, jsonl_kernels
 from sublex.readers.batch import Batch, pack
 from sublex.readers.fields import ALIASES
 from sublex.readers.jsonl import BOM, JsonLines
@@ -212,7 +212,7 @@ def test_the_kernel_reads_nothing_behind_a_file_that_ends_in_a_backslash():
     assert len(same(data).problems) == 1
     buf, marks = np.frombuffer(data, np.uint8), np.array([len(data) - 1, len(data)])
     # Python checks the bounds that a compiled kernel does not.
-    assert kernels._string_end.py_func(buf, len(data) - 4, len(data), marks, 0)[0] == -1
+    assert jsonl_kernels._string_end.py_func(buf, len(data) - 4, len(data), marks, 0)[0] == -1
 
 
 @pytest.mark.slow

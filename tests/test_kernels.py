@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.analysis.interner import Interner
-from sublex.index import kernels
+from sublex.building import inversion_kernels
+from sublex.index import code_kernels
 from sublex.index.offsets import starts_of
 
 HUGE = (1 << 31) - 1
@@ -54,18 +55,18 @@ def encode(postings: list[Posting]) -> Encoded:
     docs, tfs = (
         np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True)
     )
-    return Encoded(*kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
+    return Encoded(*code_kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
 
 
 def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
     """Decode posting lists with the kernel. Return the first damaged term or -1, and the postings of each term."""
-    blocks = starts_of(np.array(df, np.int64) // kernels.BLOCK)
+    blocks = starts_of(np.array(df, np.int64) // code_kernels.BLOCK)
     words = starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
     docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
     tails = starts_of(code.sizes)
-    bad = kernels.decode_terms(
+    bad = code_kernels.decode_terms(
         code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, tails[:-1], tails[1:],
-        np.array(df, np.int64), limit, *np.empty((2, kernels.BLOCK), np.uint32), docs, tfs,
+        np.array(df, np.int64), limit, *np.empty((2, code_kernels.BLOCK), np.uint32), docs, tfs,
     )  # fmt: skip
     cuts = np.cumsum(df)[:-1]
     return bad, [(d.tolist(), t.tolist()) for d, t in zip(np.split(docs, cuts), np.split(tfs, cuts), strict=True)]
@@ -127,12 +128,12 @@ def test_blocks_of_every_width_are_packed_as_described(width):
     top = (1 << width) - 1
     for values in ([top] * 128, [0] * 127 + [top], [top] + [0] * 127, rng.integers(0, top + 1, 128).tolist()):
         packed = np.zeros(4 * width + 8, np.uint32)
-        assert kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
+        assert code_kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
         assert packed[4:-4].tolist() == naive.pack(values, width)
         assert not packed[:4].any()
         assert not packed[-4:].any()
         found = np.zeros(128, np.uint32)
-        kernels._unpack(packed, 4, width, found)
+        code_kernels._unpack(packed, 4, width, found)
         assert found.tolist() == naive.unpack(naive.pack(values, width), width) == values
 
 
@@ -142,7 +143,7 @@ def test_blocks_of_every_width_are_packed_as_described(width):
 def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
     """Encode lists with the kernel. Return the bytes and the size of each list."""
     ids, tfs = (np.array([x for one in lists for x in one[k]], np.int32) for k in (0, 1))
-    return kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
+    return code_kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
 
 
 def decode_lists(
@@ -151,7 +152,7 @@ def decode_lists(
     """Decode lists with the kernel. Return the first damaged list or -1, and the content of each list."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
     starts = starts_of(sizes)
-    bad = kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
+    bad = code_kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
     cuts = np.cumsum(counts)[:-1]
     return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
 
@@ -284,7 +285,7 @@ def counted(batch: Batch) -> Counted:
     """Count the terms of a batch with the kernel."""
     tokens = np.array([token for document in batch.documents for token in document], np.int32)
     places = np.zeros(6, np.int32)
-    found = kernels.count_terms(
+    found = inversion_kernels.count_terms(
         tokens,
         np.cumsum([len(document) for document in batch.documents], dtype=np.int64),
         np.array(batch.keep, np.bool_),
@@ -331,16 +332,18 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
         result = counted(batch)
         terms = np.array([term for term in order if any(term in document for document in terms_of(batch))], np.int32)
         numbers = result.places[terms]
-        lists = kernels.invert_batch(result.entries, result.tfs, result.ends, result.rows, numbers)
-        sizes = np.ascontiguousarray(result.rows[numbers, kernels.BYTES])
+        lists = inversion_kernels.invert_batch(result.entries, result.tfs, result.ends, result.rows, numbers)
+        sizes = np.ascontiguousarray(result.rows[numbers, inversion_kernels.BYTES])
         assert sizes.sum() == len(lists)
         parts.append((terms, sizes))
         data.append(lists)
         documents += terms_of(batch)
         uniques = np.array([len(set(document)) for document in terms_of(batch)], np.int64)
-        code, ends = kernels.document_lists(terms, sizes, np.append(lists, np.zeros(3, np.uint8)), ranks, uniques)
+        code, ends = inversion_kernels.document_lists(
+            terms, sizes, np.append(lists, np.zeros(3, np.uint8)), ranks, uniques
+        )
         by_rank = [sorted(Counter(ranks[document].tolist()).items()) for document in terms_of(batch)]
-        expected, expected_sizes = kernels.encode_lists(
+        expected, expected_sizes = code_kernels.encode_lists(
             np.array([rank for items in by_rank for rank, _ in items], np.int32),
             np.array([tf for items in by_rank for _, tf in items], np.int32), uniques,
         )  # fmt: skip
@@ -354,7 +357,7 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
         wanted = [posting for rank in range(begin, end) for posting in postings[rank]]
         docs, tfs = np.zeros(len(wanted), np.int32), np.zeros(len(wanted), np.int32)
         cuts = [list_starts[b] + np.searchsorted(ranks[parts[b][0]], [begin, end]) for b in range(2)]
-        kernels.join_lists(
+        inversion_kernels.join_lists(
             terms, sizes, np.concatenate([*data, np.zeros(3, np.uint8)]), np.array([c[0] for c in cuts]), np.array([c[1] for c in cuts]),
             np.array([starts_of(sizes)[c[0]] for c in cuts]), np.array([0, len(terms_of(first))]), ranks, begin,
             starts_of(np.array([len(postings[rank]) for rank in range(begin, end)]))[:-1], docs, tfs,
@@ -372,10 +375,10 @@ def test_a_batch_is_inverted_with_gaps_and_frequencies_of_any_size(postings):
     docs = np.cumsum([gap + 1 for gap, _ in postings]) - 1
     tfs = np.array([tf for _, tf in postings], np.int32)
     ends = np.searchsorted(docs, np.arange(docs[-1] + 1), side="right")
-    code, sizes = kernels.encode_lists(docs.astype(np.int32), tfs, np.array([len(docs)]))
+    code, sizes = code_kernels.encode_lists(docs.astype(np.int32), tfs, np.array([len(docs)]))
     rows = np.array([[0, 0, 0, 0], [0, 0, sizes[0], len(docs)]], np.int32)
     entries = np.ones(len(docs), np.int32)
-    assert kernels.invert_batch(entries, tfs, ends, rows, np.array([1], np.int32)).tobytes() == code.tobytes()
+    assert inversion_kernels.invert_batch(entries, tfs, ends, rows, np.array([1], np.int32)).tobytes() == code.tobytes()
 
 
 # Strings.
@@ -414,7 +417,7 @@ def test_the_surface_of_a_term_is_its_most_frequent_form_and_of_equally_frequent
     chosen = np.full(len(terms), -1, np.int64)
     raws, numbered = table(forms), table(terms)
     columns = np.array(given, np.int64).reshape(-1, 3).T
-    kernels.choose_surfaces(
+    inversion_kernels.choose_surfaces(
         np.ascontiguousarray(columns[0]), columns[1].astype(np.int32), np.ascontiguousarray(columns[2]), raws.ends,
         raws.arena, np.arange(len(terms)), numbered.ends, numbered.arena, chosen,
     )  # fmt: skip

@@ -14,7 +14,6 @@ FILES = sorted(path for path in ENGINE.rglob("*.py") if "template" not in path.p
 # Each layer may import from those before it and from itself.
 LAYERS = [
     {"errors", "tools"},
-    {"bits"},
     {"forms"},
     {"contracts", "language"},
     {"analysis"},
@@ -154,6 +153,29 @@ def test_plugins_import_public_modules_only():
     assert not private
 
 
+PLUGINS = [path for path in ENGINE.parents[1].glob("plugins/*") if (path / "__init__.py").exists()]
+
+
+def test_no_plugin_imports_another():
+    wrong = [
+        f"{path.relative_to(plugin.parent)} imports {module}"
+        for plugin in PLUGINS
+        for path in plugin.rglob("*.py")
+        for node in ast.walk(syntax(path))
+        for module in (
+            [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        )
+        if module.split(".")[0] in {other.name for other in PLUGINS} - {plugin.name}
+    ]  # fmt: skip
+    assert PLUGINS and not wrong, "a plugin builds on another through a model that it depends on, or both on the engine"
+
+
+def test_the_tests_of_each_plugin_lie_in_a_folder_of_its_name():
+    folders = {path.name for path in (ENGINE.parents[1] / "tests" / "plugins").iterdir() if [*path.glob("test_*.py")]}
+    assert folders == {plugin.name.removeprefix("sublex_") for plugin in PLUGINS}
+
+
 def functions(path: Path, decorator: str) -> list[ast.FunctionDef]:
     tree = syntax(path)
     return [
@@ -254,10 +276,10 @@ def test_only_one_file_touches_the_disk_within_an_index():
 
 
 def test_the_copies_of_the_spare_bytes_agree():
-    from sublex.analysis import kernels as analysis
+    from sublex.analysis import interning_kernels
     from sublex.readers import batch
 
-    assert analysis.SPARE == batch.SPARE
+    assert interning_kernels.SPARE == batch.SPARE
 
 
 # docs/architecture.md.

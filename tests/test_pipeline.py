@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from concurrent.futures import ThreadPoolExecutor
 from threading import current_thread, main_thread
 
 import naive
@@ -18,7 +19,9 @@ import sublex
 from sublex.analysis.tokens import analyze
 from sublex.contracts.base import Document, Explanation
 from sublex.errors import InputError, SublexError
+from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
+from sublex.pipeline.compose import KEPT
 from sublex.pipeline.passages import passage
 from sublex.pipeline.running import write
 from sublex.trec.fuse import fuse
@@ -438,6 +441,50 @@ def test_a_pipeline_keeps_to_its_snapshot_when_the_index_changes(tmp_path):
     assert set(index.run([("1", "crane")], "BM25")["1"]) == {"b", "c", "d"}
     with pytest.raises(InputError, match="No document d in"):
         index.explain("crane", "d", pipeline)
+
+
+def test_a_pipeline_is_made_once_for_an_expression_and_a_profile(index):
+    ready = index.pipeline("BM25 >> RM3 >> PL2")
+    assert index.pipeline("BM25 >> RM3 >> PL2") is ready
+    assert index.pipeline(parse("BM25 >> RM3 >> PL2")) is ready is index.pipeline("BM25" >> parse("RM3") >> "PL2")
+    # A component that is resolved keeps its parameters, and prints like the name that gets those of another profile.
+    assert str(ready.expression) == "BM25 >> RM3 >> PL2"
+    anserini = index.pipeline("BM25 >> RM3 >> PL2", "anserini")
+    assert str(anserini) != str(ready) == str(index.pipeline(ready.expression, "anserini"))
+    assert index.pipeline("BM25 >> RM3 >> PL2", "anserini") is anserini
+    assert index.pipeline() is index.pipeline(None, index.profile) is not index.pipeline(None, "anserini")
+
+
+def test_a_pipeline_is_made_again_for_another_generation(tmp_path):
+    index = sublex.build([Document("a", "crane"), Document("b", "crane")], tmp_path / "index")
+    before = index.pipeline("BM25")
+    assert index.search("crane", "BM25").docnos == ["b", "a"]
+    index.delete("b")
+    assert index.search("crane", "BM25").docnos == ["a"] and index.pipeline("BM25") is not before
+
+
+def test_a_mistake_is_not_kept(index):
+    for _ in range(2):
+        with pytest.raises(InputError, match="finds no documents by itself"):
+            index.pipeline("0*BM25 + -1*PL2")
+
+
+def test_the_pipelines_that_were_asked_for_last_are_kept(index):
+    first, second = index.pipeline("BM25(k1=0.1)"), index.pipeline("BM25(k1=0.2)")
+    for k in range(KEPT - 1):
+        assert index.pipeline("BM25(k1=0.1)") is first
+        index.pipeline(f"CoordinateMatch % {k + 1}")
+    assert index.pipeline("BM25(k1=0.1)") is first
+    assert index.pipeline("BM25(k1=0.2)") is not second
+
+
+def test_threads_may_ask_for_pipelines_at_once(tmp_path):
+    index = sublex.build([Document(f"d{k}", text) for k, text in enumerate(texts(40, 7))], tmp_path / "index")
+    expressions = [f"BM25 + {k}*PL2" for k in range(1, 2 * KEPT, 5)] * 8
+    expected = {e: sublex.open(index.path).search("w1 w2", e).scores.tolist() for e in set(expressions)}
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda e: index.search("w1 w2", e).scores.tolist(), expressions))
+    assert found == [expected[e] for e in expressions]
 
 
 def test_a_pipeline_of_another_index_is_refused(tmp_path):

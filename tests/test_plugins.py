@@ -163,8 +163,8 @@ def test_hook_register_expanders(monkeypatch, tmp_path):
     composed = compose(Composer(index.snapshot, loaded), "Twice >> BM25")
     plain = compose(Composer(index.snapshot, loaded), "BM25")
     state = State(index.query("whale"))
-    assert composed.find(state).docnos == plain.find(state).docnos
-    assert composed.find(state).scores == pytest.approx(2 * plain.find(state).scores)
+    assert composed.start(state).find().docnos == plain.start(state).find().docnos
+    assert composed.start(state).find().scores == pytest.approx(2 * plain.start(state).find().scores)
     assert {"RM3", "Twice"} <= set(loaded.names("expander"))
 
 
@@ -223,11 +223,11 @@ def test_hook_register_filters(monkeypatch, tmp_path):
     index = sublex.build(documents, tmp_path / "index")
     composer = Composer(index.snapshot, loaded)
     state = State(index.query("whale"))
-    unfiltered = compose(composer, "BM25").find(state)
+    unfiltered = compose(composer, "BM25").start(state).find()
     scores = dict(zip(unfiltered.docnos, unfiltered.scores.tolist(), strict=True))
 
     def run(expression):
-        return compose(composer, expression).find(state)
+        return compose(composer, expression).start(state).find()
 
     hits = run("BM25 >> containing(ship)")
     assert hits.docnos == [docno for docno in unfiltered.docnos if docno != "a"]
@@ -239,7 +239,7 @@ def test_hook_register_filters(monkeypatch, tmp_path):
     with pytest.raises(PluginError, match="The filter faulty gave float64 of shape"):
         run("BM25 >> faulty")
     for docno, note in (("a", "does not keep it"), ("c", "keeps it")):
-        tree = compose(composer, "BM25 >> containing(ship)").explain(state, index.doc(docno))
+        tree = compose(composer, "BM25 >> containing(ship)").start(state).explain(index.doc(docno))
         assert tree.parts[0].label == f"containing(ship) {note}"
         assert tree.value == (pytest.approx(scores[docno]) if docno == "c" else -math.inf)
 
@@ -258,7 +258,7 @@ def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, t
     index = sublex.build([Document("a", "Whales"), Document("b", "ship")], tmp_path / "index")
     composed = compose(Composer(index.snapshot, loaded), "Wavering >> BM25")
     state = State(index.query("whale"))
-    (stage,) = [part for part in composed.explain(state, 0).parts if part.kind == "evidence"]
+    (stage,) = [part for part in composed.start(state).explain(0).parts if part.kind == "evidence"]
     assert stage.parts == (Explanation(0.75, "taken", "evidence", (Explanation(0.25, "rejected", "evidence"),)),)
     after = composed.run(state).query
     assert after.evidence == Wavering.evidence
@@ -271,7 +271,7 @@ def test_evidence_of_a_query_is_shown_and_is_no_part_of_the_query(monkeypatch, t
     with pytest.raises(
         PluginError, match=r"The expander Wavering gave evidence that is not sublex\.contracts\.base\.Evidence"
     ):
-        composed.find(state)
+        composed.start(state).find()
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_an_expander_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path, 
     index = sublex.build([Document("a", "whale")], tmp_path / "index")
     composed = compose(Composer(index.snapshot, loaded), "Faulty >> BM25")
     with pytest.raises(PluginError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
-        composed.find(State(index.query("whale")))
+        composed.start(State(index.query("whale"))).find()
 
 
 def test_an_analyzer_that_fails_is_named_in_one_sentence(monkeypatch, tmp_path):

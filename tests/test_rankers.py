@@ -257,6 +257,21 @@ def test_a_score_is_finite_whatever_the_statistics(ranker, f, fraction):
         ).all()
 
 
+@given(rankers(), facts(), st.integers(1, 1000))
+def test_a_score_depends_on_what_the_ranker_says_that_it_reads_and_on_nothing_else(ranker, f, other):
+    assert set(ranker.reads) <= {"length", "unique", "norm"}
+    others = f._replace(length=f.length if "length" in ranker.reads else f.length + other)
+    others = others._replace(unique=f.unique if "unique" in ranker.reads else f.unique + other)
+    assert score(ranker, others, 1.0 if "norm" in ranker.reads else 1.0 + other) == score(ranker, f)
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"), [("BM25", {"length"}), ("TFIDF", {"length"}), ("TFIDF(smart=lnc.ltc)", {"length", "unique", "norm"})]
+)  # fmt: skip
+def test_documents_of_one_length_are_scored_together_where_that_is_all_a_ranker_reads(text, reads):
+    assert set(make(text).reads) == reads
+
+
 @given(rankers(names=("BM25", "TFIDF")), facts(), st.lists(st.one_of(st.just(0.0), st.floats(-100, 100)), max_size=5))
 def test_a_weight_is_finite_and_keeps_its_sign(ranker, f, qtf):
     several = TermStats(np.full(len(qtf), f.df), np.full(len(qtf), f.cf))

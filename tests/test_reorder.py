@@ -20,7 +20,7 @@ from strategies import every, examples
 
 import sublex
 from sublex.building.build import SegmentBuilder
-from sublex.building.reorder import bisection, kernels, rewrite
+from sublex.building.reorder import bisection, bisection_kernels, rewrite
 from sublex.building.reorder.bisection import log_slopes
 from sublex.building.writer import merge_all
 from sublex.contracts.base import Document
@@ -74,14 +74,14 @@ def bytes_of(root: Path) -> dict[str, bytes]:
 
 def naive_order(bags: Sequence[set[int]], docs: list[int]) -> list[int]:
     """Return documents in the order of recursive bisection; `bags` has the terms of each document."""
-    if len(docs) <= kernels.LEAF:
+    if len(docs) <= bisection_kernels.LEAF:
         return docs
-    middle = kernels.half.py_func(len(docs))
+    middle = bisection_kernels.half.py_func(len(docs))
     slopes = log_slopes(len(bags)).tolist()
     halves = docs[:middle], docs[middle:]
-    for step in range(kernels.ROUNDS):
+    for step in range(bisection_kernels.ROUNDS):
         left, right = (Counter(term for doc in half for term in bags[doc]) for half in halves)
-        rise = step * kernels.RISE // 2
+        rise = step * bisection_kernels.RISE // 2
 
         def gain_of_right(
             doc: int, there: list[int] = halves[0], left: Counter = left, right: Counter = right, rise: int = rise
@@ -93,7 +93,7 @@ def naive_order(bags: Sequence[set[int]], docs: list[int]) -> list[int]:
         found = sorted(docs, key=lambda doc, there=halves[0]: (gain_of_right(doc), doc not in there))
         # Of equal documents that are on the side where only some of them stay, the first ones go left.
         before, halves = halves, (sorted(found[:middle]), sorted(found[middle:]))
-        if len(set(before[0]) - set(halves[0])) * 2 * kernels.ENOUGH <= len(docs):
+        if len(set(before[0]) - set(halves[0])) * 2 * bisection_kernels.ENOUGH <= len(docs):
             break
     return naive_order(bags, halves[0]) + naive_order(bags, halves[1])
 
@@ -103,7 +103,7 @@ def kernel_order(bags: Sequence[set[int]], levels: int = 64) -> list[int]:
     starts = np.cumsum([0, *map(len, bags)])
     terms = np.array([term for bag in bags for term in sorted(bag)], np.int32)
     order = np.arange(len(bags), dtype=np.int32)
-    kernels.bisect(order, levels, starts, terms, log_slopes(len(bags)), 1 + max(terms, default=0))
+    bisection_kernels.bisect(order, levels, starts, terms, log_slopes(len(bags)), 1 + max(terms, default=0))
     return order.tolist()
 
 
@@ -128,15 +128,15 @@ def test_documents_that_are_all_alike_are_all_kept(bag):
 
 @pytest.mark.parametrize("docs", [*range(9, 200), 1000, 999_999])
 def test_the_left_half_has_whole_blocks_and_nearly_half_of_the_documents(docs):
-    left = kernels.half(docs)
-    assert left % kernels.LEAF == 0
+    left = bisection_kernels.half(docs)
+    assert left % bisection_kernels.LEAF == 0
     assert 0 < left < docs
-    assert abs(docs - 2 * left) <= 2 * kernels.LEAF
+    assert abs(docs - 2 * left) <= 2 * bisection_kernels.LEAF
 
 
 def test_slopes_are_the_differences_of_the_cost():
     cost = [x * math.log2(x + 1) for x in range(1002)]
-    assert np.abs(log_slopes(1000) - kernels.BIT * np.diff(cost)).max() <= 0.5001
+    assert np.abs(log_slopes(1000) - bisection_kernels.BIT * np.diff(cost)).max() <= 0.5001
 
 
 @pytest.mark.slow
@@ -391,7 +391,7 @@ def test_the_command_line_reorders(sublex: Callable, monkeypatch):
 def test_an_index_that_another_engine_builds_is_not_reordered(sublex: Callable):
     done = sublex("index", "new", DEMO, "--backend", "lucene", "--reorder")
     assert (done.code, done.messages.strip().count("\n")) == (2, 0)
-    assert "--reorder does not go with --backend lucene" in done.messages
+    assert "reorder does not go with the back end lucene" in done.messages
 
 
 @pytest.mark.slow

@@ -20,7 +20,10 @@ from sublex.index import manifest as files
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
+from sublex.index.schema import as_json
 from sublex.language import plugins
+from sublex.language.expression import Call
+from sublex.language.parser import parse
 from sublex.representations.export import export
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import write_rows
@@ -35,7 +38,7 @@ def stored(tmp_path, **values) -> StoreReader:
         store = StoreWriter(folder)
         for name, value in values.items():
             store.put(name, value)
-        entry = json.loads(json.dumps(store.finish()))
+        entry = store.finish()
     reader = StoreReader(Directory(tmp_path / "store"), entry)
     reader.entry = entry
     return reader
@@ -142,7 +145,7 @@ def test_the_same_bytes_for_any_number_of_workers(index, monkeypatch):
     for workers in (1, 2, 3):
         index.fit("projection", workers=workers)
         entry = next(iter(index.fitted.values()))
-        found.add(json.dumps([entry["model"], [rows["segments"] for rows in entry["rows"].values()]], sort_keys=True))
+        found.add(json.dumps(as_json([entry.model, [rows.segments for rows in entry.rows.values()]]), sort_keys=True))
         index.forget("projection")
     assert len(found) == 1
     assert list((index.path / "representations").glob("*")) == []
@@ -161,7 +164,7 @@ def test_rows_come_with_their_segment_and_go_with_a_merge(index):
     index.merge()
     assert scores(index, "projection") == deleted and "birds-05" not in deleted["bank"]
     assert deleted["bank"].items() <= (before["bank"] | {"new": deleted["bank"]["new"]}).items()
-    rows = next(iter(next(iter(index.fitted.values()))["rows"].values()))["segments"]
+    rows = next(iter(next(iter(index.fitted.values())).rows.values())).segments
     assert list(rows) == [segment.name for segment in index.snapshot.segments]
 
 
@@ -174,6 +177,16 @@ def test_building_in_one_or_in_two_gives_the_same_rows(tmp_path):
     parts.add(documents[150:])
     for text in QUERIES[:3]:
         assert scores(parts, "projection")[text] == pytest.approx(scores(whole, "projection")[text], abs=1e-6)
+
+
+def test_an_expression_names_the_model_that_its_text_names(index):
+    index.fit("projection(r=8)")
+    generation, resolved = index.generation, index.pipeline("BM25 + projection(r=8)").expression.parts[1]
+    for same in (parse("projection(r=8)"), Call("projection", (8,)), Call("projection", (), {"r": 8}), resolved):
+        index.fit(same)
+        assert index.generation == generation and len(index.fitted) == 1
+    with pytest.raises(InputError, match="BM25 % 5 is not a single component; name one representation"):
+        index.fit(parse("BM25") % 5)
 
 
 def test_a_refit_is_advised_when_too_much_is_unknown(index):
@@ -237,7 +250,7 @@ def test_a_model_of_one_index_serves_another(index, tmp_path):
 
 def test_what_others_depend_on_is_kept(index):
     index.fit("fisher(k=2, words=lsi(e=5))")
-    assert sorted(entry["expression"] for entry in index.fitted.values()) == ["fisher(k=2, words=lsi(e=5))", "lsi(e=5)"]
+    assert sorted(entry.expression for entry in index.fitted.values()) == ["fisher(k=2, words=lsi(e=5))", "lsi(e=5)"]
     with pytest.raises(IndexProblem, match=r"depends on lsi\(e=5\); run: sublex forget \S+ 'fisher.* 'lsi\(e=5\)'$"):
         index.forget("lsi(e=5)")
     index.forget("fisher(k=2, words=lsi(e=5))")
@@ -385,9 +398,9 @@ def test_bundled_plugins_are_fitted_alike_by_any_number_of_workers(index, expres
     found = set()
     for workers in (1, 2, 3):
         index.fit(expression, workers=workers)
-        found.add(json.dumps([entry["model"] for entry in index.fitted.values()], sort_keys=True))
-        for entry in sorted(index.fitted.values(), key=lambda entry: -len(entry["depends"])):
-            index.forget(entry["expression"])
+        found.add(json.dumps(as_json([entry.model for entry in index.fitted.values()]), sort_keys=True))
+        for entry in sorted(index.fitted.values(), key=lambda entry: -len(entry.depends)):
+            index.forget(entry.expression)
     assert len(found) == 1
 
 
@@ -533,11 +546,11 @@ def test_a_parameter_of_encoding_shares_the_model_and_has_rows_of_its_own(index,
     index.fit("neighbours")
     with pytest.raises(IndexProblem, match=r"No neighbours\(log=true\) in demo; fitted: neighbours"):
         index.search("a thousand years", "neighbours(log=true)")
-    model = json.dumps(next(iter(index.fitted.values()))["model"])
+    model = next(iter(index.fitted.values())).model
     said: list[str] = []
     index.fit("neighbours(log=true)", say=said.append)
     (entry,) = index.fitted.values()
-    assert json.dumps(entry["model"]) == model and len(entry["rows"]) == 2 and not said
+    assert entry.model == model and len(entry.rows) == 2 and not said
     index.add([{"id": "new", "text": "A thousand years, a thousand years: it looks like a thousand years."}])
     index.delete(["birds-05"])
     index.merge()
@@ -782,7 +795,7 @@ def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
     monkeypatch.setattr(
         projection,
         "register_representations",
-        projection.hookimpl(lambda register: register("my/own.model", projection.Projection)),
+        projection.hookimpl(lambda register: register("my/own.model", projection.Projection, projection.PARAMS)),
     )
     index.fit("my/own.model")
     index.add([{"id": "new", "text": "A crane."}])

@@ -30,7 +30,7 @@ from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2
 from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval.searcher import Searcher
-from sublex.retrieval.windows.kernels import WINDOW
+from sublex.retrieval.window_kernels import WINDOW
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once", "impacts_computed_once")
 
@@ -134,9 +134,8 @@ def test_rescoring_gives_the_scores_of_retrieval(index, name, query, data):
     docs = docs[np.isin(docs, index.corpus.docs)]
     hits = searcher.search(query, 5000)
     score_of = dict(zip(hits.docs.tolist(), hits.scores.tolist(), strict=True))
-    scores = searcher.scores([query, {}], [docs, docs])
-    assert scores[0].tolist() == [score_of.get(doc, -np.inf) for doc in docs.tolist()]
-    assert scores[1].tolist() == [-np.inf] * len(docs)
+    assert searcher.scores(query, docs).tolist() == [score_of.get(doc, -np.inf) for doc in docs.tolist()]
+    assert searcher.scores({}, docs).tolist() == [-np.inf] * len(docs)
 
 
 @pytest.fixture(scope="module")
@@ -240,15 +239,10 @@ def test_a_ranker_that_breaks_its_contract_is_named_in_one_sentence(index, how):
         Searcher(index.snapshot, Broken(how)).search(["w1"])
 
 
-class BM25With(BM25):
-    """BM25 with one of its functions replaced: by a call of `value`, or by a function that returns it."""
-
-    def __init__(self, function: str, value: object):
-        super().__init__()
-        self.__dict__.update({function: lambda *_: value() if callable(value) else value})
-
-    def __str__(self) -> str:
-        return "BM25With"
+def bm25_with(function: str, value: object) -> Ranker:
+    """Return BM25 with one of its functions replaced: by a call of `value`, or by a function that returns it."""
+    replaced = {function: lambda *_: value() if callable(value) else value, "__str__": lambda _: "BM25With"}
+    return type("BM25With", (BM25,), replaced)()
 
 
 def raises() -> float:
@@ -261,7 +255,7 @@ def raises() -> float:
 )  # fmt: skip
 def test_every_function_of_a_ranker_is_checked(index, function, value):
     with pytest.raises(PluginError, match=r"^The ranker BM25With .*\.$"):
-        Searcher(index.snapshot, BM25With(function, value)).search(["w1"])
+        Searcher(index.snapshot, bm25_with(function, value)).search(["w1"])
 
 
 @pytest.mark.parametrize("smart", ["lnc.ltc", "lnu.ltu"])
@@ -290,6 +284,14 @@ def small(tmp_path: Path):
 def scores_of_words(index) -> list[list[float]]:
     """Return the BM25 scores of each word of WORDS."""
     return [index.searcher("BM25").search([word], 10).scores.tolist() for word in WORDS]
+
+
+def test_impacts_are_stored_with_the_parameters_of_the_named_profile(tmp_path):
+    index = sublex.build([Document("a", "crane river")], tmp_path / "index", profile="anserini")
+    index.store_impacts("BM25", "sublex")
+    reopened = sublex.open(index.path)
+    assert [bool(reopened.searcher("BM25", p).impacts[0]._stored) for p in ("sublex", "anserini")] == [True, False]
+    assert list(reopened.kept_impacts()) == ["BM25", "documents"]
 
 
 def test_stored_impacts_give_the_scores_of_computed_impacts(small):
@@ -387,7 +389,7 @@ def test_hits_and_searchers_keep_working_on_the_generation_they_were_made_for(sm
     small.merge()
     assert (hits.docnos, hits.scores.tolist()) == before and hits[0].docno == before[0][0]
     assert searcher.search(["w1"], 100).docnos == everything
-    assert np.array_equal(searcher.scores([["w1"]], [hits.docs])[0], hits.scores)
+    assert np.array_equal(searcher.scores(["w1"], hits.docs), hits.scores)
     assert "d1" not in small.search("w1", k=100).docnos
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import collections, examples
 
 import sublex
-from sublex.analysis import kernels
+from sublex.analysis import token_kernels
 from sublex.analysis.word_arrays import kinds_of_characters
 from sublex.analysis.words import word_spans
 from sublex.contracts.base import Break, TextWords
@@ -124,7 +124,7 @@ def test_an_index_without_text_is_refused(tmp_path):
 
 def test_the_kinds_of_the_kernel_are_those_of_the_contract():
     named = {"HYPHEN": Break.HYPHEN, "DASH": Break.DASH, "OTHER": Break.OTHER, "START": Break.START}
-    assert {name: getattr(kernels, name) for name in named} == named
+    assert {name: getattr(token_kernels, name) for name in named} == named
     assert kinds_of_characters()[ord("a")] == Break.OTHER
 
 

@@ -42,6 +42,7 @@ from sublex.index import format as format_module
 from sublex.index import lock
 from sublex.index import manifest as manifests
 from sublex.index.check import check
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings
 from sublex.language import plugins
 from sublex.readers import batch, jsonl
 
@@ -92,9 +93,9 @@ def copy(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(whole, tmp_path / "index"))
 
 
-def described(made) -> dict:
+def described(made) -> AnalyzerEntry:
     """Return the manifest's entry for the analyzer of build settings."""
-    return {"settings": made.analyzer.settings(), "versions": made.analyzer.versions()}
+    return AnalyzerEntry(AnalyzerSettings(**made.analyzer.settings()), made.analyzer.versions())
 
 
 def fresh(whole: Path, root: Path) -> None:
@@ -132,10 +133,10 @@ def assert_tidy(root: Path) -> None:
     manifest = manifests.read_manifest(root)
     left = {path.name for path in root.iterdir()}
     assert left <= {"index.json", "lock", "segments", "last-build.tsv"}
-    assert {path.name for path in (root / "segments").iterdir()} == {entry["name"] for entry in manifest["segments"]}
-    for entry in manifest["segments"]:
-        folders = [path.name for path in (root / "segments" / entry["name"]).iterdir() if path.is_dir()]
-        assert folders == ([entry["deleted"]["name"]] if entry.get("deleted") else [])
+    assert {path.name for path in (root / "segments").iterdir()} == {entry.name for entry in manifest.segments}
+    for entry in manifest.segments:
+        folders = [path.name for path in (root / "segments" / entry.name).iterdir() if path.is_dir()]
+        assert folders == ([entry.deleted.name] if entry.deleted else [])
 
 
 # Killed and interrupted.

@@ -85,7 +85,7 @@ def build(
     progress: Callable[[int], None] = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Index:
-    """Build an index at `path` and open it.
+    """Build an index at `path` and open it. Its `built` is the summary of the build: how many documents were indexed or left out.
 
     Args:
         documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
@@ -109,29 +109,32 @@ def build(
     from pathlib import Path
 
     from sublex.building.indexing import build_index
-    from sublex.other_engines.attaching import Given
-    from sublex.other_engines.build import build_foreign
-    from sublex.tools.arguments import file_path, optional_text, shown, text, threads
+    from sublex.language import plugins
+    from sublex.pipeline.index import Index
+    from sublex.tools.arguments import file_path, optional_text, text, threads
 
-    folder = file_path(path, "The path of the index")
-    if not isinstance(store, Iterable):
-        raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
+    folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
     name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
-    if backend is not None:
-        if resume or reorder or workers is not None:
-            raise InputError("resume, reorder and workers do not go with a backend; leave them out.")
-        build_foreign(
-            Path(folder), documents, text(backend, "The back end"), Given(given, name if profile else None),
-            reader=optional_text(reader, "The reader"), store=store, memory=memory, overwrite=overwrite, strict=strict,
-            progress=progress, say=say,
+    options: dict[str, Any] = {
+        "reader": optional_text(reader, "The reader"), "store": store, "memory": memory, "overwrite": overwrite, "strict": strict,
+        "progress": progress, "say": say, "registry": registry,
+    }  # fmt: skip
+    if backend is None:
+        summary = build_index(
+            folder, documents, profile=name, analyzer=given, workers=threads(workers), resume=resume, reorder=reorder, **options
         )  # fmt: skip
-        return _opened(folder)
-    build_index(
-        folder, documents, profile=name, analyzer=given, reader=optional_text(reader, "The reader"), store=store,
-        workers=threads(workers), memory=memory, overwrite=overwrite, resume=resume, strict=strict, reorder=reorder,
-        progress=progress, say=say,
-    )  # fmt: skip
-    return _opened(folder)
+    else:
+        from sublex.other_engines.attaching import Given
+        from sublex.other_engines.build import build_foreign
+
+        engine = text(backend, "The back end")
+        for option, value in (("resume", resume), ("reorder", reorder), ("workers", workers is not None)):
+            if value:
+                raise InputError(f"{option} does not go with the back end {engine}; leave one of them out.")
+        summary = build_foreign(folder, documents, engine, Given(given, name if profile else None), **options)
+    index = Index(folder, load_registry=lambda: registry)
+    index.built = summary
+    return index
 
 
 def attach(
@@ -258,7 +261,7 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
     """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
     from sublex.tools.arguments import file_path
-    from sublex.trec.qrels import read_qrels
+    from sublex.trec.qrels_reader import read_qrels
 
     return read_qrels(file_path(path, "The path of the qrels"))
 

@@ -101,7 +101,7 @@ class Retriever(pt.Transformer):
                 raise InputError(f"A score of query {qid} is not a finite number.")
         query = self.index.query(query_text(candidates["query"].iloc[0], qid))
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
-        hits = self.pipeline.scorer.rescored(State(query, given)).first(self._most())
+        hits = self.pipeline.scorer.start(State(query, given)).rescored(given).first(self._most())
         return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
 
     def _most(self) -> int:

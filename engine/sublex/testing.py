@@ -42,6 +42,7 @@ SPLIT = 150
 FIT_CHILD = """
 import json, sys, sublex
 from sublex.index.corpus import Corpus
+from sublex.index.schema import as_json
 from sublex.estimators import blocks
 from sublex.representations import inputs
 # Blocks are made small, so that the demo collection has many.
@@ -52,7 +53,7 @@ found = {}
 for workers in sys.argv[4:]:
     index = sublex.build(documents, f"{sys.argv[2]}-{workers}", workers=1)
     index.fit(sys.argv[3], workers=int(workers))
-    found[workers] = index.fitted
+    found[workers] = as_json(index.fitted)
 sys.stdout.write(json.dumps(found, sort_keys=True))
 """
 # A child process that searches and prints documents with scores.
@@ -276,7 +277,7 @@ def labels_facets_and_marks_agree(subject: Subject) -> None:
 
 def query_parameters_change_no_model(subject: Subject) -> None:
     """Parameters of the stage query change neither the fitted model nor the rows."""
-    resolved = namer(subject.folder, {}).resolve(subject.expression)
+    resolved = namer(subject.folder, None).resolve(subject.expression)
     whole = subject.index.fitted
     for param in resolved.registration.params:
         other = _other(param, resolved.values[param.name])
@@ -313,7 +314,7 @@ def stopping_leaves_nothing(subject: Subject) -> None:
 
 def registering_is_light(subject: Subject) -> None:
     """Registering the plugin imports neither Numba nor SciPy."""
-    registration = namer(subject.folder, {}).resolve(subject.expression).registration
+    registration = namer(subject.folder, None).resolve(subject.expression).registration
     heavy = subject.child(REGISTER_CHILD, registration.plugin).strip()
     assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sublex.contracts.base import Param
-from sublex.contracts.fitted import FIND, Representation
+from sublex.contracts.fitted import FIND, MAX_DF, MIN_DF, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
@@ -13,16 +13,8 @@ PARAMS = [
     Param("layers", int, 1, stage="fit", range=(1, 10), help="layers, each learned from the output of the one before"),
     Param("p", float, 0.9, stage="fit", range=(0, 1), open=True, help="probability that a word is removed"),
     Param("log", bool, False, stage="fit", help="log(1 + count) in place of counts"),
-    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
-    Param(
-        "max_df",
-        float,
-        0.1,
-        stage="fit",
-        range=(0, 1),
-        open=False,
-        help="the largest share of documents that a word may occur in",
-    ),
+    MIN_DF,
+    MAX_DF,
     Param("words", float, 0.0, range=(0, 1000), help="the weight of the words themselves next to the prototypes"),
     FIND,
 ]

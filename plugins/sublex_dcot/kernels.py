@@ -1,4 +1,4 @@
-"""Kernels of dCoT: affine maps of sparse and of dense rows. Callers check the arguments."""
+"""Kernels of dCoT: affine maps of sparse and of dense rows, and steps of conjugate gradients. Callers check the arguments."""
 
 from __future__ import annotations
 
@@ -45,3 +45,40 @@ def affine_dense(rows, weights, out):
             x = rows[i, j]
             for k in range(width):
                 out[i, k] += x * weights[j, k]
+
+
+@kernel((F64M, F64M, F64), before="demo")
+def dots(a, b, out):
+    """Set out[k] to the dot product of the k-th columns of a and b."""
+    rows, columns = a.shape
+    out[:] = 0.0
+    for i in range(rows):
+        for k in range(columns):
+            out[k] += a[i, k] * b[i, k]
+
+
+@kernel((F64, F64M, F64M, F64, F64M, F64M, F64), before="demo")
+def advance(alpha, p, s, inverse, x, r, rho):
+    """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
+
+    s is the product A p, and inverse the inverse of A's diagonal.
+    """
+    rows, columns = x.shape
+    rho[:] = 0.0
+    for i in range(rows):
+        m = inverse[i]
+        for k in range(columns):
+            x[i, k] += alpha[k] * p[i, k]
+            left = r[i, k] - alpha[k] * s[i, k]
+            r[i, k] = left
+            rho[k] += m * left * left
+
+
+@kernel((F64, F64M, F64, F64M), before="demo")
+def turn(beta, r, inverse, p):
+    """Set p = inverse r + beta p, the next direction of conjugate gradients."""
+    rows, columns = p.shape
+    for i in range(rows):
+        m = inverse[i]
+        for k in range(columns):
+            p[i, k] = m * r[i, k] + beta[k] * p[i, k]

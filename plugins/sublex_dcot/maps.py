@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators import conjugate_gradients
 from sublex.estimators.kernels import gram
+from sublex_dcot import conjugate_gradients
 
 Progress = Callable[[int, int], None]
 # Added to the diagonal of Q except at the bias, as in M. Chen's program for marginalised denoising autoencoders.

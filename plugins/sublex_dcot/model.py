@@ -10,7 +10,7 @@ words by words is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from scipy.sparse import csr_array, hstack
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, spans
+from sublex.estimators.estimator import Estimator
 from sublex_dcot import kernels
 from sublex_dcot.maps import Progress, deeper_map, first_map
 
@@ -47,7 +48,7 @@ class Evoked(NamedTuple):
 
 
 @dataclass(eq=False)
-class DCoT:
+class DCoT(Estimator):
     """dCoT as an estimator with scikit-learn's interface: maps counts x to h = tanh(W [x; 1]), one entry per prototype.
 
     Parameters
@@ -80,22 +81,9 @@ class DCoT:
     layers: int = 1
     p: float = 0.9
     log: bool = False
-    min_df: int = 1
+    min_df: int = 2
     tol: float = 1e-7
     storage: str = "float32"
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def set_params(self, **params: Any) -> DCoT:
-        """Change parameters and return the estimator, as scikit-learn's searches expect."""
-        known = self.get_params()
-        for name, value in params.items():
-            if name not in known:
-                raise InputError(f"DCoT has no parameter {name}; it has {', '.join(known)}.")
-            setattr(self, name, value)
-        return self
 
     def fit(self, matrix: Any, y: Any = None, *, workers: int = 1, progress: Progress | None = None) -> DCoT:
         """Learn the maps from a matrix of counts, documents by words, and return the estimator.

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.errors import InputError
-from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, frequent_counts, stored_numbers, stored_texts
 from sublex_dcot.model import DCoT, Share
 
 # Prototypes that an explanation lists, and words of the document that it lists for each.
@@ -39,32 +38,15 @@ class DCoTRepresentation(Representation):
 
     version = 2
 
-    def __init__(
-        self,
-        r: int = 500,
-        layers: int = 1,
-        p: float = 0.9,
-        log: bool = False,
-        min_df: int = 2,
-        max_df: float = 0.1,
-        words: float = 0.0,
-        find: str = "exact",
-    ):
-        self.estimator, self.max_df, self.words = DCoT(r, layers, p, log, min_df), max_df, words
+    def __init__(self, *, max_df: float, words: float, find: str, **params: Any):
+        self.estimator, self.max_df, self.words = DCoT(**params), max_df, words
         # With words, a score is no cosine of vectors of a few hundred entries.
         self.cosines, self.find = words == 0, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Learn the maps from the counts of words that are neither too rare nor too common."""
         # Words in nearly all documents would become prototypes, and every document evokes them.
-        least = self.estimator.min_df
-        self.vocabulary = frequent_terms(corpus, least, self.max_df)
-        if not self.vocabulary:
-            raise InputError(
-                f"dcot: no word is in {least:,} or more of {len(corpus.docs):,} documents and in no more than {self.max_df:.0%} of them; "
-                "lower min_df, or raise max_df."
-            )
-        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
+        self.vocabulary, matrix = frequent_counts("dcot", corpus, self.estimator.min_df, self.max_df)
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
     def save(self, store: Store) -> None:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.errors import InputError
-from sublex.estimators import gmm, linear
+from sublex.estimators import linear
 from sublex.estimators.bags import SummedVectors
 from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, rows_of, spans, totals
+from sublex.estimators.estimator import Estimator
+from sublex_fisher import gmm
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -42,7 +44,7 @@ class Gammas(NamedTuple):
     values: np.ndarray
 
 
-class Fisher(SummedVectors):
+class Fisher(Estimator, SummedVectors):
     """Fisher vectors as an estimator with scikit-learn's interface.
 
     Parameters
@@ -90,11 +92,6 @@ class Fisher(SummedVectors):
         self.words, self.k, self.idf, self.power = words, k, idf, power
         self.l2, self.variance, self.starts, self.seed = l2, variance, starts, seed
         self.x: np.ndarray = np.zeros(0)
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        names = ("words", "k", "idf", "power", "l2", "variance", "starts", "seed")
-        return {name: getattr(self, name) for name in names}
 
     def fit(
         self, matrix: csr_array | Blocks, workers: int = 1, progress: gmm.Progress = lambda done, total: None

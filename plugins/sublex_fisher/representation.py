@@ -13,8 +13,8 @@ import numpy as np
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, Job, Rows, Store, Stored, View, Weights
 from sublex.errors import InputError
-from sublex.estimators.gmm import Mixture
 from sublex.estimators.word_sums import WordSums, WordValues, check_model, count_blocks, stored_numbers, stored_texts
+from sublex_fisher.gmm import Mixture
 from sublex_fisher.model import Fisher, Gammas
 
 if TYPE_CHECKING:
@@ -33,19 +33,9 @@ class FisherRepresentation(WordSums):
     vectors_name = "Fisher vectors"
     estimator: Fisher
 
-    def __init__(
-        self,
-        words: Expression,
-        k: int = 16,
-        idf: bool = False,
-        variance: bool = False,
-        power: float = 1.0,
-        starts: int = 5,
-        seed: int = 0,
-        find: str = "exact",
-    ):
+    def __init__(self, *, words: Expression, power: float, find: str, **params: Any):
         self.words, self.find = words, find
-        self.estimator = Fisher(None, k, idf, power, l2=power != 1, variance=variance, starts=starts, seed=seed)
+        self.estimator = Fisher(None, power=power, l2=power != 1, **params)
 
     def depends(self) -> Sequence[Expression]:
         """Return the expression of the model that has the word vectors."""

@@ -10,7 +10,7 @@ from html import escape
 
 import numpy as np
 
-from sublex.forms.pages import PAGE_MARK
+from sublex.forms.pages import graphml_file
 from sublex_laki.keyphrases import Keyphrases
 
 # Characters that XML does not allow.
@@ -37,22 +37,9 @@ def as_csv(keyphrases: Keyphrases) -> str:
 
 def as_graphml(keyphrases: Keyphrases, name: str, documents: Sequence[int]) -> str:
     """Return the keyphrases, each with its number of documents, and the links between them as GraphML."""
-    nodes = "".join(
-        f'<node id="n{k}"><data key="keyphrase">{_text(label)}</data><data key="documents">{docs}</data></node>\n'
-        for k, (label, docs) in enumerate(zip(keyphrases.names, documents, strict=True))
-    )
-    edges = "".join(
-        f'<edge source="n{broader}" target="n{narrower}"><data key="probability">{chance:.6g}</data></edge>\n'
-        for broader, narrower, chance in links(keyphrases)
-    )
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {PAGE_MARK} -->\n'
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-        '<key id="keyphrase" for="node" attr.name="keyphrase" attr.type="string"/>\n'
-        '<key id="documents" for="node" attr.name="documents" attr.type="int"/>\n'
-        '<key id="probability" for="edge" attr.name="probability" attr.type="double"/>\n'
-        f'<graph id="{_text(name)}" edgedefault="directed">\n{nodes}{edges}</graph>\n</graphml>\n'
-    )
+    labels = zip(map(_text, keyphrases.names), documents, strict=True)
+    nodes = ((k, label, docs) for k, (label, docs) in enumerate(labels))
+    return graphml_file(_text(name), ("keyphrase", "probability"), nodes, links(keyphrases), directed=True)
 
 
 def _text(text: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Keyphrase:
     """Keeps the documents in which a keyphrase has at least a probability. Any model that names keyphrases will do, not only `laki`."""
 
-    def __init__(self, phrase: str | int, of: Expression, share: float = 0.5):
+    def __init__(self, *, phrase: str | int, of: Expression, share: float):
         if not isinstance(phrase, (str, int)) or isinstance(phrase, bool) or not str(phrase).strip():
             raise InputError(f"keyphrase: {phrase!r} names no keyphrase; write it in quotes, or its number.")
         self.phrase, self.of, self.share = phrase, of, share

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from sublex import Expression
 from sublex.contracts.base import Explanation, Mark, TextWords
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.errors import IndexCorrupt, InputError
-from sublex.estimators.phrases import PhraseList
-from sublex.estimators.phrases.text import COMMON_SHARE
+from sublex.estimators.phrases.lexicon import COMMON_SHARE
+from sublex.estimators.phrases.phrase_list import PhraseList
+from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex_laki.explaining import explain
@@ -22,7 +24,6 @@ from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.page import page, records
 from sublex_laki.similarity import vectors_of_model
 from sublex_laki.units import Units
-from sublex_lda.scores import cosines, norms
 
 # A keyphrase that is less probable in a document is not stored. A query, which has few words, may hint at keyphrases with less.
 LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
@@ -54,68 +55,50 @@ class LAKIRepresentation(Representation):
     units: Units
     network: Network
 
-    def __init__(
-        self,
-        phrases: Expression,
-        words: Expression | None = None,
-        max_df: float = 0.1,
-        again: float = 0.6,
-        width: int = 100,
-        alpha: float = 0.5,
-        beta: float = 0.3,
-        links: int = 100,
-        iterations: int = 10,
-        seed: int = 0,
-        inference: str = "propagation",
-        sweeps: int = 5000,
-        swaps: int = 0,
-        absent: str = "part",
-        most: int = 200,
-        cap: float = 1.0,
-    ):
-        self.phrases, self.words, self.max_df, self.again, self.width = phrases, words, max_df, again, width
-        self.alpha, self.beta, self.links, self.iterations, self.seed = alpha, beta, links, iterations, seed
-        self.inference, self.sweeps, self.swaps, self.most, self.cap = inference, sweeps, swaps, most, cap
-        self.absent = absent
+    def __init__(self, **params: Any):
+        self.params = SimpleNamespace(**params)
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
         """Return the phrases, and the model of word vectors if there is one."""
-        return (self.phrases,) if self.words is None else (self.phrases, self.words)
+        return tuple(model for model in (self.params.phrases, self.params.words) if model is not None)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the counts of units, and of the vectors of all words."""
-        return BYTES_PER_WORD * int(corpus.lengths.sum()) + BYTES_PER_NUMBER * len(corpus.vocabulary) * self.width
+        return (
+            BYTES_PER_WORD * int(corpus.lengths.sum()) + BYTES_PER_NUMBER * len(corpus.vocabulary) * self.params.width
+        )
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Find the units of all documents, link keyphrases to them by similarity, and learn the weights of the links."""
-        model = job.model(self.phrases)
+        params = self.params
+        model = job.model(params.phrases)
         phrases = getattr(model, "phrases", None)
         if not isinstance(phrases, PhraseList):
             raise InputError(
-                f"laki: {self.phrases} has no phrases; name a model that has, such as phrases(support=10)."
+                f"laki: {params.phrases} has no phrases; name a model that has, such as phrases(support=10)."
             )
         everything = Units.of(phrases)
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
-        may_be = everything.is_phrase & (df <= self.max_df * len(corpus.docs))
+        may_be = everything.is_phrase & (df <= params.max_df * len(corpus.docs))
         if not getattr(model, "is_listed", False):
-            may_be &= come_back(counts, may_be, self.again)
+            may_be &= come_back(counts, may_be, params.again)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
         if len(keyphrases) < FEWEST:
             raise InputError(
-                f"laki: {self.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
+                f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
                 "support or quality, raise max_df, or add documents."
             )
         vectors = self._vectors(counts, corpus, job)
         network = structure(
-            counts, keyphrases, vectors, alpha=self.alpha, beta=self.beta, most=self.links, workers=job.workers
-        )  # fmt: skip
+            counts, keyphrases, vectors, alpha=params.alpha, beta=params.beta, most=params.links, workers=job.workers
+        )
         learned = learn(
-            network, counts, iterations=self.iterations, seed=self.seed, workers=job.workers,
+            network, counts, iterations=params.iterations, seed=params.seed, workers=job.workers,
             progress=job.progress,
         )  # fmt: skip
         self.network, self.perplexities = learned.network, learned.perplexities
@@ -123,14 +106,14 @@ class LAKIRepresentation(Representation):
 
     def _vectors(self, counts: csr_array, corpus: Corpus, job: Job) -> np.ndarray:
         """Return a vector for each unit."""
-        if self.words is not None:
-            return vectors_of_model(self.units, job.model(self.words), self.words, job, corpus.analyze)
-        return unit_vectors(counts, self.width, self.seed, job.workers)
+        params = self.params
+        if params.words is not None:
+            return vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
+        return unit_vectors(counts, params.width, params.seed, job.workers)
 
     def save(self, store: Store) -> None:
         """Store the phrases, the units and the network."""
-        for name, value in self.units.phrases.values().items():
-            store.put(f"phrases_{name}", value)
+        self.units.phrases.save(store, "phrases_")
         store.put("units", self.units.codes)
         for name in ARRAYS:
             store.put(f"network_{name}", getattr(self.network, name))
@@ -138,13 +121,7 @@ class LAKIRepresentation(Representation):
 
     def load(self, store: Stored) -> None:
         """Restore the phrases, the units and the network, and check every shape and index that the kernels rely on."""
-        names = (*PhraseList.ARRAYS, *PhraseList.LISTS)
-        phrases = PhraseList(
-            store.get("phrases_terms"),
-            store.get("phrases_stops"),
-            {name: store.get(f"phrases_{name}") for name in names},
-        )
-        check_model(phrases.is_whole())
+        phrases = PhraseList.load(store, "phrases_")
         self.units = Units(phrases, store.get("units"))
         check_model(self.units.fits())
         try:
@@ -171,18 +148,21 @@ class LAKIRepresentation(Representation):
         network = self.network
         units = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
         own = units == network.phrases[network.parents]
-        return network.with_values(np.where(own, np.minimum(network.weights, self.cap), network.weights), network.leaks)
+        return network.with_values(
+            np.where(own, np.minimum(network.weights, self.params.cap), network.weights), network.leaks
+        )
 
     @cached_property
     def length(self) -> float:
         """The number of units below which a text is read as a part of a longer one."""
-        return self.network.length if self.absent == "part" else 0.0
+        return self.network.length if self.params.absent == "part" else 0.0
 
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
         """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
+        params = self.params
         found = encode(
-            self.capped, counts, method=self.inference, most=self.most, sweeps=self.sweeps, swaps=self.swaps,
-            length=self.length, seed=self.seed,
+            self.capped, counts, method=params.inference, most=params.most, sweeps=params.sweeps, swaps=params.swaps,
+            length=self.length, seed=params.seed,
         )  # fmt: skip
         found.data[found.data < least] = 0.0
         found.eliminate_zeros()
@@ -217,7 +197,12 @@ class LAKIRepresentation(Representation):
     def evoked(self, counts: csr_array) -> csr_array:
         """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
         found = evidence(
-            self.capped, counts, most=self.most, sweeps=EVIDENCE_SWEEPS, length=self.length, seed=self.seed
+            self.capped,
+            counts,
+            most=self.params.most,
+            sweeps=EVIDENCE_SWEEPS,
+            length=self.length,
+            seed=self.params.seed,
         )
         return found[:, self.network.keyphrases :]
 

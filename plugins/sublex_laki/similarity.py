@@ -11,7 +11,6 @@ from sublex import Expression
 from sublex.contracts.fitted import Job
 from sublex.errors import InputError
 from sublex_laki.units import Units
-from sublex_vectors.reader import read_vectors
 
 
 def vectors_of_model(
@@ -19,7 +18,7 @@ def vectors_of_model(
 ) -> np.ndarray:
     """Return a vector for each unit by a model that has word vectors; a unit without known words gets zeros.
 
-    A unit's vector is the mean of those of its words. If the vectors come from a file that has a phrase itself, the phrase gets that one.
+    A unit's vector is the mean of those of its words. If the model has the vector of a phrase as a whole, the phrase gets that one.
     """
     words = model.word_vectors() if hasattr(model, "word_vectors") else None
     if words is None:
@@ -32,18 +31,8 @@ def vectors_of_model(
             vectors[unit] = words[known].mean(axis=0)
     if not vectors.any():
         raise InputError(f"laki: {name} has a vector for none of the words; is it in their language?")
-    if isinstance(getattr(model, "file", None), str):
-        own = _own_vectors(units, job.resource(model.file), analyze, job)
-        found = ~np.isnan(own[:, 0])
-        vectors[found] = own[found]
+    if hasattr(model, "vectors_of_texts"):
+        own = model.vectors_of_texts(units.terms, analyze, job)
+        known = ~np.isnan(own[:, 0])
+        vectors[known] = own[known]
     return vectors
-
-
-def _own_vectors(units: Units, path: Any, analyze: Callable[[str], list[str]], job: Job) -> np.ndarray:
-    """Return the vectors that a file has for units as a whole, as in `machine_learning`; NaN for others."""
-    keys = [" ".join(terms) for terms in units.terms]
-    # Two units may have the same terms, such as a phrase with a stop word and one without.
-    distinct = list(dict.fromkeys(keys))
-    vectors = read_vectors(path, distinct, lambda text: [" ".join(analyze(text.replace("_", " ")))], job.progress)
-    places = {key: place for place, key in enumerate(distinct)}
-    return vectors[[places[key] for key in keys]]

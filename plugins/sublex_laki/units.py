@@ -11,7 +11,7 @@ from scipy.sparse import csr_array, vstack
 
 from sublex.contracts.base import Break, TextWords
 from sublex.contracts.fitted import Corpus, Job
-from sublex.estimators.phrases import PhraseList
+from sublex.estimators.phrases.phrase_list import PhraseList
 
 
 class Occurrences(NamedTuple):

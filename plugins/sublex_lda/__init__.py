@@ -4,8 +4,9 @@ from typing import Any
 
 from sublex import Expression
 from sublex.contracts.base import Filter, Param
-from sublex.contracts.fitted import Representation
+from sublex.contracts.fitted import MAX_DF, MIN_DF, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
+from sublex.estimators.topics.parameters import SCORE_PARAMS
 
 sublex_api = 3
 
@@ -33,14 +34,10 @@ PARAMS = [
         range=("no", "symmetric", "asymmetric"),
         help="learn alpha, as one value or one for each topic",
     ),
-    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
-    Param(
-        "max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that a word may occur in"
-    ),
+    MIN_DF,
+    MAX_DF,
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
-    Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),
-    Param("share", float, 0.3, range=(0, 1), help="the share of topics, next to the document's words, in a likelihood"),
-    Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),
+    *SCORE_PARAMS,
 ]
 
 FILTER_PARAMS = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Topic:
     """Keeps the documents that have at least a share of a topic. Any model that names its topics will do, not only `lda`."""
 
-    def __init__(self, topic: str | int, of: Expression, share: float = 0.2):
+    def __init__(self, *, topic: str | int, of: Expression, share: float):
         if not isinstance(topic, (str, int)) or isinstance(topic, bool) or not str(topic).strip():
             raise InputError(f"topic: {topic!r} names no topic; write its number, or its label in quotes.")
         self.topic, self.of, self.share = topic, of, share

@@ -2,71 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
 
-from sublex.contracts.base import Explanation, Mark
-from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.errors import InputError
-from sublex.estimators.lda.coherence import npmi, top_words
-from sublex.estimators.lda.model import LDA
-from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, stored_numbers, stored_texts
-from sublex_lda.page import topics_page
-from sublex_lda.scores import cosines, lengths, norms, overlaps, similarities, topic_shares, word_chances
-from sublex_lda.topics import Topic, topics_of
-
-# Topics that an explanation lists, and words that name a topic in it.
-LISTED_TOPICS, NAMING_WORDS = 5, 4
-# A topic with a smaller share of a document's tokens is not stored. With many topics the limit is below 1 / k, so one always stays.
-LEAST_SHARE = 0.01
+from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
+from sublex.estimators.topics.coherence import npmi, top_words
+from sublex.estimators.topics.representation import TopicRepresentation
+from sublex.estimators.word_sums import frequent_counts, stored_numbers, stored_texts
+from sublex_lda.model import LDA
 
 
-class EncodedQuery(NamedTuple):
-    """A query: the numbers of its words, their weights, and the shares of the topics, all 0 for a query without known words."""
-
-    words: np.ndarray
-    weights: np.ndarray
-    shares: np.ndarray
-
-
-class LDARepresentation(Representation):
-    """Scores by topics. `share` and `mu` matter only for score="likelihood"."""
+class LDARepresentation(TopicRepresentation):
+    """Scores by the topics of LDA, which are named by their words."""
 
     version = 1
+    estimator: LDA
 
-    def __init__(
-        self,
-        k: int = 100,
-        method: str = "gibbs",
-        iterations: int = 500,
-        alpha: float = 0.1,
-        beta: float = 0.01,
-        learn_alpha: str = "no",
-        min_df: int = 2,
-        max_df: float = 0.1,
-        seed: int = 0,
-        score: str = "cosine",
-        share: float = 0.3,
-        mu: float = 1000.0,
-    ):
-        self.estimator: Any = LDA(k, method, iterations, alpha, beta, learn_alpha, seed)
-        self.min_df, self.max_df = min_df, max_df
-        self.kind, self.share, self.mu = score, share, mu
-        self.coherence = np.zeros(0)
+    def __init__(self, *, min_df: int, max_df: float, score: str, share: float, mu: float, **params: Any):
+        super().__init__(LDA(**params), min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Learn the topics from the counts of words that are neither too rare nor too common."""
-        self.vocabulary = frequent_terms(corpus, self.min_df, self.max_df)
-        if not self.vocabulary:
-            raise InputError(
-                f"lda: no word is in {self.min_df:,} or more of {len(corpus.docs):,} documents and in no more than "
-                f"{self.max_df:.0%} of them; lower min_df, or raise max_df."
-            )
-        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
+        self.vocabulary, matrix = frequent_counts("lda", corpus, self.min_df, self.max_df)
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
         self.coherence = npmi(matrix, top_words(self.estimator.phi_))
 
@@ -85,92 +44,11 @@ class LDARepresentation(Representation):
         word_topics = stored_numbers(store, "word_topics", (len(self.vocabulary), k), "fiu")
         alpha, self.coherence = (stored_numbers(store, name, (k,)) for name in ("alpha", "coherence"))
         self.estimator.restore(word_topics, alpha)
-        check_topics(self.estimator)
-        self.row_shape = (k,)
-        self.estimator.trace_ = stored_trace(store)
+        self.check_restored(store)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the counts, of the tokens with their topics, and of four dense tables of words by topics."""
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
-
-    def encode_documents(self, inputs: csr_array) -> csr_array:
-        """Return for each document the expected number of tokens in each topic, float32, without topics that hardly occur."""
-        counts = self.estimator.topic_counts(inputs)
-        tokens = counts.sum(axis=1, keepdims=True)
-        least = min(LEAST_SHARE, 1 / (counts.shape[1] + 1))
-        counts[counts < least * tokens] = 0
-        kept = counts.sum(axis=1, keepdims=True)
-        return csr_array((counts * np.divide(tokens, kept, out=np.zeros_like(kept), where=kept > 0)).astype(np.float32))
-
-    def transform(self, inputs: csr_array) -> csr_array:
-        """Return theta, the share of each topic in each document, as sparse rows; a document without known words gets zeros."""
-        return topic_shares(self.encode_documents(inputs))
-
-    def word_vectors(self) -> np.ndarray:
-        """Return phi: the probability of each word in each topic, by word and topic."""
-        return self.estimator.phi_
-
-    def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
-        """Return the encoded queries. Words whose weight is not above 0 are ignored, since a topic has no negative share."""
-        queries = []
-        for number in range(inputs.shape[0]):
-            row = inputs[[number]]
-            positive = row.data > 0
-            expected = self.estimator.settle(row)[0]
-            total = expected.sum()
-            shares = expected / total if total > 0 else np.zeros(len(expected))
-            queries.append(EncodedQuery(row.indices[positive], row.data[positive], shares))
-        return queries
-
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores; -inf for a query or a document without known words."""
-        tokens = _of_rows(view, "tokens of lda", lengths, docs)
-        if not len(query.words):
-            return np.full(len(tokens), -np.inf)
-        if self.kind == "likelihood":
-            scores = np.zeros(len(tokens))
-            for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-                scores += weight * np.log(self._chances(word, view, docs)[0])
-        elif self.kind == "cosine":
-            products = view.products(query.shares, docs)
-            scores = cosines(products, _of_rows(view, "norms of lda", norms, docs), query.shares)
-        else:
-            scores = view.map_rows(lambda rows: similarities(rows, query.shares), docs)
-        return np.where(tokens > 0, scores, -np.inf)
-
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return a cosine or a similarity by topics, which are named by their words, and a likelihood by the query's words."""
-        docs = np.array([doc])
-        rows = view.rows(docs)
-        if self.kind == "likelihood":
-            return self._explain_likelihood(query, rows, view, docs)
-        own = np.asarray(rows.todense(), np.float64)[0]
-        own /= own.sum()
-        if self.kind == "cosine":
-            values = own * query.shares / (np.linalg.norm(own) * np.linalg.norm(query.shares))
-            label = "cosine of the topics of query and document"
-        else:
-            values, label = (
-                overlaps(own, query.shares),
-                "1 - Jensen-Shannon divergence of the topics of query and document",
-            )
-        order = np.argsort(-values, kind="stable")
-        order = order[values[order] > 0]
-        parts = [
-            Explanation(
-                float(values[k]),
-                self._name(k, view, float(own[k])),
-                evidence={
-                    "share in the query": round(float(query.shares[k]), 4),
-                    "in the document": round(float(own[k]), 4),
-                },
-            )
-            for k in order[:LISTED_TOPICS].tolist()
-        ]
-        rest = order[LISTED_TOPICS:]
-        if len(rest):
-            parts.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other topics"))
-        return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the topics, by falling share, with their words, coherence and documents, and the figures of the fit."""
@@ -181,100 +59,3 @@ class LDARepresentation(Representation):
             "mean coherence": round(float(self.coherence.mean()), 3),
             "topics": [topic.summary() for topic in self._topics(view)],
         }
-
-    def page(self, view: View, title: str) -> str:
-        """Return the topics as a self-contained HTML page."""
-        return topics_page(title, self._topics(view))
-
-    def labels(self, view: View) -> list[str]:
-        """Return for each topic its most probable words."""
-        return [self._label(topic, view) for topic in range(len(self.estimator.alpha_))]
-
-    def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
-        """Return theta, the share of each topic in each document."""
-        return topic_shares(view.rows(docs))
-
-    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
-        """Return each word of a document that the model knows, with its most probable topic in this document; the query does not matter."""
-        docs = np.array([doc])
-        row = view.terms(docs)
-        mixture = np.asarray(view.rows(docs).todense(), np.float64)[0]
-        known = row.indices[row.data > 0]
-        if not len(known) or not mixture.any():
-            return []
-        chances = mixture * self.estimator.phi_[known]
-        best = chances.argmax(axis=1)
-        sure = chances[np.arange(len(known)), best] / chances.sum(axis=1)
-        names = {topic: self._label(topic, view) for topic in np.unique(best).tolist()}
-        return [
-            Mark((self.vocabulary[word],), topic, names[topic], weight)
-            for word, topic, weight in zip(known.tolist(), best.tolist(), sure.tolist(), strict=True)
-        ]
-
-    def _topics(self, view: View) -> list[Topic]:
-        return topics_of(self.estimator, self.coherence, self.vocabulary, view)
-
-    @cached_property
-    def _naming_words(self) -> list[list[int]]:
-        """The numbers of the words that name each topic."""
-        return [words.tolist() for words in top_words(self.estimator.phi_, NAMING_WORDS)]
-
-    def _words(self, topic: int, view: View) -> str:
-        """Return the most probable words of a topic."""
-        return ", ".join(view.surface(self.vocabulary[word]) for word in self._naming_words[topic])
-
-    def _label(self, topic: int, view: View) -> str:
-        """Return the label of a topic."""
-        return self._words(topic, view)
-
-    def _name(self, topic: int, view: View, share: float) -> str:
-        """Return the name of a topic in an explanation; `share` is its share in the document."""
-        return f"topic {topic}: {self._words(topic, view)}"
-
-    def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the probability of a word in each document, and its parts by topics and by the document's words."""
-        fitted, tokens = self.estimator, _of_rows(view, "tokens of lda", lengths, docs)
-        by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
-        # The word's share in the collection: its tokens in all topics.
-        everywhere = fitted.word_topics_[[word]].sum() / fitted.word_topics_.sum()
-        by_words = (view.counts(word, docs) + self.mu * everywhere) / (tokens + self.mu)
-        return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
-
-    def _explain_likelihood(self, query: EncodedQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
-        """Return a log-likelihood by the query's words, each with its probabilities and the topics behind them."""
-        theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
-        theta /= theta.sum()
-        parts = []
-        for word, weight in zip(query.words.tolist(), query.weights.tolist(), strict=True):
-            both, by_topics, by_words = (float(values[0]) for values in self._chances(word, view, docs))
-            best = int(np.argmax(theta * self.estimator.phi_[word]))
-            evidence = {
-                "weight": weight, "by topics": float(f"{by_topics:.3g}"), "by words": float(f"{by_words:.3g}"),
-                "mostly": self._name(best, view, float(theta[best])),
-            }  # fmt: skip
-            parts.append(
-                Explanation(weight * float(np.log(both)), view.surface(self.vocabulary[word]), evidence=evidence)
-            )
-        label = "log-likelihood of the query by topics and words of the document"
-        return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
-
-
-def check_topics(fitted: Any) -> None:
-    """Raise `IndexCorrupt` unless the topics of a restored model have probabilities, and every word is probable in one of them."""
-    phi, alpha, total = fitted.phi_, fitted.alpha_, fitted.word_topics_.sum()
-    check_model((alpha > 0).all() and (phi >= 0).all() and 0 < total < np.inf)
-    check_model((np.isfinite(phi.sum(axis=0)) & (phi.sum(axis=0) < 2)).all() and (phi @ alpha > 0).all())
-
-
-def stored_trace(store: Stored) -> list[float]:
-    """Return the stored figures of the sweeps; raise `IndexCorrupt` for anything else, and for none."""
-    trace = store.get("trace")
-    check_model(isinstance(trace, list) and all(isinstance(figure, (int, float)) for figure in trace))
-    check_model(len(trace) > 0 and all(abs(figure) < 1e300 for figure in trace))
-    return trace
-
-
-def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:
-    """Return a value of the row of each document. The values of all rows are computed once, and kept under the name."""
-    values: np.ndarray = view.once(name, lambda: view.map_rows(function))
-    return values if docs is None else values[docs]

@@ -3,7 +3,7 @@
 from typing import Any
 
 from sublex.contracts.base import Param
-from sublex.contracts.fitted import FIND, Representation
+from sublex.contracts.fitted import FIND, MIN_DF, Representation
 from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
@@ -19,7 +19,7 @@ PARAMS = [
         help="the weights that are factorised",
     ),
     Param("unit", bool, False, stage="fit", help="scale documents to norm 1 before they are factorised"),
-    Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in"),
+    MIN_DF,
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of the random start"),
     FIND,
 ]

@@ -7,13 +7,14 @@ sum of its words' vectors, so a document needs only one stored number, its norm.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sublex.errors import InputError
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks, blocks_of, totals
+from sublex.estimators.estimator import Estimator
 from sublex.estimators.svd import truncated_svd
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 WEIGHTINGS = ("count", "tfidf", "logtfidf")
 
 
-class LSI(Bag):
+class LSI(Estimator, Bag):
     """LSI as an estimator with scikit-learn's interface.
 
     Parameters
@@ -43,13 +44,14 @@ class LSI(Bag):
     weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words in no document
     """
 
-    def __init__(self, e: int = 200, weighting: str = "count", unit: bool = False, seed: int = 0):
+    def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, seed: int = 0):
         self.e, self.weighting, self.unit, self.seed = e, weighting, unit, seed
-        self.values, self.logs = np.zeros(0), weighting == "logtfidf"
+        self.values = np.zeros(0)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name."""
-        return {"e": self.e, "weighting": self.weighting, "unit": self.unit, "seed": self.seed}
+    @property
+    def logs(self) -> bool:
+        """Whether counts are damped before they are summed: so the weighting says."""
+        return self.weighting == "logtfidf"
 
     def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> LSI:
         """Fit to counts of documents by words: a matrix, a list of blocks of rows, or a function that returns the blocks."""

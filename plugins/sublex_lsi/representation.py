@@ -19,16 +19,8 @@ class LSIRepresentation(BagSums):
     stored = ("vectors", "values", "weights")
     estimator: LSI
 
-    def __init__(
-        self,
-        e: int = 100,
-        weighting: str = "tfidf",
-        unit: bool = False,
-        min_df: int = 2,
-        seed: int = 0,
-        find: str = "exact",
-    ):
-        self.estimator, self.min_df, self.find = LSI(e, weighting, unit, seed), min_df, find
+    def __init__(self, *, min_df: int, find: str, **params: Any):
+        self.estimator, self.min_df, self.find = LSI(**params), min_df, find
         self.transform_counts = damped if self.estimator.logs else None
 
     def fit(self, corpus: Corpus, job: Job) -> None:

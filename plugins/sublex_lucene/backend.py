@@ -16,7 +16,7 @@ class LuceneBackend:
 
     runs_code = False
 
-    def __init__(self, field: str | None = None, docno: str | None = None):
+    def __init__(self, field: str | None, docno: str | None):
         self.field, self.docno = field, docno
 
     def missing(self) -> str | None:

@@ -23,7 +23,7 @@ class LuceneReader:
     `field` is the field whose text is read, `docno` the field with the ids; None for those of Anserini.
     """
 
-    def __init__(self, field: str | None = None, docno: str | None = None):
+    def __init__(self, field: str | None, docno: str | None):
         self.field, self.docno = field, docno
 
     def detect(self, path: str, head: bytes) -> bool:

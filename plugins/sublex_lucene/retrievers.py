@@ -24,7 +24,7 @@ class LuceneRetriever:
 
     backend = "lucene"
 
-    def __init__(self, name: str, feedback: str = "none", **parameters: float):
+    def __init__(self, name: str, feedback: str, **parameters: float):
         self.name = name
         self.model = {"name": name, "feedback": feedback, "parameters": parameters}
 

@@ -9,9 +9,11 @@ from typing import Any
 from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
-from sublex.estimators.phrases import PhraseList, mine, read_text
-from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
+from sublex.estimators.phrases.phrase_list import PhraseList
+from sublex.estimators.word_sums import check_model
+from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import Phrase, read_list
+from sublex_phrases.text import read_text
 
 # Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
 BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
@@ -31,14 +33,7 @@ class Phrases(Fitted):
     docs = 0
     phrases: PhraseList
 
-    def __init__(
-        self,
-        support: int = 10,
-        quality: float = 0.5,
-        good: str | None = None,
-        list: str | None = None,
-        weight: float = 0.3,
-    ):
+    def __init__(self, *, support: int, quality: float, good: str | None, list: str | None, weight: float):
         self.support, self.quality, self.weight = support, quality, weight
         self._good, self._list = good, list
         self._left_out = 0
@@ -79,28 +74,18 @@ class Phrases(Fitted):
         found = {*mined.nodes.tolist(), *mined.aliases}
         known = sum(node in found for node in mined.ngrams.nodes(listed or ()))
         self._left_out = len(given) - known if given is not None else 0
-        self.phrases = PhraseList.of(text, mined)
+        self.phrases = phrase_list_of(text, mined)
 
     def save(self, store: Store) -> None:
         """Store the phrases, and how many of the user's list were not found."""
         store.put("left_out", self._left_out)
-        for name, value in self.phrases.values().items():
-            store.put(name, value)
+        self.phrases.save(store)
 
     def load(self, store: Stored) -> None:
         """Restore the phrases."""
         self._left_out = store.get("left_out")
         check_model(isinstance(self._left_out, int))
-        terms, stops = stored_texts(store, "terms"), stored_texts(store, "stops")
-        values = {name: _counted_texts(store, name) for name in PhraseList.LISTS}
-        phrases, words = len(values["forms"]), len(terms) + len(stops)
-        for name in PhraseList.ARRAYS:
-            table = (phrases, None) if name in ("features", "sequences") else None
-            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
-            shape = table or ((words,) if name.startswith("word_") else (phrases,))
-            values[name] = stored_numbers(store, name, shape, kinds)
-        self.phrases = PhraseList(terms, stops, values)
-        check_model(self.phrases.is_whole())
+        self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of phrases of each kind, and the best of them."""
@@ -147,15 +132,6 @@ class Phrases(Fitted):
             (phrase, [words[unit] for unit in found.units(phrase) if unit < stops], abbreviations)
             for phrase, abbreviations in short.items()
         ]
-
-
-def _counted_texts(store: Stored, name: str) -> Any:
-    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
-    lists = store.get(name)
-    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
-    for item in (item for items in lists for item in items):
-        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
-    return lists
 
 
 def _holds(order: list[str], words: list[str]) -> bool:

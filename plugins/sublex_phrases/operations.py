@@ -9,7 +9,7 @@ from sublex.operations import Context, Needs, operation, option
 from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
-    from sublex.estimators.phrases import PhraseList
+    from sublex.estimators.phrases.phrase_list import PhraseList
 
 # Phrases in a table when the user gives no number.
 TABLE_PHRASES = 50
@@ -57,7 +57,7 @@ def phrases(
 
 def _record(found: PhraseList, phrase: int, short: bool) -> dict[str, Any]:
     """Return what is known of a phrase, or only what a table has room for."""
-    from sublex.estimators.phrases import NAMES
+    from sublex.estimators.phrases.phrase_list import NAMES
 
     name, abbreviations = found.names[phrase], found.abbreviations[phrase]
     forms = found.forms[phrase][1:]

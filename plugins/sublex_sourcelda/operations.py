@@ -27,10 +27,10 @@ def match(context: Context, expression: Model, other: Annotated[str, positional(
     The overlap of two topics is 1 if their words are equally probable, and 0 if they share none. The largest overlap comes
     first. A topic without a partner has the overlap 0.
     """
-    from sublex.estimators.lda.choosing import matched
-    from sublex_lda.representation import LDARepresentation
+    from sublex.estimators.topics.matching import matched
+    from sublex.estimators.topics.representation import TopicRepresentation
 
-    first, second = (context.fitted_model(given, LDARepresentation, NO_TOPICS) for given in (expression, other))
+    first, second = (context.fitted_model(given, TopicRepresentation, NO_TOPICS) for given in (expression, other))
     words = sorted({*first.model.vocabulary, *second.model.vocabulary})
     partners, overlaps = matched(
         *(spread(one.model.estimator.phi_, one.model.vocabulary, words) for one in (first, second))

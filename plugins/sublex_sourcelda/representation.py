@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array
 
 from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
 from sublex.errors import InputError
-from sublex.estimators.lda.coherence import npmi, top_words
-from sublex.estimators.word_sums import check_model, count_blocks, frequent_terms, is_text, stored_numbers, stored_texts
-from sublex_lda.page import topics_page
-from sublex_lda.representation import LDARepresentation, check_topics, stored_trace
-from sublex_sourcelda.estimator.model import SourceLDA
+from sublex.estimators.topics.coherence import npmi, top_words
+from sublex.estimators.topics.page import topics_page
+from sublex.estimators.topics.representation import TopicRepresentation
+from sublex.estimators.word_sums import check_model, frequent_counts, is_text, stored_numbers, stored_texts
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
+from sublex_sourcelda.model import SourceLDA
 
 # Stands before the words of a topic without a label.
 UNLABELLED = "unlabelled"
@@ -23,39 +23,23 @@ UNLABELLED = "unlabelled"
 LISTED = 20
 
 
-class SourceLDARepresentation(LDARepresentation):
+class SourceLDARepresentation(TopicRepresentation):
     """Scores by topics, as `lda` does. Topics have the labels of their texts, and the others are named by their words.
 
     A topic whose words are less like those of its text than `likeness` has no label. `share` and `mu` matter only for score="likelihood".
     """
 
     version = 1
+    estimator: SourceLDA
 
     def __init__(
-        self,
-        source: str = "",
-        k: int = 100,
-        model: str = "full",
-        iterations: int = 500,
-        closeness: float = 0.7,
-        spread: float = 0.3,
-        points: int = 25,
-        alphas: float = 10.0,
-        betas: float = 200.0,
-        min_df: int = 2,
-        max_df: float = 0.1,
-        seed: int = 0,
-        likeness: float = 0.4,
-        score: str = "cosine",
-        share: float = 0.3,
-        mu: float = 1000.0,
-    ):
-        super().__init__(k, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
+        self, *, source: str, closeness: float, spread: float, likeness: float, min_df: int, max_df: float, score: str,
+        share: float, mu: float, **params: Any,
+    ):  # fmt: skip
+        estimator = SourceLDA(mu=closeness, sigma=spread, informed=True, **params)
+        super().__init__(estimator, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
         self.source, self.least_likeness = source, likeness
         self.labels_name = f"labels, likeness={likeness}"
-        self.estimator = SourceLDA(
-            k, model, iterations, closeness, spread, points, alphas=alphas, betas=betas, informed=True, seed=seed
-        )
         # For each topic: the label of its text, how like the text it is, and the label if that is enough.
         self.texts: list[str | None] = []
         self.likeness = np.zeros(0)
@@ -66,17 +50,11 @@ class SourceLDARepresentation(LDARepresentation):
         """Read the knowledge source, and learn the topics from the counts of words that are neither too rare nor too common."""
         if len(corpus.docs) < 2:
             raise InputError("sourcelda: topics are learned from several documents; add some more.")
-        self.vocabulary = frequent_terms(corpus, self.min_df, self.max_df)
-        if not self.vocabulary:
-            raise InputError(
-                f"sourcelda: no word is in {self.min_df:,} or more of {len(corpus.docs):,} documents and in no more than "
-                f"{self.max_df:.0%} of them; lower min_df, or raise max_df."
-            )
+        self.vocabulary, matrix = frequent_counts("sourcelda", corpus, self.min_df, self.max_df)
         path = job.resource(self.source)
         knowledge = read_knowledge(
             path, self.vocabulary, corpus.analyze, lambda done: job.progress(0, self.estimator.iterations)
         )
-        matrix = csr_array(vstack(list(count_blocks(corpus, self.vocabulary)())))
         self.estimator.fit(matrix, knowledge.counts, job.workers, job.progress)
         self.coherence = npmi(matrix, top_words(self.estimator.phi_))
         self.texts = [knowledge.labels[k] if k >= 0 else None for k in self.estimator.topics_.tolist()]
@@ -111,9 +89,7 @@ class SourceLDARepresentation(LDARepresentation):
         )
         phi, word_topics = (stored_numbers(store, name, (words, topics)) for name in ("phi", "word_topics"))
         self.estimator.restore(phi, alpha, word_topics)
-        check_topics(self.estimator)
-        self.row_shape = (topics,)
-        self.estimator.trace_ = stored_trace(store)
+        self.check_restored(store)
         self.topic_labels = [
             text if like >= self.least_likeness else None
             for text, like in zip(self.texts, self.likeness.tolist(), strict=True)

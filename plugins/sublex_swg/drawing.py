@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from sublex.forms.pages import PAGE_MARK, escaped, html_page
+from sublex.forms.pages import PAGE_MARK, escaped, graphml_file, html_page
 from sublex.tools.messages import one_line
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
@@ -109,20 +109,6 @@ def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
     """Return the whole graph of a topic as GraphML: words with their documents, and edges with their weights."""
     edges = graphs.strongest(topic)
     words = sorted({*edges.first.tolist(), *edges.second.tolist()})
-    nodes = "".join(
-        f'<node id="n{word}"><data key="word">{escaped(name(word))}</data>'
-        f'<data key="documents">{graphs.df[topic, word]}</data></node>\n'
-        for word in words
-    )
-    lines = "".join(
-        f'<edge source="n{i}" target="n{j}"><data key="weight">{weight:.6g}</data></edge>\n'
-        for i, j, weight in zip(*(part.tolist() for part in edges), strict=True)
-    )
-    return (
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {PAGE_MARK} -->\n'
-        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
-        '<key id="word" for="node" attr.name="word" attr.type="string"/>\n'
-        '<key id="documents" for="node" attr.name="documents" attr.type="int"/>\n'
-        '<key id="weight" for="edge" attr.name="weight" attr.type="double"/>\n'
-        f'<graph id="topic-{topic}" edgedefault="undirected">\n{nodes}{lines}</graph>\n</graphml>\n'
-    )
+    nodes = ((word, escaped(name(word)), int(graphs.df[topic, word])) for word in words)
+    pairs = zip(*(part.tolist() for part in edges), strict=True)
+    return graphml_file(f"topic-{topic}", ("word", "weight"), nodes, pairs, directed=False)

@@ -11,9 +11,10 @@ from scipy.sparse import csr_array, vstack
 from sublex.contracts.base import Context, Evidence, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
 from sublex.errors import InputError
-from sublex.estimators.word_sums import check_model, count_blocks, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model, count_matrix, stored_numbers, stored_texts
 from sublex.tools.messages import nearest
-from sublex_swg.estimator import topic_documents, word_graph
+from sublex_swg.graph import word_graph
+from sublex_swg.topic_documents import topic_documents
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
@@ -41,17 +42,8 @@ class SWG(Fitted):
     docs = 0
     graphs: WordSenses
 
-    def __init__(
-        self,
-        topics: Expression,
-        terms: int = 10,
-        weight: float = 0.3,
-        sense: str = "auto",
-        senses: Sequence[str] = (),
-        rho: float = 0.1,
-    ):
-        self.topics, self.terms, self.weight = topics, terms, weight
-        self.sense, self.rho = sense, rho
+    def __init__(self, *, topics: Expression, terms: int, weight: float, sense: str, senses: Sequence[str], rho: float):
+        self.topics, self.terms, self.weight, self.sense, self.rho = topics, terms, weight, sense, rho
         self._given = [_word_and_topic(item) for item in senses]
         self.forced: dict[int, int] = {}
 
@@ -66,7 +58,7 @@ class SWG(Fitted):
         if not hasattr(estimator, "assign") or not hasattr(estimator, "theta"):
             raise InputError(f"swg: {self.topics} is not a model of topics; name one, as in swg(topics=lda(k=10)).")
         vocabulary = list(model.vocabulary)
-        counts = csr_array(vstack(list(count_blocks(corpus, vocabulary)())))
+        counts = count_matrix(corpus, vocabulary)
         theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
         # An assignment to topic 0 is a stored 0. So the stored entries, whatever their values, are the words that occur.
         occurs = csr_array((np.ones(assigned.nnz), assigned.indices, assigned.indptr), shape=assigned.shape)

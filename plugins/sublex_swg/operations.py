@@ -108,7 +108,7 @@ def _calls(node: Any) -> Iterator[Any]:
 
 def _fitted(index: sublex.Index) -> Any:
     """Return the call of the only fitted swg; raise InputError if there is not exactly one."""
-    found = [call for entry in index.fitted.values() for call in _calls(sublex.parse(entry["expression"]))]
+    found = [call for entry in index.fitted.values() for call in _calls(sublex.parse(entry.expression))]
     if len(found) != 1:
         problem = "Several swg are fitted; rank by one of them first" if found else "No swg is fitted; fit one first"
         raise InputError(

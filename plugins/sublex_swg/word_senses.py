@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.estimators.word_sums import check_model
-from sublex_swg.estimator import Edges, strongest, truncated
+from sublex_swg.graph import Edges, strongest, truncated
 
 # Added to the documents of a word in a topic, so that no probability is 0.
 SMOOTHING = 0.5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ class VectorsRepresentation(BagSums):
     version = 1
     vectors_name = "sums of word vectors"
 
-    def __init__(self, file: str = "", idf: bool = True, find: str = "exact"):
+    def __init__(self, *, file: str, idf: bool, find: str):
         self.file, self.idf, self.estimator, self.find = file, idf, Bag(), find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
@@ -33,6 +33,18 @@ class VectorsRepresentation(BagSums):
         if self.idf:
             docs, _, df = totals(corpus.blocks)
             self.estimator.weights = np.log(docs / df[known])
+
+    def vectors_of_texts(
+        self, texts: Sequence[Sequence[str]], analyze: Callable[[str], list[str]], job: Job
+    ) -> np.ndarray:
+        """Return the vectors that the file has for texts of several terms, as in `machine_learning`; NaN for others."""
+        keys = [" ".join(terms) for terms in texts]
+        # Several texts may have the same terms.
+        distinct = list(dict.fromkeys(keys))
+        path = job.resource(self.file)
+        vectors = read_vectors(path, distinct, lambda text: [" ".join(analyze(text.replace("_", " ")))], job.progress)
+        places = {key: place for place, key in enumerate(distinct)}
+        return vectors[[places[key] for key in keys]]
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of dimensions."""

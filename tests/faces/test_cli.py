@@ -21,6 +21,7 @@ import pytest
 from click.testing import CliRunner
 from shared import DEMO, QRELS, ROOT, SUBLEX
 
+import sublex as sublex_module
 from sublex import cli
 from sublex.faces import output
 from sublex.forms.tables import Table
@@ -54,6 +55,34 @@ def test_the_table_names_what_was_odd_and_a_file_lists_all(sublex):
     assert "33% of the documents give no terms" in messages
     listing = Path("indexes/odd/last-build.tsv").read_text().splitlines()
     assert [line.split("\t")[1] for line in listing] == ["b c", "a", "odd.jsonl:2: not JSON: Expecting value", "b c"]
+
+
+def test_every_option_of_index_reaches_the_function_that_python_calls(sublex, monkeypatch):
+    """A profile that the user does not name is left to `build`, since another engine has its own."""
+    given: list[tuple[tuple, dict]] = []
+    real = sublex_module.build
+
+    def build(*args, **options):
+        given.append((args, {k: v for k, v in options.items() if k not in ("progress", "say")}))
+        return real(*args, **options)
+
+    monkeypatch.setattr(sublex_module, "build", build)
+    Path("a.tsv").write_text("d1\tcrane\n")
+    options = "--reader tsv --profile pisa --analyzer plain --store terms --workers 1 --memory 64MB --resume --reorder --strict"
+    assert sublex("index", "x", "a.tsv", "--overwrite", *options.split())[0] == 0
+    assert sublex("index", "y", "a.tsv", "--reader", "tsv")[0] == 0
+    default = {
+        "reader": "tsv", "profile": None, "analyzer": None, "store": "text,terms", "workers": None, "memory": "1GB", "backend": None,
+        "resume": False, "overwrite": False, "reorder": False, "strict": False,
+    }  # fmt: skip
+    named = {
+        "profile": "pisa", "analyzer": "plain", "store": "terms", "workers": 1, "memory": "64MB", "resume": True, "overwrite": True,
+        "reorder": True, "strict": True,
+    }  # fmt: skip
+    places = [(["a.tsv"], Path("indexes/x")), (["a.tsv"], Path("indexes/y"))]
+    assert given == [(places[0], default | named), (places[1], default)]
+    built = sublex_module.open("x")
+    assert (built.profile, built.store, built.snapshot.analyzer_expression) == ("pisa", {"terms"}, "plain")
 
 
 def test_json_output_is_for_programs(demo):

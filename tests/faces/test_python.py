@@ -48,6 +48,14 @@ def run(demo, topics):
     return demo.run(topics, "BM25")
 
 
+def test_an_index_that_was_built_has_the_summary_of_the_build(tmp_path):
+    (tmp_path / "odd.jsonl").write_text('{"id": "a", "text": "whale"}\nbroken\n{"id": "a", "text": "again"}\n')
+    index = sublex.build(tmp_path / "odd.jsonl", tmp_path / "index")
+    assert (index.built.read, index.built.indexed, index.built.duplicate) == (2, 1, ["a"])
+    assert [problem.line for problem in index.built.problems] == [2]
+    assert sublex.open(tmp_path / "index").built is None
+
+
 # Topics.
 
 

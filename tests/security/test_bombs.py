@@ -33,7 +33,7 @@ from sublex.readers.trec import Trec
 from sublex.readers.trecweb import TrecWeb
 from sublex.readers.tsv import Csv, Tsv
 from sublex.readers.warc import Warc
-from sublex.trec.qrels import read_qrels
+from sublex.trec.qrels_reader import read_qrels
 from sublex.trec.run_reader import metadata_of, read_run
 from sublex.trec.topics import read_topics
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -14,6 +13,7 @@ import naive
 import numpy as np
 import pytest
 from child import run
+from shared import manifest_of, write_manifest
 from strategies import every
 
 import sublex
@@ -335,10 +335,9 @@ def test_a_file_that_may_not_be_read_is_an_error(copy, monkeypatch, name):
 
 def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
     """A component is rewritten with valid checksums, so only a comparison with other components can find the change."""
-    from sublex.index import manifest as manifests
     from sublex.index.format import FolderWriter
 
-    manifest = manifests.read_manifest(copy)
+    manifest = manifest_of(copy)
     entry = manifest["segments"][0]
     folder = copy / "segments" / entry["name"]
     arrays = {file.stem: np.load(file) for file in folder.glob("*.npy") if file.stem != "checksums"}
@@ -357,8 +356,8 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
         for other, values in arrays.items():
             writer.put(other, change(values).astype(values.dtype) if other == name else values)
         whole = {key: value for key, value in entry.items() if key != "deleted"}
-        new = [whole | {"data": writer.finish()}, *manifest["segments"][1:]]
-        manifests.commit(copy, manifest | {"segments": new})
+        new = [whole | {"data": writer.finish()._asdict()}, *manifest["segments"][1:]]
+        write_manifest(copy, manifest | {"segments": new})
         assert checked(copy), f"{name} changed"
     shutil.rmtree(folder)
     folder.mkdir()
@@ -402,13 +401,9 @@ def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     """Change the manifest and make its checksum valid again."""
-    from sublex.index import manifest as manifests
-
-    manifest = json.loads((path / "index.json").read_text(encoding="utf-8"))
-    del manifest["checksum"]
+    manifest = manifest_of(path)
     change(manifest)
-    manifest["checksum"] = manifests._checksum(manifest)
-    (path / "index.json").write_text(json.dumps(manifest, ensure_ascii=False), encoding="utf-8")
+    write_manifest(path, manifest)
 
 
 @pytest.mark.parametrize("number", [0, 2, 99, "1", None])

@@ -28,7 +28,7 @@ from sublex.faces.work import Work
 INTERRUPTED = """
 import signal, sys, time, weakref
 from sublex import cli
-from sublex.retrieval import kernels
+from sublex.retrieval import retrieval_kernels
 
 class Node: ...
 
@@ -39,7 +39,7 @@ def retrieve(*_):
     {moment}
     time.sleep(60)
 
-kernels.retrieve = retrieve
+retrieval_kernels.retrieve = retrieve
 cli.main()
 """
 # A command that is interrupted whenever LLVM asks Python for the machine code of a kernel.
@@ -85,7 +85,7 @@ def interrupted(*arguments: object) -> None:
 
 
 def test_an_interrupt_within_a_kernel_is_an_interrupt(tmp_path, monkeypatch):
-    monkeypatch.setattr("sublex.analysis.kernels.intern", interrupted)
+    monkeypatch.setattr("sublex.analysis.interning_kernels.intern", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sublex.build(DEMO, tmp_path / "index")
     assert not (tmp_path / "index").exists()
@@ -97,7 +97,7 @@ def test_an_interrupt_within_a_kernel_is_an_interrupt(tmp_path, monkeypatch):
 def test_an_interrupt_within_a_kernel_of_a_plugin_or_a_search_is_an_interrupt(index, monkeypatch):
     with pytest.raises(KeyboardInterrupt), contract("ranker", "BM25"):
         interrupted()
-    monkeypatch.setattr("sublex.retrieval.kernels.retrieve", interrupted)
+    monkeypatch.setattr("sublex.retrieval.retrieval_kernels.retrieve", interrupted)
     done = invoke("search", index.path, "crane")
     assert (done.code, done.messages) == (130, "sublex: interrupted.\n")
 
@@ -242,7 +242,7 @@ def test_too_little_memory_for_the_work_costs_a_sentence(index, monkeypatch):
     def exhausted(*arguments: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sublex.retrieval.kernels.retrieve", exhausted)
+    monkeypatch.setattr("sublex.retrieval.retrieval_kernels.retrieve", exhausted)
     done = invoke("search", index.path, "crane")
     assert done.code == 2 and done.messages.startswith("sublex: There is not enough memory for this;")
 

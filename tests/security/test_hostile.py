@@ -8,11 +8,10 @@ import os
 import shutil
 
 import pytest
-from shared import DEMO
+from shared import DEMO, manifest_of, write_manifest
 
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
-from sublex.index import manifest as files
 from sublex.index.check import check
 
 
@@ -51,7 +50,7 @@ def whole(outside) -> bool:
 )
 def test_nothing_behind_a_link_is_removed(index, outside, place):
     name = next(own for own in index.fitted if own.startswith("lsi-"))
-    rows = next(iter(index.fitted[name]["rows"]))
+    rows = next(iter(index.fitted[name].rows))
     linked = index.path / place.replace("rows", rows).replace("lsi", name, 1)
     for path in linked.iterdir():
         path.rename(outside / path.name)
@@ -105,7 +104,7 @@ def test_a_model_from_elsewhere_brings_nothing_along(index, outside, tmp_path):
     other = sublex.build(DEMO, tmp_path / "other")
     other.fit("lsi(e=5)", index.path)
     found = {path.name for path in (other.path / "representations" / name / "model").iterdir()}
-    assert found == {f"{part}.npy" for part in (*other.fitted[name]["model"]["components"], "checksums")}
+    assert found == {f"{part}.npy" for part in (*other.fitted[name].model.components, "checksums")}
     assert check(other.path) == [] and other.search("crane", "lsi(e=5)")
 
 
@@ -149,16 +148,14 @@ LIES = [
 
 @pytest.mark.parametrize(("place", "lie"), LIES)
 def test_a_manifest_that_lies_costs_a_sentence(index, place, lie):
-    path = index.path / "index.json"
-    manifest = json.loads(path.read_text())
-    del manifest["checksum"]
+    manifest = manifest_of(index.path)
     *steps, last = place.split(".")
     node = manifest
     for step in steps:
         node = node[0] if isinstance(node, list) else node[next(iter(node)) if step == "*" else step]
     key = (next(iter(node)) if last == "*" else last) if isinstance(node, dict) else int(last)
     node[key] = lie
-    path.write_text(json.dumps(manifest | {"checksum": files._checksum(manifest)}))
+    write_manifest(index.path, manifest)
     for ask in (
         lambda: sublex.open(index.path).search("crane", "lsi(e=5)"),
         lambda: sublex.open(index.path).forget("lsi(e=5)"),
@@ -183,7 +180,7 @@ def test_a_store_that_lies_about_its_rows_costs_a_sentence(index, lie):
     from sublex.index.directory import Directory
     from sublex.index.format import FolderWriter
 
-    manifest = files.read_manifest(index.path)
+    manifest = manifest_of(index.path)
     name = next(own for own in manifest["fitted"] if own.startswith("lsi-"))
     ((place, rows),) = manifest["fitted"][name]["rows"].items()
     ((segment, kept),) = rows["segments"].items()
@@ -193,8 +190,8 @@ def test_a_store_that_lies_about_its_rows_costs_a_sentence(index, lie):
     with FolderWriter(Directory(path)) as folder:
         folder.put("rows", values)
         folder.put("_values", np.frombuffer(json.dumps(lie).encode(), np.uint8))
-        kept["data"] = json.loads(json.dumps(folder.finish()))
-    files.commit(index.path, manifest)
+        kept["data"] = folder.finish()._asdict()
+    write_manifest(index.path, manifest)
     for ask in ("search", "explain", "merge"):
         opened = sublex.open(index.path)
         with pytest.raises(SublexError) as error:

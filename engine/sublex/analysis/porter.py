@@ -34,10 +34,10 @@ def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def stem(words: list[str]) -> list[str]:
     """Return the stems of lower-case words, in their order."""
-    from sublex.analysis import kernels
+    from sublex.analysis import porter_kernels
 
     if not words:
         return []
     points = np.frombuffer("\n".join(words).encode("utf-32-le"), np.uint32).copy()
-    remaining = kernels.porter(points, np.uint32(10), *_tables())
+    remaining = porter_kernels.porter(points, np.uint32(10), *_tables())
     return points[:remaining].tobytes().decode("utf-32-le").split("\n")

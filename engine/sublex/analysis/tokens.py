@@ -31,7 +31,7 @@ class RawTokens(NamedTuple):
 
     `numbers` (int32) has one entry for each occurrence of a raw token: its place among the distinct raw tokens. `ends` is
     where each text's entries end. Distinct raw token k starts at byte `starts[k]` of the texts; `keys` and `hashes` are
-    what `kernels.describe` says of it.
+    what `interning_kernels.describe` says of it.
     """
 
     numbers: np.ndarray
@@ -49,9 +49,9 @@ class RawTokens(NamedTuple):
 @cache
 def _kernels() -> ModuleType:
     """Return the module of kernels. It is imported with the first text, because it imports Numba."""
-    from sublex.analysis import kernels
+    from sublex.analysis import token_kernels
 
-    return kernels
+    return token_kernels
 
 
 @cache
@@ -69,6 +69,8 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
+    from sublex.analysis.interning_kernels import refill
+
     kernels = _kernels()
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
     # A single text is usually a query. Leaving out `np.diff` makes it some microseconds faster.
@@ -83,7 +85,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
         text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
     ):  # fmt: skip
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
-        slots = kernels.refill(hashes, len(starts) // 2, 2 * len(starts))
+        slots = refill(hashes, len(starts) // 2, 2 * len(starts))
     n, o = state[3:].tolist()
     # A view would keep the memory of the whole array, which is longer than its tokens.
     tokens.resize(o, refcheck=False)
@@ -92,8 +94,9 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
-    spare = _kernels().SPARE
-    return text if len(text) - end >= spare else np.concatenate([text, np.zeros(spare, np.uint8)])
+    from sublex.analysis.interning_kernels import SPARE
+
+    return text if len(text) - end >= SPARE else np.concatenate([text, np.zeros(SPARE, np.uint8)])
 
 
 def raw_tokens(text: str) -> list[str]:

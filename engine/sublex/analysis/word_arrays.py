@@ -58,12 +58,12 @@ def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
 
     `ends` is where each text ends. `titles` has the bytes of the title with which each text begins, 0 for none.
     """
-    from sublex.analysis import kernels
+    from sublex.analysis import token_kernels
 
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
     raw = tokenize(text, ends)
     breaks = np.empty(len(raw.numbers), np.uint16)
-    kernels.mark_breaks(
+    token_kernels.mark_breaks(
         text, ends, titles, kinds_of_characters(), raw.numbers, raw.ends, raw.keys, raw.starts, breaks
     )  # fmt: skip
     return CutText(text, raw, breaks)

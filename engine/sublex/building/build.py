@@ -23,7 +23,7 @@ from sublex.building.memory_segment import CountedBatch, MemorySegment, count_ba
 from sublex.building.merge import merge_segments
 from sublex.contracts.base import Analyzer
 from sublex.index.directory import Directory
-from sublex.index.format import FolderWriter
+from sublex.index.entries import SegmentEntry
 from sublex.index.segment import Segment
 from sublex.readers.batch import Batch, MakeBatch
 from sublex.tools.files import allow_many_files
@@ -56,10 +56,10 @@ class SegmentBuilder:
         self.folder, self.settings = folder, settings
         self.summary = BuildSummary()
         self.duplicates = Duplicates(settings.duplicates, known)
-        self._spills: list[dict[str, Any]] = []
+        self._spills: list[SegmentEntry] = []
         self._batches = self._docs = 0
 
-    def run(self, batch_makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> dict[str, Any]:
+    def run(self, batch_makers: Iterable[MakeBatch], progress: Progress, sources: Any = None) -> SegmentEntry:
         """Index all batches. Return the segment's entry for the manifest; its files are in `folder / SEGMENT`.
 
         `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
@@ -74,7 +74,7 @@ class SegmentBuilder:
 
     def _index_batches(
         self, batch_makers: Iterable[MakeBatch], progress: Progress, workers: Workers, sources: Any
-    ) -> dict[str, Any] | None:
+    ) -> SegmentEntry | None:
         """Index all batches. Return the segment's entry for the manifest; None if there are spills, which are still to be merged."""
         store_text = "text" in self.settings.store
         segment = self._start_segment()
@@ -136,36 +136,35 @@ class SegmentBuilder:
         """Write the segment as a spill, and the journal."""
         _give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
-        write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, self.summary))
+        outcome = self.summary.outcome()
+        write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, outcome))
 
-    def _finish(self, segment: MemorySegment, workers: Workers) -> dict[str, Any]:
+    def _finish(self, segment: MemorySegment, workers: Workers) -> SegmentEntry:
         """Write the segment as the result of the build."""
         # A small build stays within its memory all the same, and is faster if it uses freed memory again.
         if segment.nbytes >= self.settings.memory // 2:
             _give_back_memory()
         entry = segment.write(workers, spill=False)
         segment.directory.move(self.folder / SEGMENT)
-        return entry | {"name": SEGMENT}
+        return entry._replace(name=SEGMENT)
 
-    def _merge_spills(self, workers: Workers) -> dict[str, Any]:
+    def _merge_spills(self, workers: Workers) -> SegmentEntry:
         """Merge all spills into the result of the build."""
         allow_many_files()
-        segments = [Segment(self.folder / spill["name"], spill) for spill in self._spills]
-        with FolderWriter(self.folder / SEGMENT) as folder:
-            totals = merge_segments(segments, folder, workers)
-            return {"name": SEGMENT} | totals | {"data": folder.finish()}
+        spills = [Segment(self.folder / spill.name, spill) for spill in self._spills]
+        return merge_segments(spills, self.folder / SEGMENT, workers)
 
     def resume(self, sources: Any) -> None:
         """Take over the spills of the interrupted build in `folder`; `run` then skips the batches in them.
 
         Raises `InputError` if the sources or settings have changed. Without a journal the build starts from the beginning.
         """
-        journal = read_journal(self.folder, sources)
-        if journal:
-            _, self._batches, self._docs, self._spills, self.summary = journal
+        if found := read_journal(self.folder, sources):
+            journal, self.summary = found
+            self._batches, self._docs, self._spills = journal.batches, journal.docs, journal.spills
         for spill in self._spills:
-            self.duplicates.add_known(*Segment(self.folder / spill["name"], spill).docnos.arrays())
-        finished = {spill["name"] for spill in self._spills}
+            self.duplicates.add_known(*Segment(self.folder / spill.name, spill).docnos.arrays())
+        finished = {spill.name for spill in self._spills}
         for folder in self.folder.folders():
             if folder.name not in finished:
                 folder.remove()

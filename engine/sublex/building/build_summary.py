@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from sublex.contracts.base import Problem, Report
+from sublex.index.entries import Count
 
 # Above this share of documents without terms, the summary warns.
 MANY_EMPTY = 0.05
@@ -18,6 +19,19 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 def visible(text: str) -> str:
     """Return text on one line: control characters, tabs and line ends are written as Python escapes."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+class Outcome(NamedTuple):
+    """A `BuildSummary` in the journal of a build, where each problem is a list."""
+
+    read: Count
+    indexed: Count
+    empty: list[str]
+    duplicate: list[str]
+    white_space: list[str]
+    problems: list[list[object]]
+    notes: dict[str, Count]
+    fields: dict[str, Count]
 
 
 @dataclass
@@ -73,11 +87,12 @@ class BuildSummary:
         """Return a line, label and docno with a tab between them, for each document that a row of the table lists."""
         return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the summary as JSON values, for the journal of a build."""
-        return asdict(self)
+    def outcome(self) -> Outcome:
+        """Return the summary as the journal of a build holds it."""
+        return Outcome(**(vars(self) | {"problems": list(map(list, self.problems))}))
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> BuildSummary:
+    def of(cls, outcome: Outcome) -> BuildSummary:
         """Return the summary that a journal holds."""
-        return cls(**(data | {"problems": [Problem(*problem) for problem in data["problems"]]}))
+        members: dict[str, Any] = outcome._asdict()
+        return cls(**(members | {"problems": [Problem(*problem) for problem in members["problems"]]}))

@@ -19,10 +19,12 @@ from sublex.building.duplicates import RULES
 from sublex.building.writer import STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
 from sublex.errors import InputError
-from sublex.index.manifest import Manifest, analyzer_of
+from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
+from sublex.index.manifest import analyzer_of
 from sublex.language import plugins
 from sublex.language.parser import parse_call
 from sublex.language.profiles import profile as find_profile
+from sublex.tools.arguments import shown
 
 _SIZE = re.compile(r"\s*(\d{1,15}(?:\.\d{1,15})?)\s*([KMGT]?)i?B?\s*", re.IGNORECASE)
 # Bytes: below this, too many spills would be written.
@@ -49,33 +51,14 @@ def build_index(
 ) -> BuildSummary:
     """Build an index at `path` and return the summary of the build.
 
-    Args:
-        path: The folder of the index.
-        documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
-            or of mappings with an id and a text.
-        profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
-        analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
-        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
-        store: The optional parts to store, "text,terms", one of them, or "none"; or an iterable of their names.
-        workers: The number of threads; by default one a core. It does not change the index.
-        memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
-        overwrite: Replace an existing index when the new one is finished.
-        resume: Continue an interrupted build of the same sources and settings.
-        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
-        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
-        progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
-        say: Called with sentences for the user.
-        registry: The plugins; by default the installed ones are loaded.
+    The arguments are those of `sublex.build`; `registry` has the plugins, and by default the installed ones are loaded.
     """
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
-    default = find_profile(profile).analyzer
-    expression = default if analyzer is None else analyzer
-    chosen = registry.make("analyzer", expression)
+    chosen, described = chosen_analyzer(analyzer, profile, registry)
     settings = _settings(chosen, stored_parts(store), workers, memory, "first")
     source = source_of(documents, registry, reader, strict)
     source.announce(say)
-    described = describe_analyzer(chosen, expression, registry)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
 
@@ -95,19 +78,7 @@ def add_documents(
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
-    Args:
-        path: The folder of the index.
-        documents: A path or several, or documents; as for `build_index`.
-        duplicates: The rule for a docno that is already there: "error" refuses the whole input, "first" keeps the old document,
-            "last" takes the new one.
-        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
-        workers: The number of threads; by default one a core. It does not change the index.
-        memory: The bytes, or a text such as "512MB", after which documents spill to disk. It does not change the index.
-        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
-        progress: Called with the number of documents added so far, and once more with the last number when all are read.
-        say: Called with sentences for the user.
-        before_commit: Called before a segment is committed; see `sublex.building.writer.BeforeCommit`.
-        registry: The plugins; by default the installed ones are loaded.
+    The arguments are those of `Index.add`; `before_commit` is called before a segment is committed, see `writer.BeforeCommit`.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
@@ -116,23 +87,26 @@ def add_documents(
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
-        return _settings(analyzer_of(manifest, registry), frozenset(manifest["store"]), workers, memory, duplicates)
+        return _settings(analyzer_of(manifest, registry), frozenset(manifest.store), workers, memory, duplicates)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
 
-def describe_analyzer(analyzer: Any, expression: str, registry: plugins.Registry) -> Manifest:
-    """Return the manifest's entry for an analyzer: settings that restore it, and the versions of the libraries it uses."""
-    call = parse_call(expression)
+def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Registry) -> tuple[Analyzer, AnalyzerEntry]:
+    """Return an analyzer, by default the profile's, and its entry: settings that restore it, and the versions of its libraries."""
+    default = find_profile(profile).analyzer
+    text = default if expression is None else expression
+    analyzer: Any = registry.make("analyzer", text)
+    call = parse_call(text)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
     # A name that was written in another case is stored as it is registered.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
-    settings = analyzer.settings() if hasattr(analyzer, "settings") else {"name": name, "params": call.params}
-    return {
-        "settings": settings,
-        "versions": analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version},
-    }
+    settings: dict[str, Any] = {"name": name, "params": call.params}
+    if hasattr(analyzer, "settings"):
+        settings = analyzer.settings()
+    versions = analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version}
+    return analyzer, AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
 
 
 def _settings(
@@ -153,6 +127,9 @@ def parse_size(text: str | int) -> int:
 
 
 def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
+    """Return the optional parts that a text such as "text,terms", or an iterable, names."""
+    if not isinstance(store, Iterable):
+        raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
     parts = frozenset(names) - {"none", ""}
     unknown = sorted(parts - set(STORED_PARTS))

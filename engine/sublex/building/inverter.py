@@ -15,7 +15,7 @@ import numpy as np
 from sublex.analysis.tokens import RawTokens
 from sublex.building.vocabulary import TokenTerms, Vocabulary
 from sublex.contracts.base import Analyzer
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
@@ -54,18 +54,18 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
     `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
     """
-    from sublex.index import kernels
+    from sublex.building import inversion_kernels
 
     ends, flat, terms = token_terms
     places = np.zeros(terms.size, np.int32)
-    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = kernels.count_terms(
+    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = inversion_kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
     # A term may occur only in documents that were left out.
-    ordered = terms.ascending(met[rows[1:, kernels.DF] > 0]).astype(np.int32)
+    ordered = terms.ascending(met[rows[1:, inversion_kernels.DF] > 0]).astype(np.int32)
     order = places[ordered]
-    data = kernels.invert_batch(entries, tfs, doc_ends, rows, order)
-    sizes, df = rows[order, kernels.BYTES], rows[order, kernels.DF]
+    data = inversion_kernels.invert_batch(entries, tfs, doc_ends, rows, order)
+    sizes, df = rows[order, inversion_kernels.BYTES], rows[order, inversion_kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
     return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 
@@ -157,8 +157,8 @@ class Inverter:
             self._groups.append(_Group.of(self._ungrouped, first))
             self._ungrouped, self._ungrouped_bytes = [], 0
 
-    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> dict[str, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms. Return the segment's totals.
+    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
+        """Write lexicon, postings, lengths and, if wanted, document terms. Return the numbers of tokens, terms and postings.
 
         A spill also gets all raw forms.
         """
@@ -172,7 +172,7 @@ class Inverter:
             if document_terms:
                 self._write_document_terms(folder, ranks, workers)
             self._write_postings(folder, ranks, df, workers)
-        return {"docs": self.docs, "tokens": lengths.tokens, "terms": len(df), "postings": self._postings}
+        return lengths.tokens, len(df), self._postings
 
     def _write_lengths(self, folder: FolderWriter) -> LengthsWriter:
         lengths = LengthsWriter(folder)
@@ -183,23 +183,20 @@ class Inverter:
 
     def _write_document_terms(self, folder: FolderWriter, ranks: np.ndarray, workers: Workers) -> None:
         """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         def encode(
             batch: tuple[_Documents, tuple[np.ndarray, np.ndarray, np.ndarray]],
         ) -> tuple[np.ndarray, np.ndarray]:
             documents, (terms, sizes, data) = batch
-            return kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
+            return inversion_kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
 
         lists = chain.from_iterable(group.lists() for group in self._groups)
-        writer = DocumentTermsWriter(folder)
-        for data, sizes in workers.map(encode, zip(self.batches, lists, strict=True)):
-            writer.add(data, sizes)
-        writer.finish()
+        write_document_lists(folder, workers.map(encode, zip(self.batches, lists, strict=True)))
 
     def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
         """Join the posting lists of the batches and write them, a range of terms at a time."""
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
@@ -211,7 +208,7 @@ class Inverter:
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()
             for group, (lists, data) in zip(self._groups, cuts, strict=True):
-                kernels.join_lists(
+                inversion_kernels.join_lists(
                     group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
                     ranks, begin, cursors, docs, tfs,
                 )  # fmt: skip

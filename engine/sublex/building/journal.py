@@ -6,61 +6,50 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sublex.building.build_summary import BuildSummary
+from sublex.building.build_summary import BuildSummary, Outcome
 from sublex.errors import IndexCorrupt, InputError
 from sublex.index.directory import Directory
+from sublex.index.entries import Count, Docs, SegmentEntry
 from sublex.index.manifest import BUILDING
-from sublex.index.schema import JOURNAL as JOURNAL_SCHEMA
-from sublex.index.schema import expect
+from sublex.index.schema import as_json, record_of
 
 JOURNAL = "journal.json"
 
 
 class Journal(NamedTuple):
-    """The state of a build: batches read, documents indexed, the spills' entries, and the summary so far.
+    """The state of a build: batches read, documents indexed, the spills, and the outcome so far.
 
     `sources` identifies input and settings; None means that the input cannot be read a second time.
     """
 
-    sources: Any
-    batches: int
-    docs: int
-    spills: list[dict[str, Any]]
-    summary: BuildSummary
+    sources: object
+    batches: Count
+    docs: Docs
+    spills: list[SegmentEntry]
+    outcome: Outcome
 
 
 def write_journal(folder: Directory, journal: Journal) -> None:
     """Write the journal of the build in this folder, after its spills are on the disk."""
     folder.sync()
-    values = journal._asdict()
-    # On disk the summary is called "outcome".
-    values["outcome"] = values.pop("summary").to_json()
-    folder.replace(JOURNAL, json.dumps(values).encode())
+    folder.replace(JOURNAL, json.dumps(as_json(journal)).encode())
 
 
-def read_journal(folder: Directory, sources: Any) -> Journal | None:
-    """Return the journal of the build in this folder, or None if there is none.
+def read_journal(folder: Directory, sources: Any) -> tuple[Journal, BuildSummary] | None:
+    """Return the journal of the build in this folder and the summary in it, or None if there is no journal.
 
     Raises `InputError` if `sources` differ from those of the interrupted build.
     """
-    path = folder.path / JOURNAL
     try:
-        values = json.loads(folder.read(JOURNAL))
-        expect(values, JOURNAL_SCHEMA)
-        journal = Journal(
-            values["sources"],
-            values["batches"],
-            values["docs"],
-            values["spills"],
-            BuildSummary.from_json(values["outcome"]),
-        )
+        journal = record_of(json.loads(folder.read(JOURNAL)), Journal)
+        summary = BuildSummary.of(journal.outcome)
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, RecursionError):
-        raise IndexCorrupt(f"{path} is damaged: start again without resume.") from None
+        raise IndexCorrupt(f"{folder.path / JOURNAL} is damaged: start again without resume.") from None
     if sources is None or journal.sources != sources:
         raise InputError("The sources or settings changed since the build was interrupted: start again without resume.")
-    return journal
+    return journal, summary
 
 
 def resumable(root: Path) -> bool:

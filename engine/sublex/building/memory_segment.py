@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from sublex.building.inverter import BatchCounts, Inverter, count_terms
 from sublex.building.vocabulary import TokenTerms
 from sublex.contracts.base import Analyzer
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.texts import CompressedBlocks, TextsWriter, compress
+from sublex.index.components.texts import CompressedFrames, TextsWriter, compress
 from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.readers.batch import Batch
 from sublex.tools.workers import Workers
@@ -31,7 +32,7 @@ class CountedBatch(NamedTuple):
     keep: np.ndarray
     numbers: np.ndarray
     counts: BatchCounts
-    texts: CompressedBlocks | None
+    texts: CompressedFrames | None
 
 
 def count_batch(
@@ -73,13 +74,13 @@ class MemorySegment:
             self._texts.add(counted.texts)
         return [batch.docno(place) for place in kept[counted.counts.lengths == 0].tolist()]
 
-    def write(self, workers: Workers, spill: bool) -> dict[str, Any]:
+    def write(self, workers: Workers, spill: bool) -> SegmentEntry:
         """Write everything and return the segment's entry for the manifest. A spill also keeps all raw forms."""
         with workers.in_background(self._docnos.finish):
             totals = self.inverter.write(self._folder, workers, "terms" in self._store, spill)
         if self._texts:
             self._texts.finish()
-        return {"name": self.directory.name} | totals | {"data": self._folder.finish()}
+        return SegmentEntry(self.directory.name, self.docs, *totals, self._folder.finish())
 
     def close(self) -> None:
         """Close all files, also if the segment was not written."""

@@ -6,13 +6,17 @@ module merges everything else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sublex.building.term_merge import TermMerge, release
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.texts import TextsWriter, compress
+from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans
 from sublex.index.segment import Segment
@@ -20,15 +24,20 @@ from sublex.tools.workers import Workers
 
 # Terms of documents that are decoded and encoded again in one call.
 TERMS_PER_CALL = 1 << 18
-# Blocks of texts that are copied before their memory is released.
-TEXT_BLOCKS = 1 << 9
+# Frames of texts that are copied before their memory is released.
+TEXT_FRAMES = 1 << 9
 
 
-def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Workers) -> dict[str, int]:
-    """Write the live documents of segments, in their order, as one segment. Return its totals.
+def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
+    """Write the live documents of segments, in their order, as one segment. Return its entry in the manifest.
 
-    Parts that are not stored in all of the segments are left out. The caller calls `folder.finish()`.
+    Parts that are not stored in all of the segments are left out.
     """
+    with FolderWriter(directory) as folder:
+        return _merge(segments, folder, workers)
+
+
+def _merge(segments: list[Segment], folder: FolderWriter, workers: Workers) -> SegmentEntry:
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
     terms.write(folder)
@@ -44,11 +53,10 @@ def merge_segments(segments: list[Segment], folder: FolderWriter, workers: Worke
     if all("texts" in segment.folder for segment in segments):
         _merge_texts(segments, live, folder)
     # Not the sum of the lengths: another engine may have stated other lengths.
-    tokens = sum(
-        segment.entry["tokens"] - (segment.entry.get("deleted") or {}).get("tokens", 0) for segment in segments
-    )
-    stated = {"stated": True} if any(segment.entry.get("stated") for segment in segments) else {}
-    return {"docs": lengths.docs, "tokens": tokens, "terms": terms.terms, "postings": terms.postings} | stated
+    tokens = sum(segment.entry.live.tokens for segment in segments)
+    stated = any(segment.entry.stated for segment in segments)
+    name = folder.directory.name
+    return SegmentEntry(name, lengths.docs, tokens, terms.terms, terms.postings, folder.finish(), stated=stated)
 
 
 def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
@@ -62,38 +70,38 @@ def _merge_document_terms(
     segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
 ) -> None:
     """Write the terms of all live documents with their new ordinals."""
+    from sublex.index import code_kernels
 
-    from sublex.index import kernels
-
-    def recode(job: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
-        k, begin, end = job
+    def recode(part: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
+        k, begin, end = part
         counts, terms, tfs = segments[k].document_terms(begin, end)  # type: ignore[misc]
         keep = live[k][begin:end]
         keep_terms = np.repeat(keep, counts)
-        return kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
+        return code_kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
 
-    writer = DocumentTermsWriter(folder)
-    jobs = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]
-    for data, sizes in workers.map(recode, jobs):
-        writer.add(data, sizes)
-        release(segments, "document_terms")
-    writer.finish()
+    def recoded() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        parts = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]
+        for lists in workers.map(recode, parts):
+            yield lists
+            release(segments, "document_terms")
+
+    write_document_lists(folder, recoded())
 
 
 def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
-    """Copy blocks of stored documents; blocks with deleted documents are compressed anew."""
+    """Copy frames of stored documents; frames with deleted documents are compressed anew."""
     writer = TextsWriter(folder)
     for segment, mask in zip(segments, live, strict=True):
         texts = segment.texts
         assert texts is not None
         doc = 0
-        for block, count in enumerate(texts.counts.tolist()):
+        for frame, count in enumerate(texts.counts.tolist()):
             keep = mask[doc : doc + count]
             doc += count
             if keep.all():
-                writer.add(texts.frame(block))
+                writer.add(texts.compressed(frame))
             elif keep.any():
-                writer.add(compress(texts.raw(block).batch(), keep))
-            if block % TEXT_BLOCKS == 0:
+                writer.add(compress(texts.raw(frame).batch(), keep))
+            if frame % TEXT_FRAMES == 0:
                 release([segment], "texts")
     writer.finish()

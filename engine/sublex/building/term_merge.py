@@ -79,7 +79,7 @@ class Window:
         The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
         knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.
         """
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         forms = [s.lexicon.raw_forms(*span) for s, span in zip(self._segments, self._ordinals, strict=True)]
         table, numbers = _numbered([raw_forms for raw_forms, _, _ in forms])
@@ -91,7 +91,7 @@ class Window:
         places, numbers = np.divmod(pairs, max(1, table.size))
         raws, terms = table.numbered(), self._terms
         chosen = np.full(len(self._order), -1, np.int64)
-        kernels.choose_surfaces(
+        inversion_kernels.choose_surfaces(
             numbers, places.astype(np.int32), counts, raws.ends, raws.arena, self._order, terms.ends, terms.arena, chosen
         )  # fmt: skip
         return raws.copies(chosen[self._live])
@@ -181,7 +181,7 @@ class TermMerge:
 
     def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
         """Decode the posting lists of terms from all segments and merge them. Any thread may call this."""
-        from sublex.index import kernels
+        from sublex.building import merge_kernels
 
         starts = starts_of(part.df)
         docs, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
@@ -192,7 +192,7 @@ class TermMerge:
             if begin < end:
                 counts = segment.df[begin:end].astype(np.int64)
                 lists = *segment.postings(begin, end), places, counts, document_map
-                if kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
+                if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
                     raise _disagreement(segment)
         if (cursors != ends).any():
             raise _disagreement(self.segments[-1])

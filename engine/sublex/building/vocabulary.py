@@ -107,7 +107,7 @@ class Vocabulary:
 
         A spill also gets all raw forms.
         """
-        from sublex.index import kernels
+        from sublex.building import inversion_kernels
 
         size, terms, raws = self._raw_tokens.size, self._terms.numbered(), self._raw_tokens.numbered()
         ends, ranks = self._ends[:size], self.ranks(numbers)
@@ -115,7 +115,7 @@ class Vocabulary:
         forms = np.flatnonzero((np.diff(ends, prepend=0) == 1) & (self._counts[:size] > 0))
         form_ranks, counts = ranks[self._numbers[ends[forms] - 1]], self._counts[forms]
         chosen = np.full(len(numbers), -1, np.int64)
-        kernels.choose_surfaces(
+        inversion_kernels.choose_surfaces(
             forms, form_ranks, counts, raws.ends, raws.arena, numbers, terms.ends, terms.arena, chosen
         )
         writer = LexiconWriter(folder)

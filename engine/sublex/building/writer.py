@@ -7,16 +7,15 @@ is as it was before.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sublex.building.build import SEGMENT, BuildSettings, Progress, SegmentBuilder
 from sublex.building.build_summary import BuildSummary
-from sublex.building.deletions import delete_documents, put_tombstones
+from sublex.building.deletions import delete_documents, with_tombstones
 from sublex.building.document_source import DocumentSource
 from sublex.building.journal import JOURNAL
 from sublex.building.merge import live_docnos, merge_segments
@@ -26,21 +25,20 @@ from sublex.contracts.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.attachment import refuse_if_attached
 from sublex.index.directory import Directory
-from sublex.index.format import FORMAT, FolderWriter
+from sublex.index.entries import AnalyzerEntry, Manifest, SegmentEntry
 from sublex.index.lock import locked
 from sublex.index.manifest import (
     BUILDING,
-    FITTED,
     MANIFEST,
-    RESOURCES,
     SEGMENTS,
-    Manifest,
     commit,
+    new_manifest,
     next_segment,
     read_manifest,
     remove_leftovers,
 )
-from sublex.index.segment import Segment
+from sublex.index.schema import ABSENT, as_json
+from sublex.index.segment import Segment, open_segment
 from sublex.tools.workers import Workers
 
 # The optional parts of an index: the documents themselves, and each document's terms.
@@ -49,79 +47,87 @@ STORED_PARTS = ("text", "terms")
 LISTING = "last-build.tsv"
 # The folder, within that of a build, of a segment that is then written in another order.
 UNORDERED = "unordered"
-# Called before a segment is committed, with the new manifest, which it may change, and the entries of the segments that the new
-# segment replaces. If the documents were reordered, the array has their places among the live documents of these segments.
-BeforeCommit = Callable[[Manifest, Sequence[Manifest], np.ndarray | None], None]
+# Called before a segment is committed, with the new manifest and the entries of the segments that the new segment replaces. It
+# returns the manifest to commit. If the documents were reordered, the array has their places among the live documents of these segments.
+BeforeCommit = Callable[[Manifest, Sequence[SegmentEntry], np.ndarray | None], Manifest]
 
 
 def create(
     root: Path,
     source: DocumentSource,
     settings: BuildSettings,
-    analyzer: Manifest,
+    analyzer: AnalyzerEntry,
     profile: str,
     progress: Progress,
     overwrite: bool = False,
     resume: bool = False,
     reorder: bool = False,
 ) -> BuildSummary:
-    """Build an index. An existing one is replaced only with `overwrite`, and only when the new one is finished.
+    """Build an index. `analyzer` is the entry of the analyzer of the settings.
 
-    `analyzer` is the manifest's entry for the analyzer of the settings. With `reorder`, similar documents get neighbouring numbers.
+    With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are those of `make_index`.
     """
-    with locked(root, "index", create=True):
+    new = new_manifest(profile, settings.store, analyzer)
+    identity = source.identity()
+    if resume and identity is None:
+        raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
+    resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
+
+    def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
+        builder = SegmentBuilder(folder, settings)
+        builder.summary.add_report(source.report or Report())
+        if resume:
+            builder.resume(json.loads(json.dumps(resume_key)))
+        entry = builder.run(source.batch_makers(), progress, resume_key)
+        if not entry.docs:
+            raise InputError(_no_document(builder.summary))
+        builder.summary.indexed = entry.docs
+        if reorder:
+            (folder / SEGMENT).move(folder / UNORDERED)
+            with Workers(settings.workers) as pool:
+                entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
+        return entry, builder.summary
+
+    return make_index(root, "index", new, write, overwrite, resume)
+
+
+def make_index(
+    root: Path,
+    action: str,
+    new: Manifest,
+    write: Callable[[Directory], tuple[SegmentEntry, BuildSummary]],
+    overwrite: bool = False,
+    resume: bool = False,
+) -> BuildSummary:
+    """Make an index of one segment and return the summary of its documents.
+
+    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources stay.
+
+    Args:
+        root: The folder of the index.
+        action: What other processes are told that this one does.
+        new: The manifest of the new index, without the segment.
+        write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
+        overwrite: Replace an existing index.
+        resume: Keep what an interrupted build left.
+    """
+    with locked(root, action, create=True):
         old = existing_index(root, overwrite)
-        identity = source.identity()
-        if resume and identity is None:
-            raise InputError(
-                "Standard input cannot be read again, so the build cannot resume; start again without resume."
-            )
         if old or not Directory(root).has(MANIFEST):
-            remove_leftovers(root, old or {"segments": []}, building=not resume)
+            remove_leftovers(root, old, building=not resume)
         elif not resume:
             (Directory(root) / BUILDING).remove()
-        new = first_manifest(old, settings.store, analyzer, profile)
-        resume_key = None if identity is None else [identity, analyzer, new["store"]]
-        with building_folder(root) as folder:
-            builder = SegmentBuilder(folder, settings)
-            builder.summary.add_report(source.report or Report())
-            if resume:
-                builder.resume(json.loads(json.dumps(resume_key)))
-            entry = builder.run(source.batch_makers(), progress, resume_key)
-            if not entry["docs"]:
-                raise InputError(_no_document(builder.summary))
-            builder.summary.indexed = entry["docs"]
-            note_lost_models(old, builder.summary)
-            if reorder:
-                (folder / SEGMENT).move(folder / UNORDERED)
-                with Workers(settings.workers) as pool:
-                    entry, _ = reorder_segment(Segment(folder / UNORDERED, entry), folder / SEGMENT, pool)
-            commit_segment(root, new, entry)
-            write_listing(root, builder.summary)
-    return builder.summary
-
-
-def first_manifest(old: Manifest | None, store: Iterable[str], analyzer: Manifest, profile: str) -> Manifest:
-    """Return the manifest of a new index without segments; it keeps the resources of the index that it replaces."""
-    new: Manifest = {
-        "format": FORMAT,
-        "generation": old["generation"] + 1 if old else 1,
-        "analyzer": analyzer,
-        "profile": profile,
-        "store": sorted(store),
-        "segments": [],
-    }
-    if old and old.get(RESOURCES):
-        new[RESOURCES] = old[RESOURCES]
-    return new
-
-
-def note_lost_models(old: Manifest | None, summary: BuildSummary) -> None:
-    """Note which fitted models disappear with the index that is replaced."""
-    models = sorted(entry["expression"] for entry in (old or {}).get(FITTED, {}).values())
-    if models:
-        note = f"The models fitted to the replaced index are gone: {', '.join(models)}; run sublex fit again"
-        summary.add_report(Report(notes={note: 1}))
+        if old:
+            new = new._replace(generation=old.generation + 1, resources=old.resources or ABSENT)
+        with _building_folder(root) as folder:
+            entry, summary = write(folder)
+            if old and old.fitted:
+                models = ", ".join(sorted(model.expression for model in old.fitted.values()))
+                note = f"The models fitted to the replaced index are gone: {models}; run sublex fit again"
+                summary.add_report(Report(notes={note: 1}))
+            _commit_segment(root, new, entry)
+            _write_listing(root, summary)
+    return summary
 
 
 def existing_index(root: Path, overwrite: bool) -> Manifest | None:
@@ -161,29 +167,30 @@ def add(
         old = read_manifest(root)
         refuse_if_attached(root, old, "add to it")
         remove_leftovers(root, old)
-        segments = _open_segments(root, old["segments"])
-        with building_folder(root) as folder:
+        segments = [open_segment(root, entry) for entry in old.segments]
+        with _building_folder(root) as folder:
             chosen = settings(old)
             builder = SegmentBuilder(folder, chosen, (live_docnos(segment) for segment in segments))
             summary, duplicates = builder.summary, builder.duplicates
             summary.add_report(source.report or Report())
             entry = builder.run(source.batch_makers(), progress)
-            summary.indexed = entry["docs"] - len(duplicates.superseded)
+            summary.indexed = entry.docs - len(duplicates.superseded)
             if not summary.read:
                 raise InputError(_no_document(summary))
-            if entry["docs"]:
-                new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
+            if entry.docs:
+                new = old.next()
                 if duplicates.replaced:
-                    delete_documents(segments, duplicates.replaced, new)
+                    kept = delete_documents(segments, duplicates.replaced, new.generation)
+                    new = new._replace(segments=kept)
                 if duplicates.superseded:
                     segment = Segment(folder / SEGMENT, entry)
-                    entry["deleted"] = put_tombstones(segment, np.array(duplicates.superseded), new["generation"])
-                commit_segment(root, new, entry, before_commit)
-            write_listing(root, summary)
+                    entry = with_tombstones(segment, np.array(duplicates.superseded), new.generation)
+                _commit_segment(root, new, entry, before_commit)
+            _write_listing(root, summary)
         # The addition is committed. A merge that fails does not undo it.
         with suppress(SublexError, OSError):
             committed = read_manifest(root)
-            count = segments_to_merge([segment["docs"] for segment in committed["segments"]])
+            count = segments_to_merge([segment.docs for segment in committed.segments])
             if count > 1:
                 _merge_last(root, committed, count, chosen.workers, before_commit)
     return summary
@@ -195,11 +202,9 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
         old = read_manifest(root)
         refuse_if_attached(root, old, "delete from it")
         remove_leftovers(root, old)
-        new = old | {"generation": old["generation"] + 1, "segments": list(old["segments"])}
-        delete_documents(_open_segments(root, old["segments"]), docnos, new)
-        commit(root, new)
-        remove_leftovers(root, new)
-        return new["statistics"]["docs"]
+        segments = [open_segment(root, entry) for entry in old.segments]
+        left = delete_documents(segments, docnos, old.generation + 1)
+        return commit(root, old.next(segments=left)).statistics.docs
 
 
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
@@ -211,45 +216,34 @@ def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = Non
         old = read_manifest(root)
         refuse_if_attached(root, old, "merge its segments")
         remove_leftovers(root, old)
-        if (reorder and old["segments"]) or _is_divided(old["segments"]):
-            _merge_last(root, old, len(old["segments"]), workers, before_commit, reorder)
-        return len(old["segments"])
+        if (reorder and old.segments) or _is_divided(old.segments):
+            _merge_last(root, old, len(old.segments), workers, before_commit, reorder)
+        return len(old.segments)
 
 
-def _is_divided(segments: Sequence[Manifest]) -> bool:
+def _is_divided(segments: Sequence[SegmentEntry]) -> bool:
     """Return whether there is something to merge: several segments, or deleted documents."""
-    return len(segments) > 1 or any(segment.get("deleted") for segment in segments)
+    return len(segments) > 1 or any(segment.deleted for segment in segments)
 
 
 def _merge_last(
     root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None, reorder: bool = False
 ) -> None:
     """Commit a generation in which the last segments are merged into one."""
-    rest, merged = old["segments"][:-count], old["segments"][-count:]
-    with building_folder(root) as building, Workers(workers) as pool:
-        segments, order = _open_segments(root, merged), None
+    rest, merged = old.segments[:-count], old.segments[-count:]
+    with _building_folder(root) as building, Workers(workers) as pool:
+        segments, order = [open_segment(root, entry) for entry in merged], None
         if not reorder:
-            entry = _merge(segments, building / SEGMENT, pool)
+            entry = merge_segments(segments, building / SEGMENT, pool)
         else:
             if _is_divided(merged):
-                segments = [Segment(building / UNORDERED, _merge(segments, building / UNORDERED, pool))]
+                segments = [Segment(building / UNORDERED, merge_segments(segments, building / UNORDERED, pool))]
             entry, order = reorder_segment(segments[0], building / SEGMENT, pool)
-        new = old | {"generation": old["generation"] + 1, "segments": rest}
-        commit_segment(root, new, entry, before_commit, merged, order)
-
-
-def _merge(segments: list[Segment], directory: Directory, pool: Workers) -> Manifest:
-    """Write the live documents of segments as one segment, and return its entry in the manifest."""
-    with FolderWriter(directory) as folder:
-        return {"name": directory.name} | merge_segments(segments, folder, pool) | {"data": folder.finish()}
-
-
-def _open_segments(root: Path, entries: Iterable[Manifest]) -> list[Segment]:
-    return [Segment(Directory(root) / SEGMENTS / entry["name"], entry) for entry in entries]
+        _commit_segment(root, old.next(segments=rest), entry, before_commit, merged, order)
 
 
 @contextmanager
-def building_folder(root: Path) -> Iterator[Directory]:
+def _building_folder(root: Path) -> Iterator[Directory]:
     """Yield a folder for unfinished files. After a failure it stays only if a build can be resumed from it."""
     folder = Directory(root) / BUILDING
     folder.make()
@@ -262,12 +256,12 @@ def building_folder(root: Path) -> Iterator[Directory]:
     folder.remove()
 
 
-def commit_segment(
+def _commit_segment(
     root: Path,
     new: Manifest,
-    entry: dict[str, Any],
+    entry: SegmentEntry,
     before_commit: BeforeCommit | None = None,
-    replaced: Sequence[Manifest] = (),
+    replaced: Sequence[SegmentEntry] = (),
     order: np.ndarray | None = None,
 ) -> None:
     """Move the finished segment to its place and commit a manifest that names it as the last one."""
@@ -276,14 +270,11 @@ def commit_segment(
     segments.make()
     (Directory(root) / BUILDING / SEGMENT).move(segments / name)
     segments.sync()
-    new["segments"] = [*new["segments"], entry | {"name": name}]
-    if before_commit:
-        before_commit(new, replaced, order)
-    commit(root, new)
-    remove_leftovers(root, new)
+    new = new._replace(segments=(*new.segments, entry._replace(name=name)))
+    commit(root, before_commit(new, replaced, order) if before_commit else new)
 
 
-def write_listing(root: Path, summary: BuildSummary) -> None:
+def _write_listing(root: Path, summary: BuildSummary) -> None:
     """Write the list of unusual documents. The index is committed already, so a failure is ignored."""
     with suppress(OSError):
         Directory(root).replace(LISTING, summary.listing().encode(errors="replace"))

@@ -92,7 +92,7 @@ def test(context: Context, expression: Annotated[str, positional("NAME", complet
     from sublex.testing import CHECKS, Subject
 
     # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.
-    names = namer(Path(), {})
+    names = namer(Path(), None)
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")

@@ -342,12 +342,17 @@ class Ranker(Protocol):
     terms that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
 
     `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
-    length stays exact. `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that
-    normalise by all terms of a document, such as the cosine, whose part is the squared weight. The engine sums it over
-    the terms of each document and passes the sum as `doc.norm`.
+    length stays exact. `reads` names the statistics of documents that `score` and `norm_part` read, of `"length"`,
+    `"unique"` and `"norm"`; by default all. The engine scores documents together that agree in these, so a ranker that
+    names fewer is computed faster; in place of the others it gets NaN.
+
+    `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
+    document, such as the cosine, whose part is the squared weight. The engine sums it over the terms of each document
+    and passes the sum as `doc.norm`.
     """
 
     lengths: str = "exact"
+    reads: Sequence[str] = ("length", "unique", "norm")
     norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
@@ -355,8 +360,8 @@ class Ranker(Protocol):
 
         `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
         arrays of the same shape, since one call may score the postings of several terms. Each score may depend on the
-        items at its own place only: the engine asks once for postings that agree in all that is read, keeps the
-        score as float32, and uses it for all later queries.
+        items at its own place only: the engine asks once for postings that agree in `tf` and in what `reads` names,
+        keeps the score as float32, and uses it for all later queries.
         """
         ...
 
@@ -365,7 +370,7 @@ class Ranker(Protocol):
 
         `qtf` is a float64 array with one item for each term that the index holds: the term's frequency in the query,
         which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
-        finite. If the weights equal `qtf`, return the same array: the engine then skips this call for later queries.
+        finite. The engine calls it only for a ranker that has its own.
         """
         return qtf
 

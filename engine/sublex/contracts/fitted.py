@@ -30,6 +30,11 @@ Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
 FIND = Param(
     "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
 )
+# Parameters of models that leave out rare and common words.
+MIN_DF = Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in")
+MAX_DF = Param(
+    "max_df", float, 0.1, stage="fit", range=(0, 1), help="the largest share of documents that a word may occur in"
+)
 
 
 class Store(Protocol):

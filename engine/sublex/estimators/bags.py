@@ -73,12 +73,15 @@ class Bag(SummedVectors):
     ----------
     vectors : array of shape (words, width), a vector for each word
     weights : array of shape (words,), a factor for each word, the same in every document
-    logs : whether `damped` is applied to counts first
     """
 
     vectors: np.ndarray = np.zeros(0)
     weights: np.ndarray = np.zeros(0)
-    logs = False
+
+    @property
+    def logs(self) -> bool:
+        """Whether `damped` is applied to counts before they are summed."""
+        return False
 
     @property
     def width(self) -> int:

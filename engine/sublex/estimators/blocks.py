@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import xxhash
 
 from sublex.errors import InputError
 from sublex.tools.workers import Workers
@@ -76,6 +77,17 @@ def spans(number: int, size: int = 0) -> list[slice]:
 def random(seed: int, item: int = 0) -> np.random.Generator:
     """Return a generator of random numbers for one item of work; the numbers depend only on the seed and the item."""
     return np.random.Generator(np.random.Philox(key=[seed % (1 << 64), item]))
+
+
+def seeds_of(rows: csr_array, seed: int) -> np.ndarray:
+    """Return a seed for each row, uint64, which depends on `seed` and on the row's own words and counts."""
+    words, counts = rows.indices.astype(np.int64), rows.data.astype(np.float64)
+    starts = rows.indptr.tolist()
+    hashes = (
+        xxhash.xxh3_64_intdigest(words[begin:end].tobytes() + counts[begin:end].tobytes(), seed % (1 << 64))
+        for begin, end in zip(starts, starts[1:], strict=False)
+    )
+    return np.fromiter(hashes, np.uint64, rows.shape[0])
 
 
 def rows_of(matrix: Any, columns: int | None = None) -> csr_array:

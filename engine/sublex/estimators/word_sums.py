@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, CountTransform, Representation, Store, Stored, View, Weights
-from sublex.errors import IndexCorrupt
+from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks
 from sublex.estimators.linear import Shares
@@ -131,7 +131,7 @@ class BagSums(WordSums):
         """
         from sublex.estimators.kernels import similarities
 
-        query = self.estimator.transform(row)[0]
+        query = (self.estimator.weighted(self.estimator.rows(row)) @ self.estimator.vectors)[0]
 
         def compute(words: np.ndarray, values: np.ndarray) -> None:
             # BLAS may round a word's product differently beside other words. This kernel always adds it up in the same order.
@@ -212,6 +212,27 @@ def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress =
             yield counts
 
     return blocks
+
+
+def count_matrix(corpus: Corpus, vocabulary: Sequence[str]) -> csr_array:
+    """Return the term counts of a corpus over a vocabulary, documents by words."""
+    from scipy.sparse import csr_array, vstack
+
+    return csr_array(vstack(list(count_blocks(corpus, vocabulary)())))
+
+
+def frequent_counts(name: str, corpus: Corpus, min_df: int, max_share: float) -> tuple[list[str], csr_array]:
+    """Return `frequent_terms(corpus, min_df, max_share)`, and the counts of documents by these terms.
+
+    Raise `InputError`, in the name of a component with the parameters `min_df` and `max_df`, if there are none.
+    """
+    vocabulary = frequent_terms(corpus, min_df, max_share)
+    if not vocabulary:
+        raise InputError(
+            f"{name}: no word is in {min_df:,} or more of {len(corpus.docs):,} documents and in no more than {max_share:.0%} of them; "
+            "lower min_df, or raise max_df."
+        )
+    return vocabulary, count_matrix(corpus, vocabulary)
 
 
 def explain_pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:

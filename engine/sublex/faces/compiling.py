@@ -49,7 +49,7 @@ def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[Job]:
         from sublex.language import plugins
 
         return jobs_before(tasks, plugins.load().modules)
-    from sublex.retrieval.blocks.blocks import FEWEST
+    from sublex.retrieval.blocks import FEWEST
     from sublex.retrieval.impact_store import declared
 
     if declared(index.path):

@@ -1,10 +1,11 @@
-"""HTML pages of models: the frame around a page, and the escaping of texts in it.
+"""HTML pages of models: the frame around a page, and the escaping of texts in it; and graphs as GraphML.
 
 A page needs no other file and no network, and bears the mark by which Sublex knows a page of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 
 from sublex.tools.messages import one_line
@@ -35,3 +36,32 @@ def html_page(title: str, style: str, body: str) -> str:
 </body>
 </html>
 """
+
+
+def graphml_file(
+    name: str, labels: tuple[str, str], nodes: Iterable[tuple[int, str, int]], edges: Iterable[tuple[int, int, float]],
+    directed: bool,
+) -> str:  # fmt: skip
+    """Return a graph as GraphML, with the mark of pages. `name` and the texts of nodes have to be escaped.
+
+    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels` name the texts and
+    the values.
+    """
+    text, value = labels
+    kind = "directed" if directed else "undirected"
+    drawn = "".join(
+        f'<node id="n{node}"><data key="{text}">{own}</data><data key="documents">{documents}</data></node>\n'
+        for node, own, documents in nodes
+    ) + "".join(
+        f'<edge source="n{one}" target="n{other}"><data key="{value}">{number:.6g}</data></edge>\n'
+        for one, other, number in edges
+    )
+    keys = "".join(
+        f'<key id="{key}" for="{of}" attr.name="{key}" attr.type="{sort}"/>\n'
+        for key, of, sort in ((text, "node", "string"), ("documents", "node", "int"), (value, "edge", "double"))
+    )
+    return (
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<!-- {PAGE_MARK} -->\n'
+        f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n{keys}'
+        f'<graph id="{name}" edgedefault="{kind}">\n{drawn}</graph>\n</graphml>\n'
+    )

@@ -13,28 +13,27 @@ from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import RLock
-from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import Backend, ForeignIndex
 from sublex.errors import IndexProblem, PluginError, SublexError, contract
-from sublex.index.components.texts import CACHED_BLOCKS, TextBlock, TextsReader
+from sublex.index.components.texts import CACHED_FRAMES, TextFrame, TextsReader
+from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
-from sublex.index.manifest import Manifest
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, counted, one_line
 
 # Documents whose texts are read together.
-BLOCK_DOCS = 64
+FRAME_DOCS = 64
 
 
 class Attachment:
     """The foreign index that an attached index mirrors. One thread at a time reads it."""
 
-    def __init__(self, root: Path, entry: Manifest, docs: int, load_registry: Callable[[], Registry]):
-        self.root, self.backend, self.state, self._docs = root, str(entry["backend"]), str(entry["state"]), docs
+    def __init__(self, root: Path, entry: AttachedEntry, docs: int, load_registry: Callable[[], Registry]):
+        self.root, self.backend, self.state, self._docs = root, entry.backend, entry.state, docs
         self._entry, self._load_registry = entry, load_registry
         self._lock = RLock()
         self._opened: ForeignIndex | None = None
@@ -42,7 +41,7 @@ class Attachment:
     @cached_property
     def place(self) -> Place | None:
         """The path of the foreign index and the user's trust in it; None if the index was attached elsewhere."""
-        place = place_of(self.root, self._entry["id"])
+        place = place_of(self.root, self._entry.id)
         return place if place and place.backend == self.backend else None
 
     @cached_property
@@ -81,7 +80,7 @@ class Attachment:
     @property
     def stores(self) -> frozenset[str]:
         """The parts that can be read from the foreign index, here and now: `{"text"}` or none."""
-        return frozenset(self._entry["stores"]) if self._entry["stores"] and not self.problem else frozenset()
+        return frozenset(self._entry.stores) if self._entry.stores and not self.problem else frozenset()
 
     def why_no_text(self) -> str:
         """Return the sentence that says why no document can be shown."""
@@ -137,36 +136,34 @@ def _clean(text: str) -> str:
 
 
 class ForeignTexts(TextsReader):
-    """Reads the stored documents of a foreign index, each by itself, and gives them as blocks of 64 too."""
+    """Reads the stored documents of a foreign index, each by itself, and gives them as frames of 64 too."""
 
     def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int):
         self._attachment, self._docno, self._docs = attachment, docno, docs
-        whole, rest = divmod(docs, BLOCK_DOCS)
-        self.counts = np.array([BLOCK_DOCS] * whole + [rest] * bool(rest), np.int64)
-        self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
+        whole, rest = divmod(docs, FRAME_DOCS)
+        self.counts = np.array([FRAME_DOCS] * whole + [rest] * bool(rest), np.int64)
+        self.raw = lru_cache(maxsize=CACHED_FRAMES)(self._decompress)
 
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document."""
         return self._attachment.document(doc, docno)
 
-    def _decompress(self, block: int) -> TextBlock:
-        """Return the texts of one block, without their other fields."""
+    def _decompress(self, frame: int) -> TextFrame:
+        """Return the texts of one frame, without their other fields."""
         sizes, contents = [], []
-        for doc in range(block * BLOCK_DOCS, min((block + 1) * BLOCK_DOCS, self._docs)):
+        for doc in range(frame * FRAME_DOCS, min((frame + 1) * FRAME_DOCS, self._docs)):
             document = self.document(doc, self._docno(doc))
             contents.append(document.contents.encode())
             sizes.append((len(document.title.encode()), len(contents[-1]), 0))
         text = np.frombuffer(b"".join(contents), np.uint8)
-        return TextBlock(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))
+        return TextFrame(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))
 
 
 def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
     """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
-    attached: dict[str, Any] | None = manifest.get("attached")
-    if attached:
-        place = place_of(root, attached["id"])
+    if attached := manifest.attached:
+        place = place_of(root, attached.id)
         again = Step("attach", root, refresh=True, trust=place is not None and place.trusted)
         raise IndexProblem(
-            f"{root} mirrors a {attached['backend']} index, so Sublex cannot {what}; change that index, "
-            f"then run {again}"
+            f"{root} mirrors a {attached.backend} index, so Sublex cannot {what}; change that index, then run {again}"
         )

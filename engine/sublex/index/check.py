@@ -7,20 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from sublex.contracts.base import Statistics
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import derived
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
 from sublex.index.format import Folder
-from sublex.index.manifest import (
-    FITTED,
-    MANIFEST,
-    REPRESENTATIONS,
-    RESOURCES,
-    SEGMENTS,
-    Manifest,
-    fingerprint_of,
-    read_manifest,
-)
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.tools.messages import Message, Step, in_short
@@ -36,24 +29,24 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     except IndexCorrupt as error:
         return [str(error)]
     problems, index = [], Directory(root)
-    if manifest["fingerprint"] != fingerprint_of(manifest):
+    if manifest.fingerprint != fingerprint_of(manifest):
         problems.append(f"{root / MANIFEST}: the fingerprint does not fit the segments; rebuild the index.")
-    for entry in manifest["segments"]:
-        progress(f"segment {entry['name']}")
-        directory = index / SEGMENTS / entry["name"]
-        problems += _verdict(directory, lambda d=directory, e=entry: _check_segment(d, e))  # type: ignore[misc]
-    for name, entry in manifest.get(FITTED, {}).items():
-        progress(entry["expression"])
-        problems += _check_model(root, name, entry)
-    for name, entry in manifest.get(RESOURCES, {}).items():
-        problems += _check_resource(index / RESOURCES / name, entry)
+    for segment in manifest.segments:
+        progress(f"segment {segment.name}")
+        directory = index / SEGMENTS / segment.name
+        problems += _verdict(directory, lambda d=directory, s=segment: _check_segment(d, s))  # type: ignore[misc]
+    for name, model in manifest.fitted.items():
+        progress(model.expression)
+        problems += _check_model(root, name, model)
+    for name, resource in manifest.resources.items():
+        problems += _check_resource(index / RESOURCES / name, resource)
     return [*problems, *derived.check(root)]
 
 
 def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
     """Return one sentence for each damaged component of the segments, by checksums alone, which is quicker than `check`."""
     place = Directory(root) / SEGMENTS
-    return [p for entry in manifest["segments"] for p in _check_folder(place / entry["name"], entry["data"])]
+    return [p for entry in manifest.segments for p in _check_folder(place / entry.name, entry.data)]
 
 
 def _verdict(directory: Directory, check_it: Callable[[], list[str]]) -> list[str]:
@@ -66,24 +59,24 @@ def _verdict(directory: Directory, check_it: Callable[[], list[str]]) -> list[st
         return [f"{directory.path} is damaged ({in_short(error)}); rebuild the index."]
 
 
-def _check_model(root: Path, name: str, entry: Manifest) -> list[str]:
+def _check_model(root: Path, name: str, entry: ModelEntry) -> list[str]:
     """Check a fitted model and all its rows."""
     place = Directory(root) / REPRESENTATIONS / name
-    folders = [(place / "model", entry["model"])]
-    for rows_name, rows in entry["rows"].items():
-        folders += [(place / rows_name / segment, stored["data"]) for segment, stored in rows["segments"].items()]
-    remedy = ("; run: ", Step("forget", root, name), ", then: ", Step("fit", root, entry["expression"]))
+    folders = [(place / "model", entry.model)]
+    for rows_name, rows in entry.rows.items():
+        folders += [(place / rows_name / segment, stored.data) for segment, stored in rows.segments.items()]
+    remedy = ("; run: ", Step("forget", root, name), ", then: ", Step("fit", root, entry.expression))
     problems = [problem for folder, data in folders for problem in _check_folder(folder, data)]
     return [Message(problem.rpartition(";")[0], *remedy) for problem in problems]
 
 
-def _check_folder(folder: Directory, entry: Manifest) -> list[str]:
+def _check_folder(folder: Directory, entry: FolderEntry) -> list[str]:
     return _verdict(folder, lambda: list(_damaged_components(Folder(folder, entry))))
 
 
-def _check_resource(folder: Directory, entry: Manifest) -> list[str]:
+def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     try:
-        sound = folder.hash(entry["file"]) == (entry.get("bytes"), entry["hash"])
+        sound = folder.hash(entry.file) == (entry.bytes, entry.hash)
     except OSError:
         sound = False
     except IndexCorrupt as error:
@@ -91,17 +84,16 @@ def _check_resource(folder: Directory, entry: Manifest) -> list[str]:
     return (
         []
         if sound
-        else [f"{folder.path / entry['file']} is missing or damaged; add the same file again by sublex resource add."]
+        else [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
     )
 
 
-def _check_segment(directory: Directory, entry: Manifest) -> list[str]:
+def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
     """Check a segment. Whether components agree is checked only if each of them is undamaged."""
     segment = Segment(directory, entry)
-    deleted = entry.get("deleted")
     problems = list(_damaged_components(segment.folder))
-    if deleted:
-        problems += _damaged_components(Folder(directory / deleted["name"], deleted["data"]))
+    if entry.deleted:
+        problems += _damaged_components(Folder(directory / entry.deleted.name, entry.deleted.data))
     return problems or list(_disagreements(segment))
 
 
@@ -127,8 +119,8 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    for block in range(len(segment.texts.counts) if segment.texts else 0):
-        segment.texts.validate(block)  # type: ignore[union-attr]
+    for frame in range(len(segment.texts.counts) if segment.texts else 0):
+        segment.texts.validate(frame)  # type: ignore[union-attr]
 
 
 def _postings_disagreements(segment: Segment) -> Iterator[str]:
@@ -150,8 +142,8 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         uniques += np.bincount(docs, minlength=segment.docs)
         lengths += np.bincount(docs, tfs, segment.docs).astype(np.int64)
     # Other engines may round lengths, or leave out postings; the totals are then theirs too.
-    stated = segment.entry.get("stated", False)
-    if not np.array_equal(uniques, segment.uniques) or not (stated or np.array_equal(lengths, segment.lengths)):
+    entry = segment.entry
+    if not np.array_equal(uniques, segment.uniques) or not (entry.stated or np.array_equal(lengths, segment.lengths)):
         yield f"{segment.path}: document lengths do not fit the postings."
     elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
@@ -159,11 +151,10 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         segment.cf - lost[1], segment.live_cf
     ):
         yield f"{segment.path}: the frequencies of the tombstones do not fit the postings."
-    totals = {"docs": int(segment.dead.sum()), "tokens": int(lost[1].sum()), "postings": int(lost[0].sum())}
-    tokens = max(segment.entry["tokens"] if stated else 0, int(lengths.sum()))
-    if (segment.entry["tokens"], segment.entry["postings"]) != (tokens, postings) or any(
-        segment.entry.get("deleted", {}).get(name, 0) != total for name, total in totals.items()
-    ):
+    tokens = max(entry.tokens if entry.stated else 0, int(lengths.sum()))
+    dead, dead_postings, dead_tokens = int(segment.dead.sum()), int(lost[0].sum()), int(lost[1].sum())
+    live = Statistics(entry.docs - dead, tokens - dead_tokens, postings - dead_postings)
+    if (entry.tokens, entry.postings, entry.live) != (tokens, postings, live):
         yield f"{segment.path}: the totals in the manifest do not fit the postings."
 
 

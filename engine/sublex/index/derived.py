@@ -16,8 +16,9 @@ import numpy as np
 
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder, FolderWriter
-from sublex.index.schema import FOLDER, expect
+from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
 ENTRY = "entry.json"
@@ -33,9 +34,7 @@ def folder_of(root: Path) -> Directory:
 def read(place: Directory) -> Folder | None:
     """Return the stored arrays, or None if they are missing or damaged. Their values are verified at the first access."""
     try:
-        entry = json.loads(place.read(ENTRY))
-        expect(entry, FOLDER)
-        return Folder(place, entry, private=True)
+        return Folder(place, record_of(json.loads(place.read(ENTRY)), FolderEntry), private=True)
     except (OSError, ValueError, RecursionError, MemoryError, IndexCorrupt, IndexProblem):
         return None
 
@@ -82,7 +81,7 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarra
                 else:
                     put_pieces(folder, name, values)
             entry = folder.finish()
-        temporary.replace(ENTRY, json.dumps(entry).encode())
+        temporary.replace(ENTRY, json.dumps(as_json(entry)).encode())
         place.remove()
         temporary.move(place)
     except (OSError, IndexCorrupt) as error:

@@ -21,6 +21,7 @@ import xxhash
 
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.directory import Directory, open_file
+from sublex.index.entries import FolderEntry
 
 FORMAT = 1
 # Bytes covered by one checksum.
@@ -28,7 +29,7 @@ CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# Up to so many parts of a component, verifying them one by one takes less time than all at once.
+# Parts of a component up to which verifying them one by one takes less time than all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -120,7 +121,7 @@ class FolderWriter:
         """Write a whole component."""
         self.stream(name, values.dtype).write(values)
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> FolderEntry:
         """Close all files and return the entry that describes the folder in the manifest.
 
         The folder can then be read. More components may be written to it, and `finish` called again for an entry with all of them.
@@ -136,7 +137,7 @@ class FolderWriter:
         writer.close()
         del self._writers[CHECKSUMS]
         self.directory.sync()
-        return {"components": components, "checksum": _summary(components, np.array(checksums, np.uint64))}
+        return FolderEntry(components, _summary(components, np.array(checksums, np.uint64)))
 
     def close(self) -> None:
         """Close all files; what `finish` has not completed is useless."""
@@ -156,11 +157,11 @@ def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
     return xxhash.xxh3_128_hexdigest(named + checksums.astype("<u8").tobytes())
 
 
-def copy_folder(source: Directory, entry: Mapping[str, Any], to: Directory) -> None:
+def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
     """Copy the components that a folder's entry names, and no other file of that folder."""
     Folder(source, entry)
     to.make_new()
-    for name in (*entry["components"], CHECKSUMS):
+    for name in (*entry.components, CHECKSUMS):
         with source.open_to_read(f"{name}.npy") as file, to.create(f"{name}.npy") as copy:
             shutil.copyfileobj(file, copy)
             copy.flush()
@@ -287,15 +288,15 @@ def _array(data: Content, path: Path) -> np.ndarray:
 class Folder:
     """The components of one folder, opened as its entry in the manifest describes them."""
 
-    def __init__(self, directory: Directory, entry: Mapping[str, Any], private: bool = False):
+    def __init__(self, directory: Directory, entry: FolderEntry, private: bool = False):
         self.directory, self.path = directory, directory.path
-        sizes = entry["components"]
+        sizes = entry.components
         chunks = [-(-size // CHUNK) for size in sizes.values()]
         self._components: dict[str, Component] = {}
         self._checksum_bytes = HEADER + 8 * sum(chunks)
         with self._opened() as descriptor:
             checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes).values
-            if _summary(sizes, checksums) != entry["checksum"]:
+            if _summary(sizes, checksums) != entry.checksum:
                 raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
             begin = 0
             for (name, size), count in zip(sizes.items(), chunks, strict=True):

@@ -7,18 +7,19 @@ visible. Files that it does not name are leftovers, and the next writer removes 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import xxhash
 
-from sublex.contracts.base import Analyzer
+from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
+from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, ModelEntry, SegmentEntry
 from sublex.index.format import FORMAT
-from sublex.index.schema import MANIFEST as MANIFEST_SCHEMA
-from sublex.index.schema import MOST_DOCS, TOTALS, Mismatch, expect
+from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
 
@@ -28,13 +29,16 @@ BUILDING = "building"
 SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
 RESOURCES = "resources"
-# The manifest's keys for fitted models and for the foreign index that an attached index mirrors.
-FITTED = "fitted"
-ATTACHED = "attached"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms"}
-# The manifest, or one of its entries, as JSON values.
-Manifest = dict[str, Any]
+
+
+def new_manifest(
+    profile: str, store: Iterable[str], analyzer: AnalyzerEntry, attached: AttachedEntry | None = None
+) -> Manifest:
+    """Return the manifest of the first generation of an index, without segments."""
+    nothing = Statistics(0, 0, 0)
+    return Manifest(FORMAT, 1, profile, tuple(sorted(store)), analyzer, (), nothing, "", attached=attached)
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -51,18 +55,18 @@ def read_manifest(root: Path) -> Manifest:
     except OSError as error:
         raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
     try:
-        manifest = json.loads(text)
-        version = manifest["format"]
+        values = json.loads(text)
+        version = values["format"]
     except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     if version != FORMAT:
         raise IndexProblem(
             f"{root} has index format {version}, and this Sublex reads {FORMAT}: update Sublex or rebuild it."
         )
-    if manifest.pop("checksum", None) != _checksum(manifest):
+    if values.pop("checksum", None) != _checksum(values):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
     try:
-        expect(manifest, MANIFEST_SCHEMA)
+        manifest = record_of(values, Manifest)
         _expect_agreement(manifest)
     except (Mismatch, RecursionError) as error:
         raise IndexCorrupt(f"{path} is damaged: {error}; rebuild the index.") from None
@@ -71,21 +75,20 @@ def read_manifest(root: Path) -> Manifest:
 
 def _expect_agreement(manifest: Manifest) -> None:
     """Raise `Mismatch` unless the parts of a manifest agree: totals with their sums, stored parts with components, names once."""
-    segments = manifest["segments"]
-    if len({segment["name"] for segment in segments}) < len(segments):
+    segments = manifest.segments
+    if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
     for number, segment in enumerate(segments):
-        deleted = segment.get("deleted") or {}
-        if any(deleted.get(name, 0) > segment[name] for name in TOTALS):
+        if min(segment.live) < 0:
             raise Mismatch(f"segments[{number}].deleted exceeds the segment")
         for part, component in PARTS.items():
-            if part in manifest["store"] and component not in segment["data"]["components"]:
+            if part in manifest.store and component not in segment.data.components:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
-    if manifest["statistics"] != _statistics(segments):
+    if manifest.statistics != _statistics(segments):
         raise Mismatch("statistics do not fit the segments")
-    if ATTACHED in manifest and (len(segments) != 1 or segments[0].get("deleted") or "text" in manifest["store"]):
+    if manifest.attached and (len(segments) != 1 or segments[0].deleted or "text" in manifest.store):
         raise Mismatch("an attached index has other segments or texts than its mirror")
-    if sum(segment["docs"] for segment in segments) > MOST_DOCS:
+    if sum(segment.docs for segment in segments) > MOST_DOCS:
         raise Mismatch("segments have too many documents")
 
 
@@ -104,9 +107,9 @@ def _no_index(root: Path) -> str:
 
 def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
     """Return the analyzer that an index was built with, made again from its stored settings."""
-    settings = manifest["analyzer"]["settings"]
+    settings = manifest.analyzer.settings
     try:
-        return registry.build("analyzer", settings["name"], settings["params"])
+        return registry.build("analyzer", settings.name, settings.params)
     except SublexError:
         raise
     except Exception as error:
@@ -115,43 +118,42 @@ def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
         ) from None
 
 
-def commit(root: Path, manifest: Manifest) -> None:
-    """Make this manifest the current one, in one rename; statistics, fingerprint and checksum are computed here."""
-    manifest["statistics"] = _statistics(manifest["segments"])
-    manifest["fingerprint"] = fingerprint_of(manifest)
-    text = json.dumps(manifest | {"checksum": _checksum(manifest)}, indent=1, sort_keys=True)
+def commit(root: Path, manifest: Manifest) -> Manifest:
+    """Make this manifest the current one, in one rename, and remove the files that it does not name.
+
+    Return the manifest as it was written: statistics, fingerprint and checksum are computed here.
+    """
+    new = manifest._replace(statistics=_statistics(manifest.segments), fingerprint=fingerprint_of(manifest))
+    values = as_json(new)
+    text = json.dumps(values | {"checksum": _checksum(values)}, indent=1, sort_keys=True)
     Directory(root).replace(MANIFEST, text.encode() + b"\n")
     # The rename has committed the generation, so a failure from here on must not be reported as one of the commit.
     with suppress(OSError):
         Directory(root).sync()
-
-
-def commit_changes(root: Path, old: Manifest, changes: Manifest) -> None:
-    """Commit the next generation, with these entries of the manifest changed, and remove files that it does not name."""
-    new = old | {"generation": old["generation"] + 1} | changes
-    commit(root, new)
     remove_leftovers(root, new)
+    return new
 
 
-def _checksum(manifest: Manifest) -> str:
-    return xxhash.xxh3_128_hexdigest(json.dumps(manifest, sort_keys=True).encode())
+def _checksum(values: Mapping[str, Any]) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps(values, sort_keys=True).encode())
 
 
 def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [
-        [segment["data"]["checksum"], segment["deleted"]["data"]["checksum"] if segment.get("deleted") else None]
+        [segment.data.checksum, segment.deleted.data.checksum if segment.deleted else None]
         # A number of tokens that another engine stated is in no component.
-        + ([segment["tokens"]] if segment.get("stated") else [])
-        for segment in manifest["segments"]
+        + ([segment.tokens] if segment.stated else [])
+        for segment in manifest.segments
     ]
-    return xxhash.xxh3_128_hexdigest(json.dumps([FORMAT, manifest["analyzer"], segments], sort_keys=True).encode())
+    return xxhash.xxh3_128_hexdigest(
+        json.dumps([FORMAT, as_json(manifest.analyzer), segments], sort_keys=True).encode()
+    )
 
 
-def _statistics(segments: list[Manifest]) -> dict[str, int]:
+def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:
     """Return the numbers of documents, tokens and postings, without deleted documents."""
-    names = ("docs", "tokens", "postings")
-    return {name: sum(s[name] - (s["deleted"][name] if s.get("deleted") else 0) for s in segments) for name in names}
+    return Statistics(*map(sum, zip((0, 0, 0), *(segment.live for segment in segments), strict=True)))
 
 
 def next_segment(root: Path) -> str:
@@ -160,8 +162,8 @@ def next_segment(root: Path) -> str:
     return f"{max(used, default=0) + 1:06}"
 
 
-def remove_leftovers(root: Path, manifest: Manifest, building: bool = True) -> None:
-    """Remove files that the manifest does not name, left by interrupted writers or older generations.
+def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = True) -> None:
+    """Remove files that the manifest does not name, left by interrupted writers or older generations; all without a manifest.
 
     With `building` this includes an interrupted build that could be resumed. Symbolic links are neither followed nor removed.
     """
@@ -172,18 +174,18 @@ def remove_leftovers(root: Path, manifest: Manifest, building: bool = True) -> N
         for name in index.entries():
             if ".new-" in name:  # A file that was to replace another, as in `files.replacing`.
                 index.delete(name)
-    live = {segment["name"]: segment for segment in manifest["segments"]}
+    live = {segment.name: segment.deleted for segment in manifest.segments} if manifest else {}
     for folder in _folders_of(index / SEGMENTS):
         if folder.name not in live:
             folder.remove()
             continue
-        deleted = live[folder.name].get("deleted")
+        deleted = live[folder.name]
         for tombstones in _folders_of(folder):
-            if tombstones.name.startswith("deleted-") and (not deleted or tombstones.name != deleted["name"]):
+            if tombstones.name.startswith("deleted-") and (not deleted or tombstones.name != deleted.name):
                 tombstones.remove()
-    _remove_left_models(index / REPRESENTATIONS, manifest.get(FITTED, {}))
+    _remove_left_models(index / REPRESENTATIONS, manifest.fitted if manifest else {})
     for folder in _folders_of(index / RESOURCES):
-        if folder.name not in manifest.get(RESOURCES, {}):
+        if not manifest or folder.name not in manifest.resources:
             folder.remove()
 
 
@@ -194,13 +196,13 @@ def _folders_of(folder: Directory) -> list[Directory]:
     return []
 
 
-def _remove_left_models(models: Directory, fitted: Manifest) -> None:
+def _remove_left_models(models: Directory, fitted: Mapping[str, ModelEntry]) -> None:
     """Remove models and rows that the manifest does not name."""
     for folder in _folders_of(models):
-        rows = fitted.get(folder.name, {}).get("rows", {})
         if folder.name not in fitted:
             folder.remove()
             continue
+        rows = fitted[folder.name].rows
         for rows_folder in _folders_of(folder):
             if not rows_folder.name.startswith("rows-"):
                 continue
@@ -208,5 +210,5 @@ def _remove_left_models(models: Directory, fitted: Manifest) -> None:
                 rows_folder.remove()
                 continue
             for segment in _folders_of(rows_folder):
-                if segment.name not in rows[rows_folder.name]["segments"]:
+                if segment.name not in rows[rows_folder.name].segments:
                     segment.remove()

@@ -1,116 +1,111 @@
-"""The schemas of the JSON files of an index: the manifest, journals, and the entries of derived data and of stores.
+"""Records and the JSON of an index: values are checked when they become records, and records become JSON values again.
 
-A schema is made of Python values: a type stands for a value of that type, a list of one schema for a list of such values, a
-dictionary for an object with these members, and `Every` for an object with members of any name. A member whose name ends in `?` may
-be absent. Members that a schema does not name are allowed.
+A record is a `NamedTuple`. The types of its fields say what the JSON may hold:
+
+* a type: a value of exactly this type; `object`: anything; `Annotated[TYPE, RULE]`: one that fulfils a rule too,
+* `list[X]` or `tuple[X, ...]`: a list; `dict[K, V]` or `Mapping[K, V]`: an object with members of any name,
+* a record: an object with its members.
+
+A member may be absent if its field has a default, and a field that was left at its default is not written. Members that a record does
+not have are ignored.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from types import MappingProxyType, UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sublex.errors import InputError
-from sublex.index.directory import is_plain
-
-# Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
-MOST_DOCS = 2**31 - 1
-MOST = 2**53
+# The default of a field for an object that may be absent. An object that is present and empty is another, and is written.
+ABSENT: Mapping[str, Any] = MappingProxyType({})
+_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
+Record = TypeVar("Record")
 
 
 class Mismatch(ValueError):
-    """A value does not follow its schema. The message names the field and what it should be."""
-
-
-class Every(NamedTuple):
-    """The schema of an object whose members all have one schema; with `named`, their names are those of files or folders."""
-
-    schema: Any
-    named: bool = False
+    """A value is not what a record may hold. The message names the field and what it should be."""
 
 
 class Rule(NamedTuple):
-    """The schema of a value of one type that fulfils a condition; `what` describes it in a message."""
+    """A condition that a value fulfils; `what` describes the value in a message."""
 
     what: str
-    type: type
     holds: Callable[[Any], bool]
 
 
-def _is_expression(text: str) -> bool:
-    from sublex.language.parser import parse
-
-    try:
-        parse(text)
-    except InputError:
-        return False
-    return True
+def record_of(value: Any, record: type[Record]) -> Record:
+    """Return the record that a JSON value describes. Raise `Mismatch` if a member is missing or is not what it should be."""
+    read: Callable[[Any, str], Record] = _reader(record)  # type: ignore[arg-type]
+    return read(value, "")
 
 
-COUNT = Rule("a whole number", int, lambda value: 0 <= value <= MOST)
-DOCS = Rule("a number of documents", int, lambda value: 0 <= value <= MOST_DOCS)
-EXPRESSION = Rule("an expression", str, _is_expression)
-NAME = Rule("the name of a file or folder within the index", str, is_plain)
-WORD = Rule("a short word", str, lambda text: re.fullmatch(r"[A-Za-z0-9._-]{1,200}", text) is not None)
-IDENTITY = Rule("32 hexadecimal digits", str, lambda text: re.fullmatch(r"[0-9a-f]{32}", text) is not None)
-PART = Rule("text", str, lambda text: text == "text")
-FOLDER = {"components": Every(COUNT, named=True), "checksum": NAME}
-TOTALS = {"docs": DOCS, "tokens": COUNT, "postings": COUNT}
-SEGMENT = TOTALS | {
-    "name": NAME, "terms": DOCS, "data": FOLDER, "deleted?": TOTALS | {"name": NAME, "data": FOLDER}, "stated?": bool,
-}  # fmt: skip
-TOKENS = {"tokens": COUNT, "unknown": COUNT}
-ROWS = {"expression": EXPRESSION, "segments": Every({"data": FOLDER}, named=True)}
-MODEL = {
-    "expression": EXPRESSION, "version": object, "depends": [str], "resources": Every(str), "origin": str, "model": FOLDER,
-    "rows": Every(ROWS, named=True), "seen": Every(TOKENS | {"added": TOKENS}),
-}  # fmt: skip
-# What an attached index says about the foreign index that it mirrors.
-ATTACHED = {"backend": WORD, "state": WORD, "id": IDENTITY, "stores": [PART], "options": Every(str)}
-MANIFEST = {
-    "format": int, "generation": COUNT, "fingerprint": str, "profile": str, "store": [str], "statistics": TOTALS,
-    "analyzer": {"settings": {"name": str, "params": Every(object)}, "versions": Every(object)},
-    "segments": [SEGMENT], "fitted?": Every(MODEL, named=True),
-    "resources?": Every({"file": NAME, "hash": str, "bytes?": COUNT}, named=True),
-    "attached?": ATTACHED,
-}  # fmt: skip
-OUTCOME = {
-    "read": COUNT, "indexed": COUNT, "empty": [str], "duplicate": [str], "white_space": [str], "problems": [list],
-    "notes": Every(COUNT), "fields": Every(COUNT),
-}  # fmt: skip
-JOURNAL = {"sources": object, "batches": COUNT, "docs": DOCS, "spills": [SEGMENT], "outcome": OUTCOME}
-_KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
+def as_json(value: Any) -> Any:
+    """Return a record, or a value in a record, as JSON values."""
+    if hasattr(value, "_asdict"):
+        defaults, members = value._field_defaults, value._asdict()
+        return {name: as_json(m) for name, m in members.items() if name not in defaults or m is not defaults[name]}
+    if isinstance(value, Mapping):
+        return {name: as_json(member) for name, member in value.items()}
+    return list(map(as_json, value)) if isinstance(value, (list, tuple)) else value
 
 
-def expect(value: Any, schema: Any, place: str = "") -> None:
-    """Raise `Mismatch` unless a value, as JSON gave it, follows a schema. `place` names the value in the message."""
-    if isinstance(schema, Rule):
-        if type(value) is not schema.type or not schema.holds(value):
-            raise Mismatch(f"{place} should be {schema.what}")
-    elif isinstance(schema, type):
-        if schema is not object and type(value) is not schema:
-            raise Mismatch(f"{place} should be {_KINDS[schema]}")
-    elif isinstance(schema, list):
-        expect(value, list, place)
-        for number, item in enumerate(value):
-            expect(item, schema[0], f"{place}[{number}]")
-    else:
-        expect(value, dict, place or "the whole")
-        _expect_members(value, schema, f"{place}." if place else "")
+@cache
+def _reader(kind: Any) -> Callable[[Any, str], Any]:
+    """Return the function that checks a JSON value and returns it as its kind, which is the type of a field.
+
+    The function's second argument is the place of the value, for a message.
+    """
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return _reader(parts[0])
+    if origin is Annotated:
+        return partial(_ruled, *parts)
+    if origin in (list, tuple):
+        return partial(_items, origin, _reader(parts[0]))
+    if origin in (dict, Mapping):
+        return partial(_members, _reader(parts[0]), _reader(parts[1]))
+    if hasattr(kind, "_fields"):
+        hints = get_type_hints(kind, include_extras=True)
+        return partial(_record, kind, {name: _reader(hint) for name, hint in hints.items()})
+    return _anything if kind in (object, Any) else partial(_exactly, kind)
 
 
-def _expect_members(value: dict[str, Any], schema: Any, place: str) -> None:
-    if isinstance(schema, Every):
-        for name, member in value.items():
-            if schema.named:
-                expect(name, NAME, f"{place}{name!r}")
-            expect(member, schema.schema, f"{place}{name}")
-        return
-    for name, member in schema.items():
-        if not name.endswith("?"):
-            if name not in value:
-                raise Mismatch(f"{place}{name} is missing")
-            expect(value[name], member, f"{place}{name}")
-        elif name[:-1] in value:
-            expect(value[name[:-1]], member, f"{place}{name[:-1]}")
+def _anything(value: Any, place: str) -> Any:
+    return value
+
+
+def _exactly(kind: type, value: Any, place: str) -> Any:
+    if type(value) is not kind:
+        raise Mismatch(f"{place or 'the whole'} should be {_KINDS[kind]}")
+    return value
+
+
+def _ruled(kind: type, rule: Rule, value: Any, place: str) -> Any:
+    if type(value) is not kind or not rule.holds(value):
+        raise Mismatch(f"{place} should be {rule.what}")
+    return value
+
+
+def _items(kind: type, read: Any, value: Any, place: str) -> Any:
+    return kind(read(item, f"{place}[{number}]") for number, item in enumerate(_exactly(list, value, place)))
+
+
+def _members(read_name: Any, read: Any, value: Any, place: str) -> dict[str, Any]:
+    inner = f"{place}." if place else ""
+    return {
+        read_name(name, f"{inner}{name!r}"): read(member, f"{inner}{name}")
+        for name, member in _exactly(dict, value, place).items()
+    }
+
+
+def _record(record: Any, readers: Mapping[str, Any], value: Any, place: str) -> Any:
+    inner = f"{place}." if place else ""
+    _exactly(dict, value, place)
+    members = {}
+    for name, read in readers.items():
+        if name in value:
+            members[name] = read(value[name], f"{inner}{name}")
+        elif name not in record._field_defaults:
+            raise Mismatch(f"{inner}{name} is missing")
+    return record(**members)

@@ -6,9 +6,10 @@ and the ordinals of terms are local to the segment and start at 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from sublex.index.components.postings import PostingsReader
 from sublex.index.components.texts import TextsReader
 from sublex.index.components.tombstones import TombstonesReader
 from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import Folder
+from sublex.index.manifest import SEGMENTS
 from sublex.index.offsets import spans, starts_of
 
 if TYPE_CHECKING:
@@ -36,15 +39,12 @@ class Segment:
 
     attachment: Attachment | None = None
 
-    def __init__(self, directory: Directory, entry: Mapping[str, Any]):
+    def __init__(self, directory: Directory, entry: SegmentEntry):
         self.directory, self.path, self.entry = directory, directory.path, entry
-        self.name: str = entry["name"]
-        self.docs: int = entry["docs"]
-        self.folder = Folder(directory, entry["data"])
-        deleted = entry.get("deleted")
-        folder = Folder(directory / deleted["name"], deleted["data"]) if deleted else None
-        self._tombstones = TombstonesReader(folder, deleted, self.docs)
-        self.lexicon = LexiconReader(self.folder, entry["terms"], self.docs)
+        self.name, self.docs = entry.name, entry.docs
+        self.folder = Folder(directory, entry.data)
+        self._tombstones = TombstonesReader(directory, entry)
+        self.lexicon = LexiconReader(self.folder, entry.terms, self.docs)
         self.terms = self.lexicon.terms
         self._docnos = DocnosReader(self.folder, self.docs)
         self.docnos = self._docnos.strings
@@ -178,3 +178,8 @@ class Segment:
     def spans(self, limit: int) -> list[tuple[int, int]]:
         """Cut the terms into ranges (begin, end) of at most `limit` postings, or of one term."""
         return spans(self.df, limit)
+
+
+def open_segment(root: Path, entry: SegmentEntry) -> Segment:
+    """Return a segment of the index at `root`."""
+    return Segment(Directory(root) / SEGMENTS / entry.name, entry)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import heapq
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -19,24 +19,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.base import Analyzer, Document, Statistics
+from sublex.contracts.base import Analyzer, Document
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
+from sublex.index.entries import Manifest
 from sublex.index.manifest import (
-    ATTACHED,
-    FITTED,
     MANIFEST,
     REPRESENTATIONS,
     RESOURCES,
-    SEGMENTS,
-    Manifest,
     analyzer_of,
     read_manifest,
 )
-from sublex.index.segment import Segment
+from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
 from sublex.tools.messages import Step
 from sublex.tools.strings import Strings
@@ -78,12 +75,9 @@ class Snapshot:
         manifest, self.segments = _open_generation(self.path)
         self.manifest = manifest
         self.bases = np.cumsum([0, *(segment.docs for segment in self.segments)])
-        self.generation: int = manifest["generation"]
-        self.fingerprint: str = manifest["fingerprint"]
-        self.profile: str = manifest["profile"]
-        self.statistics = Statistics(**manifest["statistics"])
-        self.fitted: Manifest = manifest.get(FITTED, {})
-        self.resources: Manifest = manifest.get(RESOURCES, {})
+        self.generation, self.fingerprint = manifest.generation, manifest.fingerprint
+        self.profile, self.statistics = manifest.profile, manifest.statistics
+        self.fitted, self.resources = manifest.fitted, manifest.resources
         self.attachment = self._attachment()
 
     def __repr__(self) -> str:
@@ -102,12 +96,12 @@ class Snapshot:
 
     def _attachment(self) -> Attachment | None:
         """Return the foreign index that this index mirrors, unopened; None if the index is not attached."""
-        if ATTACHED not in self.manifest:
+        if not self.manifest.attached:
             return None
         from sublex.index.attachment import Attachment
 
         (segment,) = self.segments
-        attachment = Attachment(self.path, self.manifest[ATTACHED], segment.docs, lambda: self.registry)
+        attachment = Attachment(self.path, self.manifest.attached, segment.docs, lambda: self.registry)
         segment.attachment = attachment
         return attachment
 
@@ -117,7 +111,7 @@ class Snapshot:
 
         The text of an attached index counts if the foreign index can be read, which is found out when this is first asked for.
         """
-        return frozenset(self.manifest["store"]) | (self.attachment.stores if self.attachment else frozenset())
+        return frozenset(self.manifest.store) | (self.attachment.stores if self.attachment else frozenset())
 
     # Analysis.
 
@@ -129,13 +123,13 @@ class Snapshot:
     @property
     def analyzer_expression(self) -> str:
         """The expression of the analyzer that the index was built with, such as `english(stop=none)`."""
-        settings = self.manifest["analyzer"]["settings"]
-        return self.registry.print_of("analyzer", self.analyzer, settings["name"], settings["params"])
+        settings = self.manifest.analyzer.settings
+        return self.registry.print_of("analyzer", self.analyzer, settings.name, settings.params)
 
     @property
-    def analyzer_versions(self) -> dict[str, str]:
+    def analyzer_versions(self) -> Mapping[str, object]:
         """The versions of the libraries that produced the terms of the index, by library."""
-        return self.manifest["analyzer"]["versions"]
+        return self.manifest.analyzer.versions
 
     def analyze(self, text: str) -> list[str]:
         """Return the terms of a text, analysed as the documents were."""
@@ -308,16 +302,12 @@ def _open_generation(path: Path) -> tuple[Manifest, list[Segment]]:
     for _ in range(ATTEMPTS - 1):
         manifest = read_manifest(path)
         try:
-            return manifest, _open_segments(path, manifest)
+            return manifest, [open_segment(path, entry) for entry in manifest.segments]
         except IndexCorrupt:
-            if read_manifest(path)["generation"] == manifest["generation"]:
+            if read_manifest(path).generation == manifest.generation:
                 raise
     manifest = read_manifest(path)
-    return manifest, _open_segments(path, manifest)
-
-
-def _open_segments(path: Path, manifest: Manifest) -> list[Segment]:
-    return [Segment(Directory(path) / SEGMENTS / entry["name"], entry) for entry in manifest["segments"]]
+    return manifest, [open_segment(path, entry) for entry in manifest.segments]
 
 
 def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from sublex.analysis.tokens import located_terms
 from sublex.index.snapshot import Snapshot, Term
 
-# The largest distance for words of at least so many letters; shorter words get no suggestion.
+# Pairs of a number of letters and the largest distance for words of at least that many; shorter words get no suggestion.
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7

@@ -1,6 +1,6 @@
 """The words of all live documents as arrays, for plugins that read word sequences of a whole collection.
 
-The stored texts are decompressed and cut block by block, without a Python object for each document or word.
+The stored texts are decompressed and cut, about a megabyte at a time, without a Python object for each document or word.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot
 
 # Bytes of texts that are cut together. The number does not depend on the number of workers.
-BLOCK_BYTES = 1 << 20
+BYTES_PER_CUT = 1 << 20
 
 
 class _Texts(NamedTuple):
@@ -69,7 +69,7 @@ class Words:
         return self._terms
 
     def _texts(self) -> Iterator[_Texts]:
-        """Yield the texts of all segments, some blocks at a time."""
+        """Yield the texts of all segments, some frames at a time."""
         base = 0
         for segment in self._snapshot.segments:
             yield from texts_of(segment, base)
@@ -85,11 +85,11 @@ def texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
     assert segment.texts is not None
     pending: list[Any] = []
     begin = size = doc = 0
-    for block, count in enumerate(segment.texts.counts.tolist()):
-        pending.append(segment.texts.raw(block))
+    for frame, count in enumerate(segment.texts.counts.tolist()):
+        pending.append(segment.texts.raw(frame))
         size += len(pending[-1].text)
         doc += count
-        if size >= BLOCK_BYTES or doc == segment.docs:
+        if size >= BYTES_PER_CUT or doc == segment.docs:
             sizes = np.concatenate([part.sizes for part in pending])
             docs = np.where(segment.dead[begin:doc], -1, np.arange(base + begin, base + doc))
             text = np.concatenate([part.text for part in pending])

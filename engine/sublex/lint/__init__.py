@@ -1,8 +1,9 @@
 """Lint: find faults in collections, topics, judgements and runs, and say what each fault leads to.
 
-`lint` reads files and goes on past every mistake. The `read_*` files read one kind of file each and report what is wrong with its
-lines; the `check_*` files check what was read, alone and together, and also take objects that `sublex.trec` has read. `detect` tells
-what kind of file a file is. Every fault is a `Finding`. `sublex.evaluation` warns of the errors among them.
+`detect` tells what kind of file a file is. `lint` reads it by the reader of `sublex.trec` or `sublex.readers`, which goes on past
+every mistake and reports it; `reported` says what each of these faults leads to. The `check_*` files check what was read, alone and
+together, and also take objects that `sublex.trec` has read. Every fault is a `Finding`. `sublex.evaluation` warns of the errors
+among them.
 """
 
 from sublex.lint.check_qrels import check_qrels

@@ -14,6 +14,7 @@ from sublex.analysis.interner import Interner
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Ids
 from sublex.tools.strings import Strings
+from sublex.trec.ids import with_white_space
 
 # Ids that pandas reads as a missing value.
 MISSING_VALUES = (
@@ -47,7 +48,7 @@ def check_ids(ids: Ids, noun: str) -> Iterator[Finding]:
 
 def check_names(ids: Ids, noun: str) -> Iterator[Finding]:
     """Yield findings about ids that are empty, have white space, or look like a missing value."""
-    odd = _with_white_space(ids.strings)
+    odd = with_white_space(ids.strings)
     if len(odd):
         places = ids.by_line(odd)
         yield Finding.at(
@@ -79,16 +80,6 @@ def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
                 f"The {noun}s {show_id(a)} and {show_id(b)} differ only in {DIFFERENCES[rule]} and count as two ids; "
                 "if they mean the same, write one form.",
             )  # fmt: skip
-
-
-def _with_white_space(texts: Strings) -> np.ndarray:
-    """Return the positions of the strings that are empty or have white space."""
-    from sublex.trec import kernels
-
-    kinds = kernels.classify(texts.arena, texts.starts, texts.sizes)
-    # The kernel knows ASCII; Python decides whether other characters are white space.
-    places = [k for k in np.flatnonzero(kinds) if kinds[k] == 1 or any(map(str.isspace, texts[int(k)]))]
-    return np.array(places, np.int64)
 
 
 def _equal_pairs(strings: Strings) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from sublex.lint.check_ids import check_ids
 from sublex.lint.check_ties import Groups, groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
+from sublex.lint.reported import NOT_FINITE
 from sublex.tools.messages import counted
 from sublex.trec.runs import Run
 
@@ -30,15 +31,6 @@ def check_run(run: Run | Located) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def not_finite(file: str, lines: np.ndarray, score: str) -> Finding:
-    """Return the finding about scores that are not finite float32 numbers; `score` is the first of them."""
-    return Finding.at(
-        file, lines, "score", ERROR,
-        f"The score {score} is not a finite number of float32: it cannot be compared with other scores, so trec_eval orders its "
-        "topic by chance, and Sublex refuses the run.",
-    )  # fmt: skip
-
-
 def describe_ties(tied: Groups, topics: int) -> str:
     """Return the number of tied hits and topics in words."""
     sizes = tied.sizes[tied.sizes > 1]
@@ -53,7 +45,8 @@ def _not_finite(located: Located) -> list[Finding]:
     if not len(rows):
         return []
     rows = rows[np.argsort(located.lines[rows], kind="stable")]
-    return [not_finite(located.file, located.lines[rows], str(run.scores[rows[0]]))]
+    text = NOT_FINITE.format(cell=run.scores[rows[0]])
+    return [Finding.at(located.file, located.lines[rows], "score", ERROR, text)]
 
 
 def _ties(located: Located) -> list[Finding]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from sublex.contracts.base import NO_FIELDS, Report
 
 ERROR, NOTE = "error", "note"
 # Further lines named in a finding, at most.
@@ -51,3 +53,14 @@ def as_sentence(text: str) -> str:
     first = text.split(" ")[0]
     capital = text[:1].upper() if first.isalpha() else text[:1]
     return f"{capital}{text[1:].removesuffix('.')}."
+
+
+def notes_as_findings(path: str, report: Report, lines: Mapping[str, int] = NO_FIELDS) -> list[Finding]:
+    """Return the notes of a reader as findings; `lines` has the line of each note, if it is known."""
+    return [
+        Finding.at(
+            path, [lines.get(note, 0)], "encoding" if "Latin-1" in note else "reader", NOTE,
+            as_sentence(note.removeprefix(f"{path}: ")), times,
+        )
+        for note, times in report.notes.items()
+    ]  # fmt: skip

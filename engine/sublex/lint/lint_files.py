@@ -7,15 +7,31 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import NamedTuple
 
+from sublex.contracts.base import Report
 from sublex.errors import InputError
+from sublex.lint import reported
+from sublex.lint.check_lines import check_lines
+from sublex.lint.check_qrels import check_qrels
+from sublex.lint.check_run import check_run
 from sublex.lint.check_together import check_together
-from sublex.lint.detect import COLLECTION, KINDS, LAYOUTS, QRELS, TOPICS, Kind, detect_kind
-from sublex.lint.findings import ERROR, Finding, as_sentence
+from sublex.lint.check_topics import check_topics
+from sublex.lint.detect import COLLECTION, KINDS, QRELS, TOPICS, detect_kind
+from sublex.lint.findings import ERROR, Finding, as_sentence, notes_as_findings
 from sublex.lint.located import Ids, Located
 from sublex.lint.read_collection import Collection
+from sublex.lint.reported import Reported
+from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
+from sublex.trec.qrels_reader import read_judgements
+from sublex.trec.rows import UTF16
+from sublex.trec.run_reader import read_hits
+from sublex.trec.topic_formats import read_records
 
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+BOM_TEXT = (
+    "The file begins with a byte order mark: trec_eval takes it for part of the first topic id and does not recognise that topic; "
+    "save the file as UTF-8 without a byte order mark."
+)
 
 
 class LintedFile(NamedTuple):
@@ -76,24 +92,33 @@ class _Contents:
         self.topics: list[Ids] = []
         self.collection = Collection()
 
-    def lint(self, source: FileSource, kind: Kind) -> tuple[str, list[Finding]]:
+    def lint(self, source: FileSource, kind: str) -> tuple[str, list[Finding]]:
         """Read and check one file of this kind; return what it holds in words, and the findings about it."""
-        from sublex.lint.read_qrels import lint_qrels
-        from sublex.lint.read_run import lint_run
-        from sublex.lint.read_topics import lint_topics
-
-        if kind.name == COLLECTION:
+        if kind == COLLECTION:
             return self.collection.lint(source)
-        if kind.name == TOPICS:
-            what, findings, ids = lint_topics(source)
+        path, listen, report = source.path, Reported(source.path), Report()
+        if kind == TOPICS:
+            form, records = read_records(source, listen, report)
+            checked, ids = check_topics(records, path)
             self.topics.append(ids)
-        elif kind.name == QRELS:
-            what, findings, located = lint_qrels(source, kind.form)
+            findings = listen.findings(reported.TOPICS) + checked + notes_as_findings(path, report)
+            return f"{counted(len(records), 'topic')} ({form})", findings
+        has_bom = source.head().startswith(BOM)
+        if kind == QRELS:
+            qrels, lines = read_judgements(source, listen)
+            located, noun, form = Located(qrels, path, lines), "judgement", qrels.format
             self.qrels.append(located)
+            findings = listen.findings(reported.QRELS) + check_qrels(located)
         else:
-            what, findings, located = lint_run(source, LAYOUTS[kind.form])
+            file = read_hits(source, listen, report, detailed=True)
+            checked, located = check_lines(file, path)
+            noun, form = "hit", file.layout.name
             self.runs.append(located)
-        return f"{what} ({kind.form})", findings
+            findings = listen.findings(reported.RUN) + checked + check_run(located)
+        if has_bom and form != "json":
+            findings.insert(0, Finding.at(path, [1], "encoding", ERROR, BOM_TEXT))
+        what = f"{counted(len(located.lines), noun)} of {counted(len(located.columns), 'topic')}"
+        return f"{what} ({form})", findings
 
     def check_together(self, known: Ids | None) -> list[Finding]:
         """Return the findings about all files together; each of several qrels or topic files is checked in turn."""
@@ -116,17 +141,17 @@ def _lint_file(contents: _Contents, path: str, wanted: str) -> tuple[LintedFile,
         head = source.head()
         if not head and not os.path.isdir(path):
             return refused("nothing", 0, "empty", "The file is empty.")
-        if head.startswith(UTF16_MARKS):
+        if head.startswith(UTF16):
             text = "The file is UTF-16, which trec_eval and Sublex read as text full of NUL bytes; save it as UTF-8."
             return refused("UTF-16", 1, "encoding", text)
-        kind = detect_kind(source, wanted)
-        if not kind.name:
+        kind = wanted if wanted and not os.path.isdir(path) else detect_kind(source)
+        if not kind:
             text = (
                 "The file looks like no collection, topics, qrels or run, so it was not checked; if it is one of them, say which, "
                 "as in --as topics=FILE."
             )
             return refused("of no known form", 0, "form", text)
         what, findings = contents.lint(source, kind)
-        return LintedFile(path, kind.name, what), findings
+        return LintedFile(path, kind, what), findings
     except InputError as error:
         return refused("unreadable", 0, "unreadable", as_sentence(str(error)))

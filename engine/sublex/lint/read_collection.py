@@ -5,7 +5,7 @@ Documents are streamed; only docnos and the places of faults stay in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sublex.analysis.interner import Interner
 from sublex.contracts.base import Document, Report
 from sublex.language import plugins
 from sublex.lint.check_ids import check_clashes, check_names, number
-from sublex.lint.findings import ERROR, NOTE, Finding, as_sentence, show_id
+from sublex.lint.findings import ERROR, NOTE, Finding, notes_as_findings, show_id
 from sublex.lint.located import Ids
 from sublex.readers import choose_readers, detect_reader
 from sublex.readers.source import FileSource
@@ -52,7 +52,7 @@ class Collection:
             forms.append(chosen.name)
             first = self._first_place(faults.repeated[0][1]) if faults.repeated else ""
             findings += faults.findings(chosen.source.path, report, first)
-        findings += _notes(source.path, notes, {})
+        findings += notes_as_findings(source.path, notes)
         return f"{counted(documents, 'document')} ({', '.join(dict.fromkeys(forms))})", findings
 
     def check(self) -> list[Finding]:
@@ -143,14 +143,4 @@ class _FileFaults:
             if documents:
                 lines = [line for line, _ in documents]
                 findings.append(Finding.at(path, lines, rule, NOTE, f"{show_id(documents[0][1])} {text}."))
-        return findings + _notes(path, report, self.note_lines)
-
-
-def _notes(path: str, report: Report, lines: Mapping[str, int]) -> list[Finding]:
-    """Return the notes of the reader as findings."""
-    findings = []
-    for note, times in report.notes.items():
-        text = note.removeprefix(f"{path}: ")
-        rule = "encoding" if "Latin-1" in note else "reader"
-        findings.append(Finding.at(path, [lines.get(note, 0)], rule, NOTE, as_sentence(text), times))
-    return findings
+        return findings + notes_as_findings(path, report, self.note_lines)

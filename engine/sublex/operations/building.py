@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from sublex.errors import InputError, SublexError
+from sublex.errors import SublexError
 from sublex.forms.lines import Shown, line, table_lines
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option
@@ -16,7 +16,6 @@ from sublex.operations.parameters import Overwrite, Reader, Reorder, Sources, St
 
 if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
-    from sublex.language.plugins import Registry
 
 # Names in JSON of the rows of a build's table, in their order.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
@@ -67,37 +66,24 @@ def index(
         backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
         resume: Continue an interrupted build.
     """
-    from sublex.building.indexing import build_index
-    from sublex.other_engines.attaching import Given
-    from sublex.other_engines.build import build_foreign
+    import sublex
 
-    path, registry = context.path, context.registry
+    path = context.path
     if impacts or fits:
-        _check_expressions(path, impacts, fits, store, registry)
-    options: dict[str, Any] = {
-        "reader": reader,
-        "store": store,
-        "memory": memory,
-        "overwrite": overwrite,
-        "strict": strict,
-    }
-    own: dict[str, Any] = {"resume": resume, "workers": workers, "reorder": reorder}
+        from sublex.representations.fitting import check_before_build
+
+        check_before_build(path, impacts, fits, store)
     context.prepare(_tasks(sources, reorder))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
-        options |= {"say": context.say, "progress": advance, "registry": registry}
-        if backend:
-            if wrong := next((name for name, value in own.items() if value), ""):
-                raise InputError(f"--{wrong} does not go with --backend {backend}; leave one of them out.")
-            summary = build_foreign(path, list(sources), backend, Given(analyzer, profile), **options)
-        else:
-            summary = build_index(path, list(sources), profile=profile or "sublex", analyzer=analyzer, **own, **options)
-    shown = built(path, summary)
+        opened = sublex.build(
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, workers=workers, memory=memory,
+            backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance, say=context.say,
+        )  # fmt: skip
+    assert opened.built
+    shown = built(path, opened.built)
     # A replaced index may have stored impacts, which are removed here. Otherwise the pipeline would be imported for nothing.
     if not (impacts or fits or overwrite):
         return shown
-    from sublex.pipeline.index import Index
-
-    opened = Index(path, load_registry=lambda: registry)
     try:
         with context.step("Stored impacts"):
             opened.store_impacts(impacts)
@@ -108,29 +94,6 @@ def index(
         shown = shown.between(below=fitted.lines)
         shown.code = fitted.code
     return shown
-
-
-def _check_expressions(
-    path: Path, impacts: tuple[str, ...], fits: tuple[str, ...], store: str, registry: Registry
-) -> None:
-    """Raise an error before the index is built if a ranker is unknown or a model could not be fitted afterwards."""
-    from sublex.contracts.fitted import Representation
-    from sublex.index.manifest import MANIFEST, RESOURCES, read_manifest
-    from sublex.language.parser import parse_call
-    from sublex.representations.inputs import READINGS
-    from sublex.representations.stored_models import namer
-
-    manifest = read_manifest(path) if fits and (path / MANIFEST).exists() else {}
-    names = namer(path, {RESOURCES: manifest.get(RESOURCES, {})}, registry)
-    for ranker in impacts:
-        registry.resolve("ranker", parse_call(ranker))
-    for expression in fits:
-        resolved = names.resolve(expression)
-        model = names.make(resolved)
-        names.identity(resolved, model)
-        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
-        if part and part not in store.split(","):
-            raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
 @operation(

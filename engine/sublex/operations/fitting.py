@@ -51,7 +51,7 @@ def fit(
     context.prepare()
     index, wanted = context.index, list(expressions)
     if update and not wanted:
-        wanted = [rows["expression"] for entry in index.fitted.values() for rows in entry["rows"].values()]
+        wanted = [rows.expression for entry in index.fitted.values() for rows in entry.rows.values()]
     if not wanted:
         raise InputError(Message("Name what to fit, as in: ", Step("fit", "INDEX", "lsi(e=100)"), "."))
     return fit_each(context, index, wanted, seed, None if source is None else existing_path(source), workers, memory)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -214,24 +213,24 @@ def indexes(context: Context) -> Shown:
 
 def _facts(path: Path, registry: Registry) -> dict[str, Any]:
     """Return the facts of one index. Only the manifest of the index is read."""
-    from sublex.index.manifest import FITTED, MANIFEST, read_manifest
+    from sublex.index.manifest import MANIFEST, read_manifest
     from sublex.language.expression import Call
     from sublex.representations.stored_models import expressions_of
 
-    manifest: Mapping[str, Any] = read_manifest(path)
-    settings = manifest["analyzer"]["settings"]
+    manifest = read_manifest(path)
+    settings = manifest.analyzer.settings
     try:
-        analyzer = str(registry.resolve("analyzer", Call(settings["name"], (), settings["params"])))
+        analyzer = str(registry.resolve("analyzer", Call(settings.name, (), settings.params)))
     except SublexError:
         # The plugin of the analyzer is gone.
-        analyzer = settings["name"]
+        analyzer = settings.name
     return {
         "name": path.name,
         "path": str(path),
-        "documents": manifest["statistics"]["docs"],
+        "documents": manifest.statistics.docs,
         "bytes": _size(path),
         "analyzer": analyzer,
-        "fitted": [e for entry in manifest.get(FITTED, {}).values() for e in expressions_of(entry)],
+        "fitted": [e for entry in manifest.fitted.values() for e in expressions_of(entry)],
         "changed": datetime.fromtimestamp((path / MANIFEST).stat().st_mtime).isoformat(" ", "minutes"),
     }
 

@@ -30,9 +30,11 @@ def remove(context: Context, name: Name) -> Shown:
 @operation("resource list", faces=("cli",), examples=("sublex resource list demo",))
 def list_resources(context: Context) -> Shown:
     """List the resources of an index."""
+    from sublex.index.schema import as_json
+
     resources = sorted(context.index.resources.items())
-    rows = [(name, entry["file"], f"{entry['bytes']:,}") for name, entry in resources]
+    rows = [(name, entry.file, f"{entry.bytes:,}") for name, entry in resources]
     return Shown(
         lambda: table_lines(rows, ("name", "file", "bytes")),
-        lambda: [{"name": name, **entry} for name, entry in resources],
+        lambda: [{"name": name, **as_json(entry)} for name, entry in resources],
     )

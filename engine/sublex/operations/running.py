@@ -121,7 +121,7 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
         path.mkdir(parents=True)
         return path
     holds_text = path.is_file() and path.stat().st_size > 0
-    if holds_text and detect_kind(FileSource(path)).name != RUN:
+    if holds_text and detect_kind(FileSource(path)) != RUN:
         raise InputError(f"{output} is there and is no run; write the run elsewhere.")
     return path
 

@@ -15,10 +15,10 @@ from sublex.contracts.foreign import Backend, ForeignIndex
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.directory import Directory
+from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, keep_place
-from sublex.index.manifest import ATTACHED, MANIFEST, Manifest, read_manifest
-from sublex.index.schema import ATTACHED as ATTACHED_SCHEMA
-from sublex.index.schema import Mismatch, expect
+from sublex.index.manifest import MANIFEST, read_manifest
+from sublex.index.schema import Mismatch, record_of
 from sublex.language import plugins
 from sublex.language.parser import parse_call
 from sublex.language.profiles import profile as find_profile
@@ -100,17 +100,16 @@ def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
     return state
 
 
-def _entry(place: Place, state: str, foreign: ForeignIndex) -> Manifest:
+def _entry(place: Place, state: str, foreign: ForeignIndex) -> AttachedEntry:
     """Return the manifest's entry about a foreign index, which never has its path."""
     entry = {
         "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
         "options": dict(place.options),
     }  # fmt: skip
     try:
-        expect(entry, ATTACHED_SCHEMA)
+        return record_of(entry, AttachedEntry)
     except Mismatch as error:
         raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
-    return entry
 
 
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
@@ -127,9 +126,9 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
         return None
     old = read_manifest(path)
     if not refresh:
-        again = "--refresh to read it again, or " if ATTACHED in old else ""
+        again = "--refresh to read it again, or " if old.attached else ""
         raise IndexProblem(f"{path} is already an index; attach with {again}--overwrite to replace it.")
-    if ATTACHED not in old:
+    if not old.attached:
         raise IndexProblem(f"{path} is an index of Sublex and mirrors no other; attach with --overwrite to replace it.")
     return old
 
@@ -138,9 +137,10 @@ def _place(
     path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
     """Return the place of the foreign index: from the source that the user names, else from where it was when it was attached."""
-    known = Attachment(path, old[ATTACHED], 0, lambda: registry).place if old else None
+    mirrored = old.attached if old else None
+    known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
     if source is None:
-        if old is None:
+        if mirrored is None:
             raise InputError(f"Name the index that {path} shall mirror: {Step('attach', path, 'BACKEND:PATH')}")
         if known is None:
             raise InputError(
@@ -154,13 +154,13 @@ def _place(
                 f"{source or repr(source)} names no index of another engine; write BACKEND:PATH, as in whoosh:folder."
             )
         name = registry.find("backend", name).name
-    if old and name != old[ATTACHED]["backend"]:
+    if mirrored and name != mirrored.backend:
         raise IndexProblem(
-            f"{path} mirrors a {old[ATTACHED]['backend']} index, and {where} is a {name} index; "
+            f"{path} mirrors a {mirrored.backend} index, and {where} is a {name} index; "
             "attach with --overwrite to replace it."
         )
-    identity = old[ATTACHED]["id"] if old else secrets.token_hex(16)
-    settings = Given(None, None, old[ATTACHED].get("options", {}) if old else {})
+    identity = mirrored.id if mirrored else secrets.token_hex(16)
+    settings = Given(None, None, mirrored.options if mirrored else {})
     if known:
         settings = Given(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
@@ -186,7 +186,7 @@ def _backend(place: Place, registry: plugins.Registry) -> Backend:
 
 def _mirrors(old: Manifest, place: Place, state: str) -> bool:
     """Return whether an attached index is the mirror of this state of this foreign index."""
-    return (old[ATTACHED]["backend"], old[ATTACHED]["state"]) == (place.backend, state)
+    return old.attached is not None and (old.attached.backend, old.attached.state) == (place.backend, state)
 
 
 def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
@@ -201,7 +201,7 @@ def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
 
 
 def _mirror(
-    path: Path, foreign: ForeignIndex, place: Place, attached: Manifest, overwrite: bool, progress: Progress, say: Say,
+    path: Path, foreign: ForeignIndex, place: Place, attached: AttachedEntry, overwrite: bool, progress: Progress, say: Say,
     registry: plugins.Registry,
 ) -> None:  # fmt: skip
     """Write the mirror of a foreign index."""

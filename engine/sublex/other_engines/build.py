@@ -82,7 +82,7 @@ def build_foreign(
                 attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
         finally:
             work.remove()
-    summary.indexed = read_manifest(path)["statistics"]["docs"]
+    summary.indexed = read_manifest(path).statistics.docs
     summary.empty = _empty_documents(Snapshot(path, lambda: registry))
     if left := summary.read - len(summary.duplicate) - summary.indexed:
         summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1

@@ -11,28 +11,19 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from sublex.building.build import SEGMENT
 from sublex.building.build_summary import BuildSummary
-from sublex.building.indexing import describe_analyzer
-from sublex.building.writer import (
-    building_folder,
-    commit_segment,
-    existing_index,
-    first_manifest,
-    note_lost_models,
-    write_listing,
-)
+from sublex.building.indexing import chosen_analyzer
+from sublex.building.writer import existing_index, make_index
 from sublex.contracts.foreign import PostingsSource
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.directory import Directory
+from sublex.index.entries import AttachedEntry, SegmentEntry
 from sublex.index.format import FolderWriter
-from sublex.index.lock import locked
-from sublex.index.manifest import BUILDING, MANIFEST, Manifest, remove_leftovers
+from sublex.index.manifest import new_manifest
 from sublex.language import plugins
-from sublex.language.profiles import profile as find_profile
 from sublex.other_engines.posting_lists import WrittenLists, sorted_lists, write_document_terms, write_lists
 from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings
 from sublex.tools.workers import Workers
@@ -46,7 +37,7 @@ def create_from_postings(
     analyzer: str | None = None,
     workers: int | None = None,
     overwrite: bool = False,
-    attached: dict[str, Any] | None = None,
+    attached: AttachedEntry | None = None,
     progress: Callable[[int], None] = lambda terms: None,
     registry: plugins.Registry | None = None,
 ) -> BuildSummary:
@@ -65,30 +56,21 @@ def create_from_postings(
         progress: Called with the number of terms received so far.
         registry: The plugins; by default the installed ones are loaded.
     """
-    root = Path(path)
+    root, registry = Path(path), registry or plugins.load()
     existing_index(root, overwrite)
-    registry = registry or plugins.load()
-    default = find_profile(profile).analyzer
-    expression = default if analyzer is None else analyzer
-    described = describe_analyzer(registry.make("analyzer", expression), expression, registry)
-    with locked(root, "ciff import" if attached is None else "attach", create=True):
-        old = existing_index(root, overwrite)
-        if old or not Directory(root).has(MANIFEST):
-            remove_leftovers(root, old or {"segments": []})
-        else:
-            (Directory(root) / BUILDING).remove()
-        new = first_manifest(old, ["terms"], described, profile) | ({} if attached is None else {"attached": attached})
-        with building_folder(root) as folder, Workers(max(1, workers or os.cpu_count() or 1)) as pool:
-            entry, summary = _write_segment(folder, source, pool, progress)
-            note_lost_models(old, summary)
-            commit_segment(root, new, entry)
-            write_listing(root, summary)
-    return summary
+    _, described = chosen_analyzer(analyzer, profile, registry)
+
+    def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
+        with Workers(max(1, workers or os.cpu_count() or 1)) as pool:
+            return _write_segment(folder, source, pool, progress)
+
+    new = new_manifest(profile, ["terms"], described, attached)
+    return make_index(root, "ciff import" if attached is None else "attach", new, write, overwrite)
 
 
 def _write_segment(
     building: Directory, source: PostingsSource, workers: Workers, progress: Callable[[int], None]
-) -> tuple[Manifest, BuildSummary]:
+) -> tuple[SegmentEntry, BuildSummary]:
     """Write everything that the source has as the segment of a build. Return its entry in the manifest, and the summary."""
     with ExitStack() as stack:
         folder = stack.enter_context(FolderWriter(building / "received"))
@@ -108,8 +90,7 @@ def _write_segment(
         written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
         write_document_terms(folder, written, postings.uniques, workers)
         tokens = documents.tokens(lists.tokens)
-        totals = {"docs": source.docs, "tokens": tokens, "terms": lists.terms, "postings": lists.postings}
-        stated = {"stated": True} if documents.states_lengths or tokens != lists.tokens else {}
-        entry = {"name": SEGMENT} | totals | stated | {"data": folder.finish()}
+        stated = documents.states_lengths or tokens != lists.tokens
+        entry = SegmentEntry(SEGMENT, source.docs, tokens, lists.terms, lists.postings, folder.finish(), stated=stated)
         folder.directory.move(building / SEGMENT)
     return entry, documents.summary

@@ -6,18 +6,19 @@ Each step holds a bounded number of postings in memory, however many there are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import InputError
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
 from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder, FolderWriter
-from sublex.index.manifest import Manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.tools.workers import Workers
 
@@ -57,7 +58,7 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
 class WrittenLists:
     """Lexicon and postings of a folder that `FolderWriter.finish` described by `entry`."""
 
-    def __init__(self, directory: Directory, entry: Manifest, docs: int, terms: int):
+    def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
         folder = Folder(directory, entry)
         self.lexicon = LexiconReader(folder, terms, docs)
         self.postings = PostingsReader(folder, self.lexicon, docs)
@@ -95,23 +96,27 @@ def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.
 
     Each pass over all posting lists collects the terms of as many documents as fit into memory.
     """
-    from sublex.index import kernels
-
-    def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-        first, last = starts[span[0]], starts[span[1]]
-        return kernels.encode_lists(terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)]))
+    from sublex.index import code_kernels
+    from sublex.other_engines import postings_kernels
 
     def decode(span: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
         return span[0], lists.lexicon.df[slice(*span)].astype(np.int64), *lists.postings.range(*span)
 
-    writer = DocumentTermsWriter(folder)
-    for begin, end in spans(uniques, POSTINGS_PER_PASS):
+    def encoded(begin: int, end: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         counts = uniques[begin:end]
         starts = starts_of(counts)
         terms, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors = starts[:-1].copy()
         for first, df, docs, frequencies in workers.map(decode, spans(lists.lexicon.df, POSTINGS_PER_CALL)):
-            kernels.collect_terms(docs, frequencies, df, first, begin, cursors, starts[1:], terms, tfs)
-        for data, sizes in workers.map(encode, spans(counts, POSTINGS_PER_CALL)):
-            writer.add(data, sizes)
-    writer.finish()
+            postings_kernels.collect_terms(docs, frequencies, df, first, begin, cursors, starts[1:], terms, tfs)
+
+        def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+            first, last = starts[span[0]], starts[span[1]]
+            return code_kernels.encode_lists(
+                terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)])
+            )
+
+        return workers.map(encode, spans(counts, POSTINGS_PER_CALL))
+
+    passes = spans(uniques, POSTINGS_PER_PASS)
+    write_document_lists(folder, chain.from_iterable(encoded(*documents) for documents in passes))

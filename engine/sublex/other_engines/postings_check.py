@@ -13,7 +13,7 @@ from sublex.building.build_summary import BuildSummary
 from sublex.contracts.base import Report
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSource
 from sublex.errors import InputError
-from sublex.index.schema import MOST, MOST_DOCS
+from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
 from sublex.tools.strings import Strings
 
@@ -53,7 +53,7 @@ class ReceivedPostings:
             progress(terms)
 
     def _checked(self, batch: PostingsBatch) -> PostingsBatch:
-        from sublex.index import kernels
+        from sublex.other_engines import postings_kernels
 
         terms = list(batch.terms)
         df = _whole(batch.df, np.int64, self.name)
@@ -62,7 +62,7 @@ class ReceivedPostings:
             raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {REMEDY}.")
         terms, df, docs, tfs = self._without_empty(terms, df, docs, tfs)
         self._check_terms(terms)
-        bad = kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
+        bad = postings_kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
         if bad >= 0:
             raise self._bad_posting(terms, df, docs, tfs, bad)
         return PostingsBatch(terms, df, docs, tfs)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.language.expression import Blend, Chain, Cut, Expression, Weighted, chain
-from sublex.pipeline.stages.blend import BlendScoring, BlendStage
-from sublex.pipeline.stages.chain import ChainStage
+from sublex.pipeline.stages.blend import BlendScoring
+from sublex.pipeline.stages.chain import ChainScoring
 from sublex.pipeline.stages.stage import State, rank_in
 
 if TYPE_CHECKING:
@@ -105,20 +105,17 @@ def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, numbe
     The order of two candidates changes at one weight. The ranks of the document between these weights are counted from sorted
     lists of them. Return None without such a weight.
     """
-    scorer, state = pipeline.scorer, State(query)
-    if isinstance(scorer, ChainStage):
-        for stage in scorer.before:
-            state = stage.run(state)
-        scorer = scorer.last
-    assert isinstance(scorer, BlendStage)
-    scoring = BlendScoring(scorer, state)
+    scoring = pipeline.scorer.start(State(query))
+    if isinstance(scoring, ChainScoring):
+        scoring = scoring.last
+    assert isinstance(scoring, BlendScoring)
     docs, _ = scoring.candidates()
     place = np.flatnonzero(docs == doc)
     if not len(place):
         return None
-    scores = [p.stage.normalised(docs, s.scores(docs)) for p, s in zip(scorer.parts, scoring.scorings, strict=True)]
-    own = scores[number]
-    others = sum((p.weight * s for p, s in zip(scorer.parts, scores, strict=True) if s is not own), np.zeros(len(docs)))
+    parts = [(part.weight, part.scale.of(docs, scorer.scores(docs))) for part, scorer in scoring.parts]
+    weight, own = parts.pop(number)
+    others = sum((other * scores for other, scores in parts), np.zeros(len(docs)))
     rise, gap = own[place[0]] - own, others - others[place[0]]
     always = np.count_nonzero((rise == 0) & (gap > 0))
     # A document that rises faster passes the other at gap / rise, and one that rises slower is passed there.
@@ -130,4 +127,4 @@ def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, numbe
     good = tries[above < k]
     if not len(good):
         return None
-    return float(f"{good[np.abs(good - scorer.parts[number].weight).argmin()]:.3g}")
+    return float(f"{good[np.abs(good - weight).argmin()]:.3g}")

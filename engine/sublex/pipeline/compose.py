@@ -2,30 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import partial
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
+from sublex.contracts.base import Resource
 from sublex.contracts.fitted import Fitted
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
-from sublex.language.expression import Blend, Call, Chain, Cut, Expression, Normalised, Weighted, no_ranges
-from sublex.language.functions import Function, functions_in
+from sublex.language.expression import (
+    Blend,
+    Call,
+    Chain,
+    Cut,
+    Expression,
+    Normalised,
+    Weighted,
+    no_ranges,
+    operand,
+    walk,
+)
+from sublex.language.functions import Function, functions_in, versions
 from sublex.language.plugins import Component, Defaults, Registry, components_in
-from sublex.pipeline.stages.blend import BlendStage
-from sublex.pipeline.stages.cached import Cache, CachedStage
-from sublex.pipeline.stages.chain import ChainStage
-from sublex.pipeline.stages.cut import CutStage
+from sublex.language.profiles import Profile
+from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
+from sublex.pipeline.stages.cached import Cache, cached
+from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
-from sublex.pipeline.stages.filter import FilterStage
-from sublex.pipeline.stages.function import FunctionStage
-from sublex.pipeline.stages.normalise import NormaliserStage
-from sublex.pipeline.stages.ranker import RankerStage
-from sublex.pipeline.stages.representation import RepresentationStage
-from sublex.pipeline.stages.retriever import RetrieverStage
+from sublex.pipeline.stages.filter import FilterScoring
+from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.ranker import RankerScoring
+from sublex.pipeline.stages.representation import RepresentationScoring
+from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -37,28 +49,87 @@ from sublex.tools.messages import counted
 
 # The ranker that retrieves for an expander. The plugin is named, so that no other plugin's BM25 is meant.
 FEEDBACK = Call("rankers:BM25")
+# Pipelines that a composer keeps: those that were asked for last.
+KEPT = 64
 
 
 class Composer:
     """Makes the stages of expressions for one snapshot; expressions that name the same ranker or model share it."""
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
-        self.snapshot, self._registry, self.allow_uncovered = snapshot, registry, allow_uncovered
+        self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
         self.term_table = TermTable(snapshot)
+        self._namer = Namer(self.registry, Resources(snapshot.path, snapshot.manifest))
+        self._pipelines: dict[tuple[str, str], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
-        self._models: dict[str, LoadedModel] = {}
+        self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
-        self._used: set[str] = set()
+        self._used: set[str | tuple[str, ...]] = set()
         self._lock = Lock()
 
-    @property
-    def registry(self) -> Registry:
-        """The plugins that names are looked up in."""
-        return self._registry or self.snapshot.registry
+    def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
+        """Return the pipeline of an expression. It is made on first use, and again when a file that it names has changed."""
+        printed = _printed(expression)
+        if printed is None:
+            return self._made(expression, profile).pipeline
+        key = printed, profile.name
+        with self._lock:
+            # A pipeline that is asked for becomes the last that is dropped.
+            if kept := self._pipelines.pop(key, None):
+                self._pipelines[key] = kept
+        if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
+            kept = self._made(expression, profile)
+            with self._lock:
+                self._pipelines[key] = kept
+                if len(self._pipelines) > KEPT:
+                    del self._pipelines[next(iter(self._pipelines))]
+        return kept.pipeline
 
-    @cached_property
-    def _namer(self) -> Namer:
-        return Namer(self.registry, Resources(self.snapshot.path, self.snapshot.manifest))
+    def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
+        """Return a new pipeline, with the hashes of the files that it names."""
+        resolved = self.resolve(operand(expression, ">>"), profile.defaults)
+        # The files are read after this, so a file that changes meanwhile has another hash at the next look.
+        files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
+        if not scorer.finds:
+            raise InputError(
+                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
+            )
+        uncovered = {str(c): self.model(c).uncovered for c in self.fitted_components(resolved)}
+        uncovered = {name: lacking for name, lacking in uncovered.items() if lacking}
+        return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
+
+    def _versions(self, resolved: Expression) -> dict[str, str]:
+        """Return what the hits depend on beside the index: the code and the state of each model, retriever and function.
+
+        A model's state is its fingerprint and how many documents it does not cover; a retriever's is that of the foreign index.
+        """
+        found = {}
+        for component in self.fitted_components(resolved):
+            model = self.model(component)
+            lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
+            found[str(component)] = f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
+        for component in components_in(resolved):
+            if component.kind == "retriever" and self.snapshot.attachment:
+                retriever, state = component.make(), self.snapshot.attachment.state
+                engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
+                found[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
+        return found | versions(resolved)
+
+    def _files(self, resolved: Expression) -> dict[str, str]:
+        """Return the hashes of the resources that a resolved expression names."""
+        components = [node for node in walk(resolved) if isinstance(node, Component)]
+        values = (c.values[p.name] for c in components for p in c.registration.params if p.type is Resource)
+        return self._hashes(value for value in values if value is not None)
+
+    def _hashes(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the hash of each resource, empty for a file that cannot be read."""
+        hashes = {}
+        for name in names:
+            try:
+                hashes[name] = self._namer.resources.hash(name)
+            except InputError:
+                hashes[name] = ""
+        return hashes
 
     def resolve(self, expression: Expression, defaults: Defaults) -> Expression:
         """Return the expression with every name resolved to a component."""
@@ -80,12 +151,12 @@ class Composer:
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        name = str(component)
+        key = str(component), *self._files(component).values()
         with self._lock:
-            self._used.add(name)
-            if name not in self._models:
-                self._models[name] = self._load(component)
-            return self._models[name]
+            self._used.add(key)
+            if key not in self._models:
+                self._models[key] = self._load(component)
+            return self._models[key]
 
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
@@ -95,7 +166,7 @@ class Composer:
             return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
         except IndexCorrupt:
             path = self.snapshot.path
-            if read_manifest(path)["generation"] == self.snapshot.generation:
+            if read_manifest(path).generation == self.snapshot.generation:
                 raise
             raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
 
@@ -125,32 +196,6 @@ class Composer:
         """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
         return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
-    def models(self, components: list[Component]) -> dict[str, str]:
-        """Return for each fitted component the fingerprint of its model, its code, and how many documents it does not cover."""
-        described = {}
-        for component in components:
-            model = self.model(component)
-            lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
-            described[str(component)] = (
-                f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
-            )
-        return described
-
-    def retrievers(self, resolved: Expression) -> dict[str, str]:
-        """Return for each retriever of a resolved expression its code, its engine, and the state of the foreign index that it searches."""
-        described = {}
-        for component in components_in(resolved):
-            if component.kind == "retriever" and self.snapshot.attachment:
-                retriever = component.make()
-                engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
-                state = self.snapshot.attachment.state
-                described[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
-        return described
-
-    def uncovered(self, components: list[Component]) -> dict[str, int]:
-        """Return the fitted components that do not cover all documents, with the number of documents they lack."""
-        return {str(component): lacking for component in components if (lacking := self.model(component).uncovered)}
-
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
         components = self.fitted_components(resolved)
@@ -160,7 +205,7 @@ class Composer:
         """Drop the searchers, with their impacts, and the models that no expression has used since the last call."""
         with self._lock:
             self._searchers = {name: searcher for name, searcher in self._searchers.items() if name in self._used}
-            self._models = {name: model for name, model in self._models.items() if name in self._used}
+            self._models = {key: model for key, model in self._models.items() if key in self._used}
             self._used = set()
 
     def compose(self, resolved: Expression, defaults: Defaults, cache: Cache | None = None) -> Scorer:
@@ -172,6 +217,13 @@ class Composer:
         functions_in(resolved)  # Raises InputError for two functions with one name, by which results are shared.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+
+
+class _Kept(NamedTuple):
+    """A pipeline, and the hash of each resource that its expression names."""
+
+    pipeline: Pipeline
+    files: dict[str, str]
 
 
 class _Composition:
@@ -194,59 +246,85 @@ class _Composition:
         """Return the stage of a node."""
         match node:
             case Chain(stages=nodes):
-                return ChainStage([self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node))
+                before, last = [self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node)
+                return Scorer(partial(ChainScoring, before, last), (*before, last)[0].finds)
             case Blend(parts=parts):
                 return self.blend(parts, node)
             case Weighted():
-                return self.blend([node], node)
+                return self.blend((node,), node)
             case Cut(expression=inner, depth=depth):
-                return CutStage(self.scorer(inner, node), depth)  # type: ignore[arg-type]
+                scorer = self.scorer(inner, node)
+                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
-                return NormaliserStage(NORMALISERS[name], self.cached(inner, node), self.composer.snapshot)
+                scorer = self.cached(inner, node)
+                return Scorer(partial(NormaliserScoring, self.scale(name), scorer), scorer.finds)
             case Function():
-                return FunctionStage(node, self.composer.snapshot)
+                return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
 
-    def blend(self, parts: Sequence[Expression], node: Expression) -> BlendStage:
+    def blend(self, nodes: tuple[Expression, ...], whole: Expression) -> Scorer:
         """Return the stage of a blend."""
-        return BlendStage(self.composer.snapshot, [(str(part), *self.weighted(part, node)) for part in parts])
+        parts = [self.part(node, whole) for node in nodes]
+        return Scorer(partial(BlendScoring, self.composer.snapshot, parts), any(part.finds for part in parts))
 
-    def weighted(self, part: Expression, blend: Expression) -> tuple[float, Scorer]:
-        """Return the weight and the scorer of one part of a blend."""
+    def part(self, part: Expression, blend: Expression) -> Part:
+        """Return one part of a blend. Without a normaliser of its own it gets minmax."""
         weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
-        scorer = self.cached(inner, blend)
+        if isinstance(inner, Normalised):
+            normaliser, scorer = inner.normaliser, self.cached(inner.expression, inner)
+        else:
+            normaliser, scorer = "minmax", self.cached(inner, blend)
         if _is_filter(inner):
             raise InputError(
                 f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
             )
-        return float(weight), scorer  # type: ignore[arg-type]
+        return Part(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
+
+    def scale(self, normaliser: str) -> Scale:
+        """Return the scale of a normaliser, given by its name."""
+        return Scale(NORMALISERS[normaliser], self.composer.snapshot)
 
     def cached(self, node: Expression, whole: Expression) -> Scorer:
         """Return the scorer of a node, with the cache around it where there is one."""
         scorer = self.scorer(node, whole)
-        if self.cache is None or isinstance(scorer, NormaliserStage):
+        if self.cache is None or isinstance(node, Normalised):
             return scorer
-        return CachedStage(str(node), scorer, self.cache)
+        return cached(str(node), scorer, self.cache)
 
     def component(self, component: Component) -> Stage:
         """Return the stage of a component, by its kind."""
         composer = self.composer
         if component.kind == "ranker":
-            return RankerStage(composer.searcher(component))
+            return Scorer(partial(RankerScoring, composer.searcher(component)))
         if component.kind == "retriever":
             with contract("retriever", component):
-                return RetrieverStage(str(component), component.make(), composer.snapshot)
+                name, made = str(component), component.make()
+                attachment = attachment_of(name, made, composer.snapshot)
+                return Scorer(partial(RetrieverScoring, name, made, composer.snapshot, attachment))
         if component.kind == "representation":
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
-            return RepresentationStage(model)
+            return Scorer(partial(RepresentationScoring, model))
         made = composer.model(component).model if composer.is_fitted(component) else component.make()
         name, models = str(component), composer.models_in(component)
         if component.kind == "filter":
-            return FilterStage(name, made, composer.term_table, models)
-        return ExpanderStage(name, made, RankerStage(composer.searcher(self.feedback)), models)
+            return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
+        return ExpanderStage(name, made, composer.searcher(self.feedback), models)
+
+
+def _printed(expression: str | Expression) -> str | None:
+    """Return the text that stands for an expression among the pipelines of one composer.
+
+    Return None for an expression with a function, whose name does not tell it from another function, and for one with a
+    component that was resolved already, perhaps by another profile.
+    """
+    if isinstance(expression, str):
+        return str(expression)
+    if not isinstance(expression, Expression) or any(isinstance(n, (Function, Component)) for n in walk(expression)):
+        return None
+    return str(expression)
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:

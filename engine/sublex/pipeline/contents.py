@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.errors import InputError
@@ -14,6 +14,7 @@ from sublex.tools import arguments
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
+    from sublex.index.entries import ModelEntry, ResourceEntry
 
 
 class Contents:
@@ -66,12 +67,12 @@ class Contents:
         return self.snapshot.statistics
 
     @property
-    def fitted(self) -> dict[str, Any]:
+    def fitted(self) -> Mapping[str, ModelEntry]:
         """The fitted models by name, as the manifest describes them."""
         return self.snapshot.fitted
 
     @property
-    def resources(self) -> dict[str, Any]:
+    def resources(self) -> Mapping[str, ResourceEntry]:
         """The resources by name, as the manifest describes them."""
         return self.snapshot.resources
 
@@ -87,7 +88,7 @@ class Contents:
         return self.snapshot.analyzer
 
     @property
-    def analyzer_versions(self) -> dict[str, str]:
+    def analyzer_versions(self) -> Mapping[str, object]:
         """The versions of the libraries that produced the terms of the index, by library."""
         return self.snapshot.analyzer_versions
 

@@ -19,7 +19,6 @@ from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
-from sublex.language.functions import versions
 from sublex.language.plugins import Component
 from sublex.pipeline.contents import Contents
 from sublex.tools import arguments
@@ -47,7 +46,8 @@ class Index(Contents):
     """An index: reads, ranks and explains documents, fits models, and adds, deletes and merges documents.
 
     Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
-    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default.
+    an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default. `built` is the summary
+    of the build, if `sublex.build` made the index.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Index(Contents):
         load_registry: Callable[[], plugins.Registry] | None = None,
     ):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
+        self.built: BuildSummary | None = None
         # The snapshots share the plugins, which are loaded when the first name is looked up.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
@@ -92,21 +93,13 @@ class Index(Contents):
         from sublex.pipeline.pipeline import Pipeline
 
         if isinstance(expression, Pipeline):
-            if expression.snapshot.path.resolve() != self.path.resolve():
+            if expression.snapshot is not self._snapshot and expression.snapshot.path.resolve() != self.path.resolve():
                 raise InputError(
                     f"The pipeline {expression} belongs to the index {expression.snapshot.path}; make one for {self.path}."
                 )
             return expression
-        composer, chosen = self._composer, self._profile(profile)
-        resolved = self._resolve(chosen.ranker if expression is None else expression, profile)
-        scorer = composer.compose(resolved, chosen.defaults)
-        if not scorer.finds:
-            raise InputError(
-                f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
-            )
-        fitted = composer.fitted_components(resolved)
-        models = composer.models(fitted) | composer.retrievers(resolved) | versions(resolved)
-        return Pipeline(composer.snapshot, resolved, scorer, models, composer.uncovered(fitted))
+        chosen = self._profile(profile)
+        return self._composer.pipeline(chosen.ranker if expression is None else expression, chosen)
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
@@ -126,7 +119,7 @@ class Index(Contents):
         if isinstance(text, Query):
             return text
         words = arguments.text(text, "The query")
-        return Query(words, tuple(QueryTerm(term) for term in self.analyze(words)))
+        return Query(words, tuple(map(QueryTerm, self.analyze(words))))
 
     def search(
         self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
@@ -176,13 +169,9 @@ class Index(Contents):
 
         The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
         """
-        from sublex.pipeline.stages.stage import State, rank_in
-
         ready = self.pipeline(pipeline, profile)
-        doc, query = self._live(docno, ready.snapshot), self.query(text)
-        tree = ready.scorer.explain(State(query), doc)
-        hits = ready.answer(query, max(1, len(ready.snapshot))).hits
-        return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+        doc = self._live(docno, ready.snapshot)
+        return ready.explain(self.query(text), doc)
 
     # Labels that fitted models give.
 
@@ -211,22 +200,23 @@ class Index(Contents):
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
         """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
-        from sublex.pipeline import kept_impacts
+        from sublex.retrieval import impact_store
 
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
         if not isinstance(several, Iterable):
             raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
-        kept_impacts.keep(self._composer, [self.searcher(ranker, profile).name for ranker in several])
+        names = [self.searcher(ranker, profile).name for ranker in several]
+        impact_store.keep(self._snapshot, names, self._searcher_of)
 
     def kept_impacts(self) -> dict[str, int]:
-        """Return the bytes on disk of each ranker's impacts, and of the decoded documents that they share."""
+        """Return the bytes on disk of each ranker's impacts, and of the document numbers that they share."""
         from sublex.retrieval import impact_store
 
-        if not impact_store.declared(self.path):
-            return {}
-        from sublex.pipeline import kept_impacts
+        return impact_store.sizes(self._snapshot, self._searcher_of)
 
-        return kept_impacts.sizes(self._composer)
+    def _searcher_of(self, printed: str) -> Searcher:
+        # The printed form of a ranker leaves out Sublex's own defaults; the profile of the index may have others.
+        return self.searcher(printed, "sublex")
 
     # Fitted models.
 
@@ -249,7 +239,7 @@ class Index(Contents):
         from sublex.representations.job import Options
 
         options = Options(workers, memory, progress, say, self.registry)
-        fit(self.path, str(operand(expression, ">>")), options, None if source is None else Path(source))
+        fit(self.path, operand(expression, ">>"), options, None if source is None else Path(source))
         self._open()
 
     def fitted_model(self, expression: Expr) -> LoadedModel:
@@ -361,6 +351,6 @@ class Index(Contents):
     def _refresh(self, say: Say) -> None:
         """Open the generation that was just committed, and compute its stored impacts."""
         self._open()
-        from sublex.pipeline import kept_impacts
+        from sublex.retrieval import impact_store
 
-        kept_impacts.refresh(self._composer, say)
+        impact_store.refresh(self._snapshot, self._searcher_of, say)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sublex.contracts.base import NO_FIELDS, Query
+from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
-from sublex.pipeline.stages.stage import Scorer, State
+from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
 from sublex.tools.messages import counted
 from sublex.tools.workers import Workers
@@ -70,9 +70,15 @@ class Pipeline:
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
         begin = time.perf_counter()
-        state = self.scorer.run(State(query), k)
-        assert state.hits is not None
-        return Answer(state.query, state.hits.first(k), time.perf_counter() - begin)
+        scoring = self.scorer.start(State(query))
+        hits = scoring.find(k).first(k)
+        return Answer(scoring.state.query, hits, time.perf_counter() - begin)
+
+    def explain(self, query: Query, doc: int) -> Explanation:
+        """Return the score of a document for a query, taken apart. The evidence of the root has its rank, and how many are found."""
+        tree = self.scorer.start(State(query)).explain(doc)
+        hits = self.answer(query, max(1, len(self.snapshot))).hits
+        return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads."""

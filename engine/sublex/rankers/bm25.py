@@ -6,6 +6,7 @@ CIKM 2011 and SIGIR 2011. `whoosh` is `BM25F` of Whoosh 2.7 (`whoosh/scoring.py`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -113,8 +114,13 @@ class BM25(WeightingModel):
     def _delta(self) -> float:
         return VARIANTS[self.variant].delta if self.delta is None else self.delta
 
-    def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        return qtf if self.k3 is None else query_saturation(qtf, self.k3)
+    @property
+    def weight(self) -> Callable[..., Any]:  # type: ignore[override]
+        """The method that saturates query term frequencies; without k3 the inherited one, which the engine does not call."""
+        return super().weight if self.k3 is None else self._saturated_weight
+
+    def _saturated_weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
+        return query_saturation(qtf, self.k3)  # type: ignore[arg-type]
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         variant, numbers = VARIANTS[self.variant], {"k1": self.k1, "b": self.b}

@@ -43,8 +43,15 @@ class TFIDF(WeightingModel):
             return self._scheme.score(tf, doc, term, collection)
         return robertson_frequency(tf, doc, collection, self.k1, self.b) * sparck_jones_idf(term, collection)
 
-    def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        return self._scheme.weight(qtf, term, collection) if self.smart else qtf
+    @property
+    def reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The statistics of documents that the formula reads: those of SMART schemes, or the length alone."""
+        return DocStats._fields if self.smart else ("length",)
+
+    @property
+    def weight(self) -> Callable[..., Any]:  # type: ignore[override]
+        """The method that weighs the terms of a query: of SMART schemes, or the inherited one, which the engine does not call."""
+        return self._scheme.weight if self.smart else super().weight
 
     @property
     def norm_part(self) -> Callable[..., Any] | None:  # type: ignore[override]

@@ -20,7 +20,9 @@ Formula = Callable[..., Any]
 
 @dataclass(frozen=True)
 class WeightingModel(Declared, Ranker):
-    """A built-in ranker: a frozen dataclass whose fields are its parameters."""
+    """A built-in ranker: a frozen dataclass whose fields are its parameters. Of a document it reads the length alone."""
+
+    reads = ("length",)
 
     lengths: str = parameter(
         "exact",

@@ -95,7 +95,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
 
     `capacity` is the fields a record may have. `trusted` lines come from `_canonical` and are not checked again.
     """
-    from sublex.readers import kernels
+    from sublex.readers import jsonl_kernels
 
     encoded, name_ends = arena([encode(name) for name in names.all])
     roles = np.array([0] * len(names.ids) + [2] * len(names.texts) + [1])
@@ -104,7 +104,7 @@ def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: Fiel
     ends, odd, used = np.empty((lines, 4), np.int64), np.empty((lines, 3), np.int64), np.zeros(len(roles), np.int64)
     scratch = np.empty(len(buf) + 1, np.int64), np.empty((capacity, 5), np.int64), np.empty(6, np.int64)
     written = docnos, text, extra, ends, odd, used
-    n, left = kernels.scan(buf, _TABLES, encoded, name_ends, roles, trusted, *scratch, *written)
+    n, left = jsonl_kernels.scan(buf, _TABLES, encoded, name_ends, roles, trusted, *scratch, *written)
     for k in np.flatnonzero(used):
         report.count_field(("docno", "title", "text")[roles[k]], names.all[k], int(used[k]))
     d, t, e, _ = ends[n - 1].tolist() if n else [0] * 4

@@ -6,7 +6,7 @@ length is known: reading stops at LONGEST_RECORD. All readers take the limit fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import BinaryIO
 
@@ -101,12 +101,15 @@ def read_upto(stream: BinaryIO, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_whole(stream: BinaryIO, path: str, before: int = 0) -> bytes:
-    """Return the rest of a stream of which `before` bytes were read; raise InputError if the file is above the limit."""
-    data = read_upto(stream, LONGEST_RECORD - before + 1)
-    if len(data) + before > LONGEST_RECORD:
-        raise InputError(f"{path}: {too_long('the file')}.")
-    return data
+def read_whole(pieces: Iterable[bytes], path: str) -> bytes:
+    """Return a file that comes in pieces as a whole; raise InputError if the file is above the limit."""
+    parts, size = list[bytes](), 0
+    for piece in pieces:
+        parts.append(piece)
+        size += len(piece)
+        if size > LONGEST_RECORD:
+            raise InputError(f"{path}: {too_long('the file')}.")
+    return b"".join(parts)
 
 
 def utf8_lines(data: bytes, path: str, report: Report) -> bytes:

@@ -53,7 +53,7 @@ def sketched(base: int, dead: np.ndarray, sketch: Sketch | None) -> Sketched:
 class Probe(NamedTuple):
     """A query as the sketch of a segment compares it: `codes` times `scale` are nearly its `entries`.
 
-    `norm`, `tail` and `slack` bound the errors of estimates, as `kernels.reaching` says.
+    `norm`, `tail` and `slack` bound the errors of estimates, as `sketch_kernels.reaching` says.
     """
 
     segment: Sketched
@@ -120,9 +120,9 @@ def _likely(probes: Sequence[Probe], depth: int) -> list[np.ndarray]:
 
     The documents with the highest rough estimates get better estimates. These tell how high the scores of the best are.
     """
-    from sublex.representations import kernels
+    from sublex.representations import sketch_kernels
 
-    counts = np.zeros(kernels.BUCKETS, np.int64)
+    counts = np.zeros(sketch_kernels.BUCKETS, np.int64)
     rough = [(probe, _rough(probe, counts)) for probe in probes]
     # One estimate in `STEP` is counted, so some `STEP * depth` documents are above the edge.
     edge = _edge(counts, depth)
@@ -138,12 +138,12 @@ def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:
 
 def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
     """Return estimates of the scores of all documents of a segment by signs. Add one in `STEP` of them to the buckets `counts`."""
-    from sublex.representations import kernels
+    from sublex.representations import sketch_kernels
 
     entries, scale = _whole(probe.entries @ probe.sketch.frame, 7)
     planes = np.packbits(entries >> np.arange(4)[:, None] & 1, axis=1, bitorder="little").view("<u8")
     estimates = np.empty(len(probe.segment.live), np.float32)
-    kernels.estimate_by_signs(
+    sketch_kernels.estimate_by_signs(
         probe.sketch.signs, planes, int(entries.sum()), probe.sketch.lengths, probe.segment.live, scale,
         estimates, counts,
     )  # fmt: skip
@@ -152,13 +152,13 @@ def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
 
 def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
     """Return given documents of each segment with estimates of their scores, and a value that the `depth` highest estimates reach."""
-    from sublex.representations import kernels
+    from sublex.representations import sketch_kernels
 
-    counts, looks = np.zeros(kernels.BUCKETS, np.int64), []
+    counts, looks = np.zeros(sketch_kernels.BUCKETS, np.int64), []
     for probe, own in zip(probes, docs, strict=True):
         looks.append(Look(probe, own, np.empty(len(own), np.float32)))
         sketch = probe.sketch
-        kernels.estimate(sketch.codes, probe.codes, sketch.scales, own, probe.scale, looks[-1].estimates, counts)
+        sketch_kernels.estimate(sketch.codes, probe.codes, sketch.scales, own, probe.scale, looks[-1].estimates, counts)
     return looks, _edge(counts, depth)
 
 
@@ -174,10 +174,10 @@ def _reaching(look: Look, edge: float, least: float, share: float) -> np.ndarray
 
     Errors of estimates are taken to be at most `share` times their bounds.
     """
-    from sublex.representations import kernels
+    from sublex.representations import sketch_kernels
 
     chosen, probe = np.empty(len(look.docs), np.int64), look.probe
-    count = kernels.reaching(
+    count = sketch_kernels.reaching(
         look.estimates, look.docs, edge, probe.sketch.errors, probe.sketch.tails,
         share * probe.norm, share * probe.tail, share * probe.slack, least, chosen,
     )  # fmt: skip

@@ -6,7 +6,7 @@ The algorithms are in the plugins, and nothing here scores documents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -16,22 +16,16 @@ from sublex.contracts.base import Analyzer
 from sublex.contracts.fitted import Fitted, Representation, Rows
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.directory import Directory
+from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
 from sublex.index.format import FolderWriter, copy_folder
 from sublex.index.lock import locked
-from sublex.index.manifest import (
-    FITTED,
-    REPRESENTATIONS,
-    RESOURCES,
-    SEGMENTS,
-    Manifest,
-    analyzer_of,
-    commit_changes,
-    read_manifest,
-    remove_leftovers,
-)
-from sublex.index.segment import Segment
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, analyzer_of, commit, read_manifest, remove_leftovers
+from sublex.index.schema import ABSENT
+from sublex.index.segment import Segment, open_segment
 from sublex.index.snapshot import Snapshot
+from sublex.language import plugins
 from sublex.language.expression import Expression
+from sublex.language.parser import parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
@@ -40,13 +34,13 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
-from sublex.representations.stored_models import MODEL, TOKEN_COUNTS, load_model, namer, not_fitted
+from sublex.representations.stored_models import MODEL, load_model, namer, not_fitted
 from sublex.tools.messages import Message, Step
 
-NO_TOKENS = dict.fromkeys(TOKEN_COUNTS, 0)
+NO_TOKENS = TokenCounts(0, 0)
 
 
-def fit(root: Path, expression: str, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
+def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
     """Fit a component and the models it depends on, encode all documents that lack rows, and return the component's identity.
 
     Models that are fitted and rows that exist are left as they are. With `source`, the path of another index, the models are copied
@@ -60,8 +54,27 @@ def fit(root: Path, expression: str, options: Options = Options(), source: Path 
         fitting = Fitting(root, manifest, options, source)
         identity = fitting.fit_and_encode(fitting.namer.resolve(expression))
         if fitting.changed:
-            commit_changes(root, manifest, {FITTED: fitting.fitted})
+            commit(root, manifest.next(fitted=fitting.fitted))
     return identity
+
+
+def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str], store: str) -> None:
+    """Raise an error, before an index is built at `root`, if a ranker is unknown or a model could not be fitted to the index.
+
+    `store` names the parts that the index will store. A registered resource of an index that is there now will be in the new one too.
+    """
+    registry = plugins.load()
+    for ranker in rankers:
+        registry.resolve("ranker", parse_call(ranker))
+    is_there = models and Directory(root).has(MANIFEST)
+    names = namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
+    for expression in models:
+        resolved = names.resolve(expression)
+        model = names.make(resolved)
+        names.identity(resolved, model)
+        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
+        if part and part not in store.split(","):
+            raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
 def forget(root: Path, *expressions: str, registry: Registry | None = None) -> None:
@@ -71,24 +84,24 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None) -> N
     """
     with locked(root, "forget"):
         manifest = read_manifest(root)
-        fitted = manifest.get(FITTED, {})
+        fitted = manifest.fitted
         names = namer(root, manifest, registry)
         dropped = {_fitted_name(root, fitted, expression, names): expression for expression in expressions}
         remaining = {name: entry for name, entry in fitted.items() if name not in dropped}
         for name, expression in dropped.items():
-            users = sorted(entry["expression"] for entry in remaining.values() if name in entry["depends"])
+            users = sorted(entry.expression for entry in remaining.values() if name in entry.depends)
             if users:
                 depend = f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on {expression}"
                 raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users, expression)))
-        commit_changes(root, manifest, {FITTED: remaining})
+        commit(root, manifest.next(fitted=remaining))
 
 
-def _fitted_name(root: Path, fitted: Manifest, expression: str, names: Namer) -> str:
+def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, names: Namer) -> str:
     """Return the name of the fitted model that an expression, or the name itself, stands for."""
     name = expression if expression in fitted else names.model_of(expression)
     if name in fitted:
         return name
-    outdated = [name for name, entry in fitted.items() if entry["expression"] == expression]
+    outdated = [name for name, entry in fitted.items() if entry.expression == expression]
     if outdated:
         state = f"{expression} was fitted with another version of the plugin, or with a file that has changed since"
         raise IndexProblem(Message(state, "; to drop that model, run: ", Step("forget", root, *outdated)))
@@ -104,9 +117,9 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.namer = namer(root, manifest, options.registry, read_manifest(source).get(RESOURCES) if source else None)
+        self.namer = namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
         self.manifest = manifest
-        self.fitted: Manifest = dict(manifest.get(FITTED, {}))
+        self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
         self.changed = False
         self._models: dict[str, Fitted] = {}
 
@@ -148,7 +161,7 @@ class Fitting:
         except UnknownName as error:
             raise UnknownName(f"{component} depends on {dependency}. {error}") from None
 
-    def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> Manifest:
+    def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> ModelEntry:
         """Write the folder of a model, and return the manifest's entry for it."""
         index = Snapshot(self.root, lambda: self.namer.registry)
         if isinstance(model, Representation):
@@ -161,7 +174,7 @@ class Fitting:
 
     def _fit(
         self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Directory
-    ) -> Manifest:
+    ) -> ModelEntry:
         """Fit a model to an index, write it to a folder, and return the manifest's entry for it."""
         if not len(index):
             raise InputError(f"{self.root} has no document to fit {identity.expression} to.")
@@ -182,30 +195,23 @@ class Fitting:
             model.load(StoreReader(folder, stored))
         if self.namer.used(component) != resources:
             raise InputError(f"A file that {identity.expression} reads changed while it was fitted; fit it again.")
-        return {
-            "expression": identity.expression,
-            "version": model.version,
-            "depends": [self.namer.model_of(dependency) for dependency in model.depends()],
-            "resources": resources,
-            "origin": index.fingerprint,
-            "model": stored,
-            "rows": {},
-            "seen": {},
-        }
+        depends = tuple(self.namer.model_of(dependency) for dependency in model.depends())
+        return ModelEntry(
+            identity.expression, model.version, depends, resources, index.fingerprint, stored, rows={}, seen={}
+        )
 
     def _copy(
         self, source: Path, component: Component, model: Fitted, identity: Identity, folder: Directory
-    ) -> Manifest:
+    ) -> ModelEntry:
         """Copy a model from another index to a folder, load it, and return the manifest's entry for it."""
         theirs = read_manifest(source)
-        if theirs["analyzer"]["settings"] != self.manifest["analyzer"]["settings"]:
+        if theirs.analyzer.settings != self.manifest.analyzer.settings:
             self.options.say(f"{source} has another analyzer; the model will know fewer of the words here.")
-        their_fitted = theirs.get(FITTED, {})
-        if identity.model not in their_fitted:
-            raise IndexProblem(not_fitted(source, identity.expression, their_fitted))
-        their_entry = their_fitted[identity.model]
-        copy_folder(Directory(source) / REPRESENTATIONS / identity.model / MODEL, their_entry["model"], folder)
-        entry = their_entry | {"rows": {}, "seen": {}, "resources": self.namer.used(component)}
+        if identity.model not in theirs.fitted:
+            raise IndexProblem(not_fitted(source, identity.expression, theirs.fitted))
+        their_entry = theirs.fitted[identity.model]
+        copy_folder(Directory(source) / REPRESENTATIONS / identity.model / MODEL, their_entry.model, folder)
+        entry = their_entry._replace(rows={}, seen={}, resources=self.namer.used(component))
         load_model(self.root, entry, identity, model)
         return entry
 
@@ -227,40 +233,42 @@ class Fitting:
         """
         entry = self.fitted[identity.model]
         folder = self._place(identity.model) / identity.rows
-        covered = dict(entry["rows"].get(identity.rows, {"segments": {}})["segments"])
-        counts = dict(entry["seen"])
-        missing = [segment for segment in self.manifest["segments"] if segment["name"] not in covered]
+        covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
+        seen = dict(entry.seen)
+        missing = [segment for segment in self.manifest.segments if segment.name not in covered]
         if not missing:
             self.write_missing_sketches(model, identity, covered)
             return
-        kind = next((kind_of_rows(rows_in(folder / name, rows["data"])) for name, rows in covered.items()), None)
+        kind = next((kind_of_rows(rows_in(folder / name, rows.data)) for name, rows in covered.items()), None)
         for described in missing:
-            segment = Segment(Directory(self.root) / SEGMENTS / described["name"], described)
-            covered[segment.name], tokens = self._encode_segment(model, identity, segment, kind)
-            counts.setdefault(segment.name, tokens | {"added": NO_TOKENS if just_fitted else tokens})
+            segment = open_segment(self.root, described)
+            covered[segment.name], counts = self._encode_segment(model, identity, segment, kind)
+            seen.setdefault(segment.name, SeenEntry(*counts, NO_TOKENS if just_fitted else counts))
         self.write_missing_sketches(model, identity, covered)
         self._place(identity.model).sync()
         self._place(identity.model).parent.sync()
-        rows = {"expression": identity.encoded, "segments": covered}
-        self.fitted[identity.model] = entry | {"rows": entry["rows"] | {identity.rows: rows}, "seen": counts}
+        rows = {**entry.rows, identity.rows: RowsEntry(identity.encoded, covered)}
+        self.fitted[identity.model] = entry._replace(rows=rows, seen=seen)
         self.changed = True
 
-    def write_missing_sketches(self, model: Representation, identity: Identity, covered: Manifest) -> None:
+    def write_missing_sketches(
+        self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
+    ) -> None:
         """Make the sketches that segments lack; `covered` has the manifest's entries for the rows of segments, by their names."""
-        for described in self.manifest["segments"]:
-            if not has_sketch(model, described["docs"]):
+        for described in self.manifest.segments:
+            if not has_sketch(model, described.docs):
                 continue
-            folder = self._place(identity.model) / identity.rows / described["name"]
-            key = key_of(self.fitted[identity.model]["model"], covered[described["name"]]["data"])
-            if read_sketch(folder, key, described["docs"]) is None:
-                segment = Segment(Directory(self.root) / SEGMENTS / described["name"], described)
+            folder = self._place(identity.model) / identity.rows / described.name
+            key = key_of(self.fitted[identity.model].model, covered[described.name].data)
+            if read_sketch(folder, key, described.docs) is None:
+                segment = open_segment(self.root, described)
                 inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
                 with self._job() as job:
                     write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
 
     def _encode_segment(
         self, model: Representation, identity: Identity, segment: Segment, kind: tuple[Any, ...] | None
-    ) -> tuple[Manifest, Manifest]:
+    ) -> tuple[SegmentRows, TokenCounts]:
         """Write the rows of a segment, and return the manifest's entry for the rows and the segment's token counts.
 
         Rows must be of this `kind`; with None, of the kind of the first block.
@@ -292,4 +300,4 @@ class Fitting:
             written = write_rows(folder, encoded_blocks(job))
         folder.parent.sync()
         tokens = int(segment.lengths.sum(dtype="int64"))
-        return {"data": written}, {"tokens": tokens, "unknown": tokens - known_tokens}
+        return SegmentRows(written), TokenCounts(tokens, tokens - known_tokens)

@@ -59,8 +59,8 @@ class Namer:
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
-            if (plugin := parse_call(entry["expression"]).name) in names and plugin not in known:
-                lost = f"{entry['expression']} was fitted by a plugin that is not installed or fails to load (see sublex plugins)."
+            if (plugin := parse_call(entry.expression).name) in names and plugin not in known:
+                lost = f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins)."
                 step = Step("forget", self.resources.root, name)
                 raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))
 

@@ -16,6 +16,7 @@ from sublex.contracts.fitted import Representation, Rows
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.index.directory import Directory
+from sublex.index.entries import SegmentRows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -48,7 +49,7 @@ class LoadedModel:
             raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
         self._entry = snapshot.fitted[self._identity.model]
         load_model(snapshot.path, self._entry, self._identity, self.model)
-        self.fingerprint: str = self._entry["model"]["checksum"]
+        self.fingerprint = self._entry.model.checksum
         self.uncovered = 0
         self.view = View(snapshot, snapshot.segments, Vocabulary(()), ())
 
@@ -61,12 +62,12 @@ class LoadedModel:
             "expression": self.name,
             "model": self._identity.model,
             "fingerprint": self.fingerprint,
-            "version": entry["version"],
-            "fitted on": entry["origin"],
-            "depends on": entry["depends"],
-            "resources": sorted(entry["resources"]),
+            "version": entry.version,
+            "fitted on": entry.origin,
+            "depends on": list(entry.depends),
+            "resources": sorted(entry.resources),
             **self._coverage(),
-            "bytes of the model": sum(entry["model"]["components"].values()),
+            "bytes of the model": sum(entry.model.components.values()),
             **described,
         }
 
@@ -104,9 +105,9 @@ class LoadedRepresentation(LoadedModel):
     ):
         super().__init__(snapshot, component, namer)
         identity = self._identity
-        rows = self._entry["rows"].get(identity.rows, {}).get("segments")
-        if rows is None:
+        if identity.rows not in self._entry.rows:
             raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
+        rows = self._entry.rows[identity.rows].segments
         segments = tuple(snapshot.segments)
         covered = [segment.name in rows for segment in segments]
         self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
@@ -120,15 +121,15 @@ class LoadedRepresentation(LoadedModel):
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         self._rows, self._folder = rows, Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
         if identity.rows not in views:
-            with advising_refit(snapshot.path, self._entry["expression"]):
+            with advising_refit(snapshot.path, self._entry.expression):
                 views[identity.rows] = self._view(segments, self._folder, rows)
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
         self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
 
-    def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, Any]) -> View:
+    def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> View:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
-        parts = {s.name: read_rows(place / s.name, rows[s.name]["data"], s.docs) for s in segments if s.name in rows}
+        parts = {s.name: read_rows(place / s.name, rows[s.name].data, s.docs) for s in segments if s.name in rows}
         like = next(iter(parts.values()), np.empty(0))
         wanted = self.model.row_shape
         for name, part in parts.items():
@@ -142,14 +143,14 @@ class LoadedRepresentation(LoadedModel):
         )
 
     def _coverage(self) -> dict[str, Any]:
-        rows = self._entry["rows"][self._identity.rows]["segments"].values()
-        _, added = token_counts(self._entry)
+        rows = self._entry.rows[self._identity.rows].segments.values()
+        added = token_counts(self._entry).added
         return {
             "terms": len(self.vocabulary),
             "documents": sum(segment.live for segment in self.snapshot.segments),
-            "tokens added since": added["tokens"],
-            "of these unknown": added["unknown"],
-            "bytes of the rows": sum(sum(own["data"]["components"].values()) for own in rows),
+            "tokens added since": added.tokens,
+            "of these unknown": added.unknown,
+            "bytes of the rows": sum(sum(own.data.components.values()) for own in rows),
         }
 
     def query(self, query: Query) -> Any:
@@ -241,7 +242,7 @@ class LoadedRepresentation(LoadedModel):
         return write_sketch(self._folder / segment.name, self._sketch_key(segment), source)
 
     def _sketch_key(self, segment: Segment) -> np.ndarray:
-        return key_of(self._entry["model"], self._rows[segment.name]["data"])
+        return key_of(self._entry.model, self._rows[segment.name].data)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, FolderWriter
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class StoreWriter:
             raise PluginError(f"The array {name} of {dtype} cannot be stored; store whole numbers or floats.")
         return self._folder.stream(name, plain)
 
-    def finish(self) -> Mapping[str, Any]:
+    def finish(self) -> FolderEntry:
         """Write the names and shapes, and return what the manifest must record: file sizes and the checksum."""
         text = json.dumps(self._values, sort_keys=True).encode()
         self._folder.put(VALUES, np.frombuffer(text, np.uint8))
@@ -100,7 +101,7 @@ class StoreWriter:
 class StoreReader:
     """Reads a store; this is the `sublex.contracts.fitted.Stored` that `load` gets. A file is verified when it is first read."""
 
-    def __init__(self, directory: Directory, entry: Mapping[str, Any]):
+    def __init__(self, directory: Directory, entry: FolderEntry):
         # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.
         self._folder = Folder(directory, entry, private=True)
 

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.directory import Directory, is_plain
+from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
 from sublex.index.lock import locked
 from sublex.index.manifest import (
-    FITTED,
     RESOURCES,
-    Manifest,
-    commit_changes,
+    commit,
     read_manifest,
     remove_leftovers,
 )
+from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of
 from sublex.tools.messages import Message, Step, counted
@@ -30,16 +31,18 @@ from sublex.tools.messages import Message, Step, counted
 class Resources:
     """The files that expressions on one index can name: registered resources by name, other files by path.
 
+    `manifest` is that of the index; None if there is no index yet, or for files that are named by path alone.
     `other_resources` are the resources of another index, for models that are copied from there. For a file that no longer exists the
     hash recorded by the models that read it still counts.
     """
 
-    def __init__(self, root: Path, manifest: Manifest, other_resources: Manifest | None = None):
-        self.root, self.entries, self.other_entries = root, manifest.get(RESOURCES, {}), other_resources or {}
-        self.fitted: Manifest = manifest.get(FITTED, {})
+    def __init__(self, root: Path, manifest: Manifest | None, other_resources: Mapping[str, ResourceEntry] = ABSENT):
+        self.root, self.other_entries = root, other_resources
+        self.entries: Mapping[str, ResourceEntry] = manifest.resources if manifest else ABSENT
+        self.fitted: Mapping[str, ModelEntry] = manifest.fitted if manifest else ABSENT
         self._recorded: dict[str, set[str]] = {}
         for entry in self.fitted.values():
-            for name, content_hash in entry["resources"].items():
+            for name, content_hash in entry.resources.items():
                 self._recorded.setdefault(name, set()).add(content_hash)
 
     def path(self, name: str) -> Path:
@@ -47,7 +50,7 @@ class Resources:
         if name in self.entries:
             entry = self.entries[name]
             folder = Directory(self.root) / RESOURCES / name
-            path = folder.path / entry["file"]
+            path = folder.path / entry.file
             if not _is_whole(folder, entry):
                 raise IndexCorrupt(
                     f"{path} is missing or damaged; add the same file again: {Step('resource add', self.root, name)} FILE"
@@ -64,7 +67,7 @@ class Resources:
         """Return the hash of the content of a resource, by its name or path."""
         for entries in (self.entries, self.other_entries):
             if name in entries:
-                return entries[name]["hash"]
+                return entries[name].hash
         if name in self._recorded and not os.path.exists(name):
             recorded = self._recorded[name]
             if len(recorded) > 1:
@@ -91,48 +94,48 @@ def add(root: Path, name: str, file: Path) -> None:
         )
     if not file.is_file():
         raise InputError(f"{file} is no file; name a file to copy.")
-    content_hash = Resources(root, {}).hash(str(file))
+    content_hash = Resources(root, None).hash(str(file))
     with locked(root, "resource add"):
         manifest = read_manifest(root)
         remove_leftovers(root, manifest)
-        entries = manifest.get(RESOURCES, {})
-        if name in entries and entries[name]["hash"] != content_hash:
+        entries = manifest.resources
+        if name in entries and entries[name].hash != content_hash:
             raise IndexProblem(
                 f"{root.name} has another file as resource {name}; remove it first, or choose another name."
             )
         folder = Directory(root) / RESOURCES / name
         folder.make()
         file_name = file.name if is_plain(file.name) else name
-        file_name = entries.get(name, {}).get("file", file_name)
+        file_name = entries[name].file if name in entries else file_name
         with open(file, "rb") as source, folder.replacing(file_name) as copy:
             shutil.copyfileobj(source, copy)
             copy.flush()
-            entry = {"file": file_name, "hash": content_hash, "bytes": copy.tell()}
-            if folder.hash(copy.name) != (entry["bytes"], content_hash):
+            entry = ResourceEntry(file_name, content_hash, copy.tell())
+            if folder.hash(copy.name) != (entry.bytes, content_hash):
                 raise InputError(f"{file} changed while it was copied; try again.")
         for changed in (folder, folder.parent):
             changed.sync()
-        commit_changes(root, manifest, {RESOURCES: entries | {name: entry}})
+        commit(root, manifest.next(resources={**entries, name: entry}))
 
 
 def remove(root: Path, name: str) -> None:
     """Remove a resource from an index; raise `IndexProblem` while a model that was fitted with it remains."""
     with locked(root, "resource remove"):
         manifest = read_manifest(root)
-        entries = manifest.get(RESOURCES, {})
+        entries = manifest.resources
         if name not in entries:
             raise IndexProblem(f"{root.name} has no resource {name}; it has {', '.join(sorted(entries)) or 'none'}.")
-        users = [entry["expression"] for entry in manifest.get(FITTED, {}).values() if name in entry["resources"]]
+        users = [entry.expression for entry in manifest.fitted.values() if name in entry.resources]
         if users:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         remaining = {other: entry for other, entry in entries.items() if other != name}
-        commit_changes(root, manifest, {RESOURCES: remaining})
+        commit(root, manifest.next(resources=remaining))
 
 
-def _is_whole(folder: Directory, entry: Manifest) -> bool:
+def _is_whole(folder: Directory, entry: ResourceEntry) -> bool:
     """Return whether the file of a resource is there as it was registered."""
     try:
-        return folder.hash(entry["file"]) == (entry.get("bytes"), entry["hash"])
+        return folder.hash(entry.file) == (entry.bytes, entry.hash)
     except (OSError, IndexCorrupt):
         return False
 

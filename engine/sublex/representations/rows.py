@@ -5,7 +5,7 @@ The module writes, reads and checks rows; it does not compute them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from sublex.contracts.fitted import Rows
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
 from sublex.representations.model_store import StoreReader, StoreWriter
 
@@ -20,7 +21,7 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 ROWS_VALUE = "rows"
 
 
-def write_rows(directory: Directory, blocks: Iterable[Rows]) -> Mapping[str, Any]:
+def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
     """Write the rows of a segment, which come in blocks, and return what the manifest must record of them."""
     with FolderWriter(directory) as folder:
         store = StoreWriter(folder)
@@ -28,7 +29,7 @@ def write_rows(directory: Directory, blocks: Iterable[Rows]) -> Mapping[str, Any
         return store.finish()
 
 
-def rows_in(directory: Directory, entry: Mapping[str, Any]) -> Rows:
+def rows_in(directory: Directory, entry: FolderEntry) -> Rows:
     """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned."""
     rows = StoreReader(directory, entry).get(ROWS_VALUE)
     if not hasattr(rows, "shape") or not rows.shape:
@@ -36,7 +37,7 @@ def rows_in(directory: Directory, entry: Mapping[str, Any]) -> Rows:
     return rows
 
 
-def read_rows(directory: Directory, entry: Mapping[str, Any], docs: int) -> Rows:
+def read_rows(directory: Directory, entry: FolderEntry, docs: int) -> Rows:
     """Return the rows of a segment; raise `IndexCorrupt` unless there are `docs` of them."""
     rows = rows_in(directory, entry)
     if rows.shape[0] != docs:

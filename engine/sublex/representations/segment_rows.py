@@ -1,7 +1,7 @@
 """Keeping rows up to date: new documents are encoded before they are committed, and merged segments keep their rows.
 
-A writer calls `encode_before_commit`'s callback with the manifest that it is about to commit; the callback adds the rows of the new segment
-to it. A model that cannot encode leaves the documents uncovered and says so, and the commit goes on.
+A writer passes the manifest that it is about to commit to the function of `encode_before_commit`, which returns it with the rows of the
+new segment. A model that cannot encode leaves the documents uncovered and says so, and the commit goes on.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,9 @@ from sublex.building.writer import BeforeCommit
 from sublex.contracts.fitted import Representation, Rows
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.index.directory import Directory
-from sublex.index.manifest import FITTED, REPRESENTATIONS, SEGMENTS, Manifest
-from sublex.index.segment import Segment
+from sublex.index.entries import Manifest, ModelEntry, SeenEntry, SegmentEntry, SegmentRows
+from sublex.index.manifest import REPRESENTATIONS
+from sublex.index.segment import Segment, open_segment
 from sublex.representations.fitting import Fitting
 from sublex.representations.identity import Identity
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
@@ -35,56 +35,50 @@ LEAST_TOKENS = 1000
 
 
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
-    """Return the callback that a writer calls before it commits; it completes the manifest with the rows of the new segment.
+    """Return the function that a writer calls before it commits; it returns the manifest with the rows of the new segment.
 
-    The callback gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and the order in
+    The function gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and the order in
     which the merge wrote their live documents, if it is a new one.
     """
 
-    def before_commit(new: Manifest, replaced: Sequence[Manifest], order: np.ndarray | None) -> None:
-        if not new.get(FITTED):
-            return
+    def before_commit(new: Manifest, replaced: Sequence[SegmentEntry], order: np.ndarray | None) -> Manifest:
+        if not new.fitted:
+            return new
         if not replaced:
-            new[FITTED] = _encode_uncovered(root, new, options, "new")
-            return
+            return _encode_uncovered(root, new, options, "new")
         # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
-        unmerged = new | {"segments": replaced}
-        unmerged[FITTED] = _encode_uncovered(root, unmerged, options, "merged")
-        new[FITTED] = _merge_rows(root, new, unmerged, order, options.say)
-        _sketch_merged(Fitting(root, new, options))
+        unmerged = _encode_uncovered(root, new._replace(segments=tuple(replaced)), options, "merged")
+        merged = new._replace(fitted=_merge_rows(root, new, unmerged, order, options.say))
+        _sketch_merged(Fitting(root, merged, options))
+        return merged
 
     return before_commit
 
 
 def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: str) -> Manifest:
-    """Encode the documents that models do not cover, and return the manifest's record of all models.
+    """Encode the documents that models do not cover, and return the manifest with their rows.
 
     `which` says in messages which documents these are: "new" or "merged".
     """
     fitting = Fitting(root, manifest, options)
-    segments = {segment["name"] for segment in manifest["segments"]}
-    for name, entry in manifest[FITTED].items():
-        for folder, rows in entry["rows"].items():
-            if segments <= rows["segments"].keys():
+    segments = {segment.name for segment in manifest.segments}
+    for name, entry in manifest.fitted.items():
+        for folder, rows in entry.rows.items():
+            if segments <= rows.segments.keys():
                 continue
             try:
-                _encode_rows(fitting, name, folder, rows["expression"])
+                fitting.encode_missing_rows(*_loaded(fitting, name, folder, rows.expression))
             except SublexError as error:
-                state = f"{rows['expression']} does not cover the {which} documents. {error} When that is mended, run: "
+                state = f"{rows.expression} does not cover the {which} documents. {error} When that is mended, run: "
                 options.say(Message(state, Step("fit", root, update=True)))
                 continue
             if which == "new":
                 _advise_refit(fitting.fitted, name, root, options.say)
-    return fitting.fitted
-
-
-def _encode_rows(fitting: Fitting, name: str, folder: str, expression: str) -> None:
-    """Encode the documents without rows for one set of rows of a model; `name` and `folder` are the names on disk of model and rows."""
-    fitting.encode_missing_rows(*_loaded(fitting, name, folder, expression))
+    return manifest._replace(fitted=fitting.fitted)
 
 
 def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation, Identity]:
-    """Return a fitted representation that can encode, and its identity."""
+    """Return a fitted representation that can encode, and its identity; `name` and `folder` are the names on disk of model and rows."""
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
     identity = fitting.namer.identity(component, model)
@@ -94,20 +88,19 @@ def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[
     return model, identity
 
 
-def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], None]) -> None:
+def _advise_refit(fitted: Mapping[str, ModelEntry], name: str, root: Path, say: Callable[[str], None]) -> None:
     """Tell the user to refit a model that knows too few of the words that were added since it was fitted.
 
     The share of unknown tokens is compared with that at the time of the fit, because a model may leave out words on purpose.
     """
-    total, added = token_counts(fitted[name])
-    tokens_before = total["tokens"] - added["tokens"]
-    unknown_before = (total["unknown"] - added["unknown"]) / max(1, tokens_before)
-    if added["tokens"] < LEAST_TOKENS or added["unknown"] <= (unknown_before + UNKNOWN_SHARE_RISE) * added["tokens"]:
+    tokens, unknown, added = token_counts(fitted[name])
+    unknown_before = (unknown - added.unknown) / max(1, tokens - added.tokens)
+    if added.tokens < LEAST_TOKENS or added.unknown <= (unknown_before + UNKNOWN_SHARE_RISE) * added.tokens:
         return
-    expression = fitted[name]["expression"]
-    refitted = [*(entry["expression"] for entry in fitted.values() if name in entry["depends"]), expression]
+    expression = fitted[name].expression
+    refitted = [*(entry.expression for entry in fitted.values() if name in entry.depends), expression]
     state = (
-        f"{expression} does not know {added['unknown'] / added['tokens']:.0%} of the {counted(added['tokens'], 'token')} "
+        f"{expression} does not know {added.unknown / added.tokens:.0%} of the {counted(added.tokens, 'token')} "
         f"added since it was fitted, and {unknown_before:.0%} of those before; fit it again: "
     )
     say(Message(state, Step("forget", root, *refitted), " && ", Step("fit", root, *refitted)))
@@ -115,63 +108,61 @@ def _advise_refit(fitted: Manifest, name: str, root: Path, say: Callable[[str], 
 
 def _merge_rows(
     root: Path, new: Manifest, unmerged: Manifest, order: np.ndarray | None, say: Callable[[str], None]
-) -> Manifest:
-    """Write the rows of a merged segment for every model, and return the manifest's record of all models.
+) -> dict[str, ModelEntry]:
+    """Write the rows of a merged segment for every model, and return the entries of all models by their names.
 
     `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`. `order` has the
     places of its documents among the live documents of these segments; None if the order is theirs.
     """
-    segments = [Segment(Directory(root) / SEGMENTS / entry["name"], entry) for entry in unmerged["segments"]]
+    segments = [open_segment(root, entry) for entry in unmerged.segments]
     merged_from = {segment.name for segment in segments}
-    merged = new["segments"][-1]["name"]
+    merged = new.segments[-1].name
     fitted = {}
-    for name, entry in unmerged[FITTED].items():
+    for name, entry in unmerged.fitted.items():
         all_rows = {}
-        for folder, rows in entry["rows"].items():
-            by_segment = rows["segments"]
+        for folder, rows in entry.rows.items():
+            by_segment = rows.segments
             kept = {segment: written for segment, written in by_segment.items() if segment not in merged_from}
             if merged_from <= by_segment.keys():
                 try:
                     source = Directory(root) / REPRESENTATIONS / name / folder
                     kept[merged] = _write_merged(source, by_segment, segments, merged, order)
                 except (IndexCorrupt, PluginError) as error:
-                    say(f"{rows['expression']} does not cover the merged documents. {error}")
-            all_rows[folder] = rows | {"segments": kept}
-        fitted[name] = entry | {"rows": all_rows, "seen": _merge_token_counts(entry, merged_from, merged)}
+                    say(f"{rows.expression} does not cover the merged documents. {error}")
+            all_rows[folder] = rows._replace(segments=kept)
+        fitted[name] = entry._replace(rows=all_rows, seen=_merge_token_counts(entry, merged_from, merged))
     return fitted
 
 
 def _sketch_merged(fitting: Fitting) -> None:
     """Make the sketches of merged segments. A model that cannot make one finds documents without it, so its error is no news."""
-    covering = {segment["name"] for segment in fitting.manifest["segments"]}
-    if fitting.manifest["segments"][-1]["docs"] < LEAST_DOCUMENTS:
+    covering = {segment.name for segment in fitting.manifest.segments}
+    if fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS:
         return
     for name, entry in fitting.fitted.items():
-        for folder, rows in entry["rows"].items():
-            if covering <= rows["segments"].keys():
+        for folder, rows in entry.rows.items():
+            if covering <= rows.segments.keys():
                 with suppress(SublexError):
-                    model, identity = _loaded(fitting, name, folder, rows["expression"])
-                    fitting.write_missing_sketches(model, identity, rows["segments"])
+                    model, identity = _loaded(fitting, name, folder, rows.expression)
+                    fitting.write_missing_sketches(model, identity, rows.segments)
 
 
-def _merge_token_counts(entry: Manifest, merged_from: set[str], merged: str) -> Manifest:
+def _merge_token_counts(entry: ModelEntry, merged_from: set[str], merged: str) -> dict[str, SeenEntry]:
     """Return a model's token counts by segment after a merge: the merged segment gets the sums."""
-    counts = {segment: tokens for segment, tokens in entry["seen"].items() if segment not in merged_from}
-    if merged_from <= entry["seen"].keys():
-        total, added = token_counts(entry, merged_from)
-        counts[merged] = total | {"added": added}
-    return counts
+    seen = {segment: counts for segment, counts in entry.seen.items() if segment not in merged_from}
+    return seen | {merged: token_counts(entry, merged_from)} if merged_from <= entry.seen.keys() else seen
 
 
 def _write_merged(
-    folder: Directory, by_segment: Mapping[str, Any], segments: Sequence[Segment], merged: str, order: np.ndarray | None
-) -> Manifest:
+    folder: Directory, by_segment: Mapping[str, SegmentRows], segments: Sequence[Segment], merged: str,
+    order: np.ndarray | None,
+) -> SegmentRows:  # fmt: skip
     """Write the rows of the live documents of some segments as the rows of the merged segment; return the manifest's entry."""
 
     def live_rows() -> Iterator[Rows]:
         kind = None
         for segment in segments:
-            rows = read_rows(folder / segment.name, by_segment[segment.name]["data"], segment.docs)
+            rows = read_rows(folder / segment.name, by_segment[segment.name].data, segment.docs)
             if kind_of_rows(rows) != (kind := kind or kind_of_rows(rows)):
                 raise PluginError("Their rows are of different shapes or types.")
             live = ~segment.dead
@@ -179,7 +170,7 @@ def _write_merged(
                 block = slice(begin, begin + DOCUMENTS_PER_BLOCK)
                 yield rows[block][live[block]]
 
-    return {"data": write_rows(folder / merged, live_rows() if order is None else _ordered(live_rows(), order))}
+    return SegmentRows(write_rows(folder / merged, live_rows() if order is None else _ordered(live_rows(), order)))
 
 
 def _ordered(blocks: Iterable[Rows], order: np.ndarray) -> Iterator[Rows]:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 import xxhash
@@ -20,6 +18,7 @@ from sublex.errors import IndexCorrupt, SublexError
 from sublex.estimators.blocks import one_thread
 from sublex.index import derived
 from sublex.index.directory import Directory
+from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder
 from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, Source, sketch_of
 from sublex.tools.workers import Workers
@@ -61,9 +60,9 @@ def read_sketch(rows: Directory, key: np.ndarray, docs: int) -> Sketch | None:
         return None
 
 
-def key_of(model: Mapping[str, Any], rows: Mapping[str, Any]) -> np.ndarray:
+def key_of(model: FolderEntry, rows: FolderEntry) -> np.ndarray:
     """Return the key of a sketch: a hash of the manifest's entries for the model and for the rows of the segment."""
-    parts = [VERSION, model["checksum"], rows["checksum"]]
+    parts = [VERSION, model.checksum, rows.checksum]
     return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
 
 

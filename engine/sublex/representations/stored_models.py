@@ -13,7 +13,9 @@ from typing import Any, TypeVar
 from sublex.contracts.fitted import Fitted
 from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
-from sublex.index.manifest import REPRESENTATIONS, Manifest
+from sublex.index.entries import Manifest, ModelEntry, ResourceEntry, SeenEntry, TokenCounts
+from sublex.index.manifest import REPRESENTATIONS
+from sublex.index.schema import ABSENT
 from sublex.language import plugins
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.model_store import StoreReader
@@ -22,8 +24,6 @@ from sublex.tools.messages import Message, Step
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
 MODEL = "model"
-# Token counts that the manifest keeps for each model and segment.
-TOKEN_COUNTS = ("tokens", "unknown")
 # Fitted models listed in a message before "and N more".
 LISTED_MODELS = 8
 Model = TypeVar("Model", bound=Fitted)
@@ -31,9 +31,9 @@ Model = TypeVar("Model", bound=Fitted)
 
 def namer(
     root: Path,
-    manifest: Manifest,
+    manifest: Manifest | None,
     registry: plugins.Registry | None = None,
-    other_resources: Manifest | None = None,
+    other_resources: Mapping[str, ResourceEntry] = ABSENT,
 ) -> Namer:
     """Return a `Namer` for the models of an index.
 
@@ -42,13 +42,13 @@ def namer(
     return Namer(registry or plugins.load(), Resources(root, manifest, other_resources))
 
 
-def load_model(root: Path, entry: Manifest, identity: Identity, model: Model) -> Model:
+def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Model) -> Model:
     """Load the files of a fitted model into `model`, an unfitted instance, and return it.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
-    with contract(identity.kind, identity.expression), advising_refit(root, entry["expression"]):
-        model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry["model"]))
+    with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
+        model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model))
     return model
 
 
@@ -63,21 +63,21 @@ def advising_refit(root: Path, expression: str) -> Iterator[None]:
         raise IndexCorrupt(Message(f"{damage}; run: ", *again)) from None
 
 
-def expressions_of(entry: Mapping[str, Any]) -> list[str]:
+def expressions_of(entry: ModelEntry) -> list[str]:
     """Return the expressions of a fitted model: one for each way in which it encodes documents."""
-    return sorted(rows["expression"] for rows in entry["rows"].values()) or [entry["expression"]]
+    return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]
 
 
-def not_fitted(root: Path, expression: Any, fitted: Manifest, advise: bool = True) -> str:
+def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], advise: bool = True) -> str:
     """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
     advice = (" Run: ", Step("fit", root, expression)) if advise else ()
-    if any(str(expression) == entry["expression"] for entry in fitted.values()):
+    if any(str(expression) == entry.expression for entry in fitted.values()):
         changed = "with another version of the plugin, or with a file that has changed since."
         return Message(f"{expression} was fitted in {root.name} {changed}", *advice)
     return Message(f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.", *advice)
 
 
-def not_a_model(root: Path, expression: Any, fitted: Manifest) -> str:
+def not_a_model(root: Path, expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
     """Return the message for an expression, such as BM25, that is given as a fitted model and is none."""
     if not fitted:
         problem = f"{expression} is not a single fitted model, and {root.name} has none; fit one: "
@@ -85,25 +85,25 @@ def not_a_model(root: Path, expression: Any, fitted: Manifest) -> str:
     return f"{expression} is not a single fitted model; name one that is fitted in {root.name}: {_listed(expression, fitted)}."
 
 
-def _listed(expression: Any, fitted: Manifest) -> str:
+def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
     """Return the expressions of some fitted models, separated by commas; those of the same component as `expression` come first."""
     name = str(expression).partition("(")[0]
-    others = {entry["expression"]: entry["expression"].partition("(")[0] != name for entry in fitted.values()}
+    others = {entry.expression: entry.expression.partition("(")[0] != name for entry in fitted.values()}
     expressions = sorted(others, key=lambda text: (others[text], text))
     more = f" and {len(expressions) - LISTED_MODELS:,} more" if len(expressions) > LISTED_MODELS else ""
     return (", ".join(expressions[:LISTED_MODELS]) or "nothing") + more
 
 
-def outdated_models(names: Namer, fitted: Manifest) -> dict[str, str]:
+def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str, str]:
     """Return why fitted models are outdated, by their names on disk: the expression of such a model no longer names it."""
     known: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for name, entry in fitted.items():
         try:
-            component = names.resolve(entry["expression"])
+            component = names.resolve(entry.expression)
             model = names.make(component)
-            if model.version != entry["version"]:
-                reasons[name] = f"fitted by version {entry['version']} of the plugin, which is now {model.version}"
+            if model.version != entry.version:
+                reasons[name] = f"fitted by version {entry.version} of the plugin, which is now {model.version}"
             elif names.identity(component, model, known).model != name:
                 reasons[name] = "a file or a model that it uses has changed"
         except SublexError as error:
@@ -111,11 +111,8 @@ def outdated_models(names: Namer, fitted: Manifest) -> dict[str, str]:
     return reasons
 
 
-def token_counts(entry: Manifest, segments: Collection[str] = ()) -> tuple[Manifest, Manifest]:
-    """Return the token counts of a model over some segments (by default all), and the counts of the documents added after the fit.
-
-    Both are `{"tokens": …, "unknown": …}`, where `unknown` counts the tokens that the model does not know.
-    """
-    counts = [counts for name, counts in entry["seen"].items() if not segments or name in segments]
-    total = {name: sum(segment[name] for segment in counts) for name in TOKEN_COUNTS}
-    return total, {name: sum(segment["added"][name] for segment in counts) for name in TOKEN_COUNTS}
+def token_counts(entry: ModelEntry, segments: Collection[str] = ()) -> SeenEntry:
+    """Return the token counts of a model over some segments, by default all."""
+    seen = [seen for name, seen in entry.seen.items() if not segments or name in segments]
+    added = TokenCounts(sum(s.added.tokens for s in seen), sum(s.added.unknown for s in seen))
+    return SeenEntry(sum(s.tokens for s in seen), sum(s.unknown for s in seen), added)

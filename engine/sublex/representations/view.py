@@ -121,7 +121,7 @@ class View:
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the product of each document's row with a vector, float64."""
-        from sublex.representations import kernels
+        from sublex.representations import row_kernels
 
         vector = np.ascontiguousarray(vector, np.float64)
         products = np.empty(len(self) if docs is None else len(docs))
@@ -132,7 +132,7 @@ class View:
                     f"A vector of shape {vector.shape} cannot be multiplied with rows of {rows.shape[1:]}."
                 )
             if hasattr(rows, "indptr"):
-                kernels.sparse_products(rows.data, rows.indices, rows.indptr, vector, local, segment_products)
+                row_kernels.sparse_products(rows.data, rows.indices, rows.indptr, vector, local, segment_products)
                 products[chosen] = segment_products
                 continue
             for begin in range(0, len(local), DOCUMENTS_PER_BLOCK):
@@ -140,9 +140,9 @@ class View:
                 if rows.dtype == np.float16:
                     # Numba has no float16; a block at a time is converted to float32.
                     single = rows[block].astype(np.float32)
-                    kernels.products(single, vector, np.arange(len(block)), segment_products[begin:])
+                    row_kernels.products(single, vector, np.arange(len(block)), segment_products[begin:])
                 else:
-                    kernels.products(rows, vector, block, segment_products[begin:])
+                    row_kernels.products(rows, vector, block, segment_products[begin:])
             products[chosen] = segment_products
         return products
 
@@ -150,7 +150,7 @@ class View:
         self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
         """Return for each document the sum of count times weight over its terms, float64; see `sublex.contracts.fitted.View.dot`."""
-        from sublex.representations import kernels
+        from sublex.representations import row_kernels
 
         self.index.need("terms", "are scored by")
         few = docs is not None and len(docs) <= FEW
@@ -172,7 +172,7 @@ class View:
             # The kernel takes unsigned integers, which save it a test for negative positions.
             unsigned = forward.starts.view(np.uint64), forward.terms.view(np.uint32), forward.levels.view(np.uint32)
             segment_sums = np.empty(len(local))
-            kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
+            row_kernels.dot(*unsigned, counts, term_weights, local.view(np.uint64), segment_sums)
             sums[chosen] = segment_sums
         return sums
 

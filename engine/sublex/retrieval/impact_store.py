@@ -7,19 +7,26 @@ numbers of the impacts, in one or two bytes; `coding` says how.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import xxhash
 
 from sublex.contracts.base import VERSION
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 
+if TYPE_CHECKING:
+    from sublex.retrieval.searcher import Searcher
+
 DECLARED = "declared.json"
+# Returns the searcher of a ranker, given by its printed form.
+SearcherOf = Callable[[str], "Searcher"]
 
 
 def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
@@ -30,7 +37,7 @@ def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
 
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
     """Return the folder of a segment's document numbers. Its name depends on the segment and on Sublex's version."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry["data"]["checksum"]]).encode())
+    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry.data.checksum]).encode())
     return derived.folder_of(snapshot.path) / f"documents-{key}"
 
 
@@ -56,6 +63,34 @@ def declare(root: Path, rankers: Sequence[str]) -> None:
         raise IndexProblem(f"Cannot store impacts in {folder.path}: {error.strerror or error}.") from None
 
 
-def remove_others(snapshot: Snapshot, kept: Set[Directory]) -> None:
-    """Remove all derived data but the folders in `kept` and the documents of the snapshot's segments."""
-    derived.remove_all_but(snapshot.path, kept | {documents_folder(snapshot, segment) for segment in snapshot.segments})
+def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) -> None:
+    """Store the impacts of these rankers, given by their printed forms, and remove those of all others."""
+    declare(snapshot.path, rankers)
+    problems: list[str] = []
+    refresh(snapshot, searcher_of, problems.append)
+    if problems:
+        raise IndexProblem(problems[0])
+
+
+def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], None]) -> None:
+    """Store the impacts of the declared rankers for this snapshot. The index is committed by now, so a failure is only reported."""
+    kept = {documents_folder(snapshot, segment) for segment in snapshot.segments}
+    for name in declared(snapshot.path):
+        try:
+            searcher = searcher_of(name)
+            searcher.store()
+            kept.add(searcher.folder)
+        except SublexError as error:
+            say(f"The impacts of {name} cannot be stored. {error}")
+    derived.remove_all_but(snapshot.path, kept)
+
+
+def sizes(snapshot: Snapshot, searcher_of: SearcherOf) -> dict[str, int]:
+    """Return the bytes on disk of each declared ranker's impacts, and of the document numbers that they share."""
+    folders: dict[str, list[Directory]] = {}
+    for name in declared(snapshot.path):
+        with suppress(SublexError):
+            folders[name] = [searcher_of(name).folder]
+    if folders:
+        folders["documents"] = [documents_folder(snapshot, segment) for segment in snapshot.segments]
+    return {name: sum(folder.nbytes() for folder in group) for name, group in folders.items()}

@@ -15,7 +15,7 @@ from sublex.index.directory import Directory
 from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
-from sublex.retrieval.blocks.blocks import Blocks
+from sublex.retrieval.blocks import Blocks
 from sublex.retrieval.coding.lists import Lists
 from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
@@ -41,9 +41,9 @@ class Impacts:
         collection: Statistics,
         stored: tuple[Folder, Folder] | None = None,
     ):
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
-        self._levels = kernels.LEVELS
+        self._levels = coding_kernels.LEVELS
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         terms = len(segment.terms)
         self._state = np.full(terms, MISSING, np.uint8)
@@ -53,19 +53,19 @@ class Impacts:
         self._stored = stored if stored and self._map(*stored) else None
         if not self._stored:
             self.least, self.most = np.empty(terms, np.float32), np.empty(terms, np.float32)
-            self.kth = np.full((len(kernels.LEVELS), terms), -np.inf, np.float32)
+            self.kth = np.full((len(coding_kernels.LEVELS), terms), -np.inf, np.float32)
 
     def _map(self, documents: Folder, impacts: Folder) -> bool:
         """Use stored postings. Return False if they are not as the segment asks for."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         terms = len(self.segment.terms)
         try:
-            for name, count in (("least", terms), ("most", terms), ("kth", terms * len(kernels.LEVELS))):
+            for name, count in (("least", terms), ("most", terms), ("kth", terms * len(coding_kernels.LEVELS))):
                 impacts.expect(name, ("<f4",), count)
             self.lists.map(documents, impacts)
             self.least, self.most = impacts["least"].all(), impacts["most"].all()
-            self.kth = impacts["kth"].all().reshape(len(kernels.LEVELS), terms)
+            self.kth = impacts["kth"].all().reshape(len(coding_kernels.LEVELS), terms)
         except IndexCorrupt:
             return False
         return True

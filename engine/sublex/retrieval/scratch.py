@@ -13,12 +13,12 @@ class Scratch(threading.local):
     _terms = _k = -1
 
     def __init__(self) -> None:
-        from sublex.retrieval.windows import kernels
+        from sublex.retrieval import window_kernels
 
-        self._rows = kernels.PLACE_ROWS, kernels.SHARE_ROWS
-        size = kernels.SPAN
+        self._rows = window_kernels.PLACE_ROWS, window_kernels.SHARE_ROWS
+        size = window_kernels.SPAN
         self._windows = (
-            np.zeros(size), np.zeros(size, np.uint8), np.empty(size // kernels.SIZE, np.float32), np.empty(size, np.int32)
+            np.zeros(size), np.zeros(size, np.uint8), np.empty(size // window_kernels.SIZE, np.float32), np.empty(size, np.int32)
         )  # fmt: skip
 
     def arrays(self, terms: int, k: int) -> tuple[np.ndarray, ...]:

@@ -72,10 +72,9 @@ class Searcher:
 
     @cached_property
     def _weighs(self) -> bool:
-        """Whether the ranker has a `weight` of its own; the inherited one returns the very array that it receives."""
-        asked, some = np.array([1.0, 2.0]), np.ones(2)
-        with contract("ranker", self.ranker), np.errstate(all="ignore"):
-            return self.ranker.weight(asked, TermStats(some, some), self.snapshot.statistics) is not asked
+        """Whether the ranker has a `weight` of its own; the inherited one returns what it receives."""
+        with contract("ranker", self.ranker):
+            return getattr(self.ranker.weight, "__func__", None) is not Ranker.weight
 
     def search(self, query: Weighted, k: int = 10) -> Hits:
         """Return the best k documents for one query."""
@@ -97,15 +96,15 @@ class Searcher:
     @cached_property
     def _kernels(self) -> ModuleType:
         # Imported with the first search, because it imports Numba.
-        from sublex.retrieval import kernels
+        from sublex.retrieval import retrieval_kernels
 
-        return kernels
+        return retrieval_kernels
 
     @cached_property
     def _key_kernels(self) -> ModuleType:
-        from sublex.retrieval.keys import kernels
+        from sublex.retrieval import key_kernels
 
-        return kernels
+        return key_kernels
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
@@ -158,30 +157,23 @@ class Searcher:
         # Made with the first search, because it imports Numba.
         return Scratch()
 
-    def scores(self, queries: Sequence[Weighted], docs: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return the scores of given documents for each query, equal to those of retrieval; -inf for a document without a query term."""
-        from sublex.retrieval.rescoring.kernels import rescore
+    def scores(self, query: Weighted, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of documents for a query, equal to those of retrieval; -inf for a document without a query term."""
+        from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
-        ends, terms, weights = self._weighted(queries)
-        sizes = np.array([len(own) for own in docs], np.int64)
-        flat = np.concatenate([np.empty(0, np.int32), *docs]).astype(np.int64)
-        order = np.lexsort((flat, np.repeat(np.arange(len(sizes)), sizes)))
-        sums = np.empty(len(flat))
-        for segment, (impacts, own) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
+        ends, terms, weights = self._weighted([query])
+        order, sums = np.argsort(docs), np.empty(len(docs))
+        for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
             base, end = self.snapshot.bases[segment : segment + 2]
-            own_ends, own_terms, own_weights = _of_segment(own, ends, terms, weights)
-            impacts.need(own_terms)
-            inside = order[(flat[order] >= base) & (flat[order] < end)]
-            wanted_ends = np.cumsum(np.bincount(np.repeat(np.arange(len(sizes)), sizes)[inside], minlength=len(sizes)))
-            found = np.empty(len(inside))
-            wanted = (flat[inside] - base).astype(np.int32)
+            own = _of_segment(ordinals, ends, terms, weights)
+            impacts.need(own[1])
+            inside = order[(docs[order] >= base) & (docs[order] < end)]
+            found, wanted = np.empty(len(inside)), (docs[inside] - base).astype(np.int32)
             lists = impacts.lists
-            rescore(
-                lists.docs, lists.runs, lists.codes, lists.rows, own_ends, own_terms, own_weights, wanted_ends, wanted, found
-            )  # fmt: skip
+            rescore(lists.docs, lists.runs, lists.codes, lists.rows, *own, np.array([len(inside)]), wanted, found)
             sums[inside] = found
-        return np.split(sums.astype(np.float32), np.cumsum(sizes)[:-1])
+        return sums.astype(np.float32)
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
         """Return (term, number, weight) for each query term that the index contains, in the order in which impacts are added up."""

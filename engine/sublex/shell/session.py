@@ -110,7 +110,7 @@ class Session:
         """Return whether another process has committed a generation since the index was opened."""
         if self._index is None or self._seen == (now := _version(self.path)):
             return False
-        changed = bool(now) and read_manifest(self.path)["generation"] != self._index.generation
+        changed = bool(now) and read_manifest(self.path).generation != self._index.generation
         # The session's own changes, such as fitting, open the new generation themselves.
         self._seen = self._seen if changed else now
         return changed

@@ -80,11 +80,12 @@ def offsets(topics: np.ndarray, count: int) -> np.ndarray:
 
 
 def first_repeated(topics: np.ndarray, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of rows with the same topic and document, as two arrays: the earlier rows and the later ones."""
+    """Return the pairs of rows with the same topic and document: the earlier rows, and the later ones in ascending order."""
     keys = topics.astype(np.int64) << 32 | docs
     in_order = np.sort(keys)
     if not (in_order[1:] == in_order[:-1]).any():
         return np.empty(0, np.int64), np.empty(0, np.int64)
     order = np.argsort(keys, kind="stable")
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    same = same[np.argsort(order[same + 1])]
     return order[same], order[same + 1]

@@ -16,7 +16,9 @@ from sublex.tools.arguments import shown
 from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text
-from sublex.trec.qrels import GRADES, Judgement, Qrels, collect, read_qrels
+from sublex.trec.qrels import Qrels
+from sublex.trec.qrels_reader import GRADES, Judgement, collect, read_qrels
+from sublex.trec.rows import refuse
 from sublex.trec.run_reader import read_run
 from sublex.trec.runs import Run, ranked
 from sublex.trec.topic_formats import QID_ALIASES
@@ -64,10 +66,10 @@ def qrels_of(given: Any) -> Qrels:
     topics, qids = _numbered(columns.qids, "topic")
     docs, docnos = _numbered(columns.docnos, "document")
     judgements = (
-        Judgement(qids[topic], docnos[doc], _grade(grade, qids[topic]), 0)
+        Judgement(qids[topic], docnos[doc], _grade(grade, qids[topic]))
         for topic, doc, grade in zip(topics.tolist(), docs.tolist(), columns.numbers, strict=True)
     )
-    qrels = collect(judgements, "", "", Report())
+    qrels, _ = collect(judgements, "", "", refuse, Report())
     if not len(qrels):
         raise InputError(f"There are no judgements; {QRELS.expected}.")
     return qrels
@@ -84,10 +86,9 @@ def run_of(given: Any, tag: str = "run") -> Run:
     topics, qids = _numbered(columns.qids, "topic", given if isinstance(given, Mapping) else ())
     docs, docnos = _numbered(columns.docnos, "document")
     scores = _scores(columns)
-    order = np.argsort(topics, kind="stable")
-    _, later = first_repeated(topics[order], docs[order])
+    _, later = first_repeated(topics, docs)
     if len(later):
-        row = order[later[0]]
+        row = later[0]
         raise InputError(f"Topic {qids[topics[row]]} has {docnos[docs[row]]} twice; keep one of the two.")
     return ranked(qids, topics, docs, scores, Strings.of(docnos), tag=tag)
 

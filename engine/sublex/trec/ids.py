@@ -1,4 +1,4 @@
-"""Check the ids of topics and documents that Python code gives: texts, or whole numbers, which become texts."""
+"""Check the ids of topics and documents: white space, and ids from Python code that are no texts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.tools.arguments import shown
+from sublex.tools.strings import Strings
 
 
 def id_text(value: Any, kind: str) -> str:
@@ -17,3 +18,13 @@ def id_text(value: Any, kind: str) -> str:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
     raise InputError(f"The {kind} id {shown(value)} is neither a text nor a whole number; make it a text.")
+
+
+def with_white_space(ids: Strings) -> np.ndarray:
+    """Return the places of the ids that are empty or have white space, so that a run or qrels cannot hold them."""
+    from sublex.trec import kernels
+
+    kinds = kernels.classify(ids.arena, ids.starts, ids.sizes)
+    # The kernel knows ASCII; Python decides whether other characters are white space.
+    places = [k for k in np.flatnonzero(kinds).tolist() if kinds[k] == 1 or any(map(str.isspace, ids[k]))]
+    return np.array(places, np.int64)

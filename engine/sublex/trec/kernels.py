@@ -1,6 +1,6 @@
 """Kernels for run files: find the columns of lines, turn digits into numbers and back, and write lines.
 
-`run_reader` calls `split` and `parse`, `run_writer` calls `shortest`, `write` and `classify`.
+`rows` calls `split`, `run_reader` calls `parse`, and `run_writer` calls `shortest`, `write` and `classify`.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ SPANS = int32[:, ::1]
 NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45, 46, 48, 57, 101
 # Powers of ten up to here are exact in float64.
 EXACT_TENS = 22
+# Whole numbers up to here are exact in float64.
+EXACT_WHOLE = 2**53
 TENS = 10.0 ** np.arange(EXACT_TENS + 1)
 # Digits of a mantissa that fit int64.
 MOST_DIGITS = 18
@@ -75,7 +77,11 @@ def split(buf, width):
 
 @inner
 def _number(buf, i, end, tens):
-    """Return a decimal number to within a few units of float64's last place, and whether it is a number within range."""
+    """Return a decimal number to within a few units of float64's last place, and how certain it is.
+
+    Certainty is 0 for a text that is no number within range, 1 for a value that may be off in its last places, and 2 for the
+    float64 that is nearest to the number.
+    """
     negative = buf[i] == MINUS
     if buf[i] == MINUS or buf[i] == PLUS:
         i += 1
@@ -108,24 +114,25 @@ def _number(buf, i, end, tens):
             i += 1
         exponent += sign * power
     if i < end or not seen or abs(exponent) > EXACT_TENS:
-        return 0.0, False
+        return 0.0, 0
+    # One operation on two exact numbers rounds once.
     value = mantissa * tens[exponent] if exponent >= 0 else mantissa / tens[-exponent]
-    return -value if negative else value, True
+    return -value if negative else value, 2 if mantissa <= EXACT_WHOLE else 1
 
 
-@kernel((TEXT, SPANS, F64), before="read-runs")
+@kernel((TEXT, SPANS, F64), before="read-runs lint")
 def parse(buf, spans, tens):
-    """Return numbers as float32, and whether each is certain.
+    """Return numbers as float64, and how certain each is: 2 if it is the nearest float64, 1 if it rounds to the right float32.
 
-    A number is certain if all float64 values within the reading error round to the same finite float32.
+    Certainty 1 means that all float64 values within the reading error round to the same finite float32; 0 means neither.
     """
-    values, certain = np.empty(len(spans), np.float32), np.empty(len(spans), np.bool_)
+    values, certainties = np.empty(len(spans), np.float64), np.empty(len(spans), np.uint8)
     slack = 2.0**-50
     for k in range(len(spans)):
-        value, sure = _number(buf, spans[k, 0], spans[k, 1], tens)
+        value, certainty = _number(buf, spans[k, 0], spans[k, 1], tens)
         low, high = np.float32(value * (1 - slack)), np.float32(value * (1 + slack))
-        values[k], certain[k] = np.float32(value), sure and low == high and abs(low) < np.inf
-    return values, certain
+        values[k], certainties[k] = value, certainty if low == high and abs(low) < np.inf else 0
+    return values, certainties
 
 
 @kernel((F32, I32, F64), before="write-runs")

@@ -8,8 +8,9 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,148 +18,90 @@ import numpy as np
 
 from sublex.analysis.interner import Interner
 from sublex.contracts.base import NO_FIELDS, Report
-from sublex.errors import InputError
-from sublex.readers.lines import numbered_lines, refuse, utf8_lines, whole_lines
+from sublex.readers import lines
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
-from sublex.trec.columns import first_repeated
+from sublex.tools.strings import Strings, read_only
+from sublex.trec.columns import offsets
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
-from sublex.trec.runs import Run, ranked
+from sublex.trec.rows import (
+    NUMBER,
+    Fault,
+    Listener,
+    Rows,
+    first_rows,
+    header,
+    is_number,
+    miscounted,
+    pieces_of_text,
+    refuse,
+    report_repeated,
+)
+from sublex.trec.runs import Run, ranking
 
 # Bytes of a file that are parsed at a time.
 PIECE = 1 << 24
 # Comments at the head of a run that are searched for metadata.
 MOST_COMMENTS = 100_000
-# The byte order marks of UTF-16.
-UTF16 = (b"\xff\xfe", b"\xfe\xff")
 EXPECTED = "a run has six, qid Q0 docno rank score tag"
-NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
 class Layout(NamedTuple):
-    """How many columns a run file has, and the positions of the columns that are read; `tag` is -1 if there is none."""
+    """The columns of a run file, and the positions of those that are read; `tag` is -1 if there is none."""
 
-    columns: int
+    name: str
+    columns: tuple[str, ...]
+    docno: int
+    rank: int
+    score: int
+    tag: int = -1
     qid: int = 0
-    docno: int = 2
-    score: int = 4
-    tag: int = 5
 
 
-SIX = Layout(6)
-NO_TAG = Layout(5, tag=-1)
-NO_Q0 = Layout(5, docno=1, score=3, tag=4)
+SIX = Layout("six columns", ("qid", "Q0", "docno", "rank", "score", "tag"), 2, 3, 4, 5)
+NO_TAG = Layout("no tag", ("qid", "Q0", "docno", "rank", "score"), 2, 3, 4)
+NO_Q0 = Layout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
-class _Hits:
-    """The hits read so far, in the order of the file; topic ids, docnos and tags are numbers."""
+class Details(NamedTuple):
+    """What lint checks of each hit besides: the position of its tag, its rank (NaN for no number), and its score as float64."""
 
-    def __init__(self) -> None:
-        self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
-        self.columns: list[tuple[np.ndarray, ...]] = []
-
-    def add(self, buf: np.ndarray, layout: Layout, spans: np.ndarray, lines: np.ndarray, scores: np.ndarray) -> None:
-        """Add lines of a file; `spans` is where the columns begin and end in `buf`."""
-        topics = self._intern(self.qids, buf, spans[:, layout.qid])
-        docs = self._intern(self.docnos, buf, spans[:, layout.docno])
-        if layout.tag >= 0:
-            self._intern(self.tags, buf, spans[:, layout.tag])
-        self.columns.append((topics, docs, scores, lines))
-
-    def _intern(self, table: Interner, buf: np.ndarray, spans: np.ndarray) -> np.ndarray:
-        starts = spans[:, 0].astype(np.int64)
-        return table.add(buf, starts, spans[:, 1] - starts)
-
-    def joined(self) -> Iterator[np.ndarray]:
-        """Yield topics, documents, scores and line numbers, each as one array."""
-        for place, kind in enumerate((np.int32, np.int32, np.float32, np.int64)):
-            yield np.concatenate([np.empty(0, kind), *(columns[place] for columns in self.columns)])
+    tags: np.ndarray
+    ranks: np.ndarray
+    scores: np.ndarray
 
 
-def read_run(path: str | os.PathLike[str]) -> Run:
-    """Read a run file, plain or compressed, or `-` for standard input.
+class RunFile(NamedTuple):
+    """The hits of a run file, each document of a topic once, the distinct tags, and the comments before the hits."""
 
-    Metadata come from the comments at its head, else from the file next to it. Raise InputError, with the line, for a
-    malformed line and for a document that a topic has twice with different scores.
-    """
-    source, report, hits = FileSource(path), Report(), _Hits()
-    layout: Layout | None = None
-    comments: list[str] = []
-    with source.open() as stream:
-        for first, piece in whole_lines(stream, PIECE, refuse(source.path)):
-            if first == 1 and (piece[:2] in UTF16 or (len(piece) > 20 and not any(piece[1:20:2]))):
-                raise InputError(f"{source.path} is in UTF-16; save it as UTF-8.")
-            data = utf8_lines(piece, source.path, report)
-            if layout is None:
-                layout = _layout(data, source.path, first, comments)
-            if layout is not None:
-                _read(data, layout, source.path, first, hits)
-    if layout is None:
-        report.note(f"{source.path} holds no hits")
-    topics, docs, scores, lines = hits.joined()
-    docnos, qids = hits.docnos.strings(), hits.qids.strings().tolist()
-    earlier, later = first_repeated(topics, docs)
-    differing = np.flatnonzero(scores[earlier] != scores[later])
-    if len(differing):
-        a, b = earlier[differing], later[differing]
-        at = np.argmin(b)
-        raise InputError(
-            f"{source.path}:{lines[b[at]]}: topic {qids[topics[b[at]]]} has {docnos[int(docs[b[at]])]} already "
-            f"on line {lines[a[at]]}, with another score; keep one of the two."
-        )
-    if len(later):
-        verbs = ("repeat", "count") if len(later) > 1 else ("repeats", "counts")
-        repeated = f"{counted(len(later), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
-        report.note(f"{source.path}: {repeated}")
-        topics, docs, scores = (np.delete(column, later) for column in (topics, docs, scores))
-    tags = hits.tags.strings().tolist()
-    if len(tags) > 1:
-        report.note(f"{source.path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")
-    metadata = _metadata(comments, source.path, report)
-    tag = tags[0] if tags else ""
-    return ranked(qids, topics, docs, scores, docnos, tag=tag, metadata=metadata, notes=tuple(report.notes))
+    layout: Layout
+    hits: Rows
+    tags: Strings
+    comments: list[str]
+    details: Details
+
+    def order(self) -> np.ndarray:
+        """Return the places of the hits in the order of a run."""
+        return ranking(self.hits.topics, self.hits.docs, self.hits.values, self.hits.docnos)
+
+    def run(self, order: np.ndarray, **more: Any) -> Run:
+        """Return the hits in this order as a run."""
+        qids, docnos, topics, docs, scores, _ = self.hits
+        tag = self.tags[0] if len(self.tags) else ""
+        return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, tag, **more)
 
 
-def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Return the metadata of a run file without reading its hits."""
-    source, comments = FileSource(path), list[str]()
-    with source.open() as stream:
-        head = takewhile(
-            lambda line: line.startswith(b"#"), (line for _, line in numbered_lines(stream, refuse(source.path)))
-        )
-        for line in head:
-            _add_comment(comments, line)
-    return _metadata(comments, source.path, Report())
+def layout_of(rows: Iterable[Sequence[bytes]]) -> Layout:
+    """Return the layout that most of the rows show, of those that show one; six columns if none does."""
+    votes = Counter(layout for cells in rows if (layout := line_layout(cells)))
+    return votes.most_common(1)[0][0] if votes else SIX
 
 
-def _layout(data: bytes, path: str, line: int, comments: list[str]) -> Layout | None:
-    """Return the layout that the first line with columns shows, or None if there is no such line.
-
-    Comments before that line are added to `comments`.
-    """
-    for number, text in enumerate(io.BytesIO(data), line):
-        cells = text.split()
-        if not cells:
-            continue
-        if cells[0].startswith(b"#"):
-            _add_comment(comments, text)
-            continue
-        layout = SIX if len(cells) == 6 else without_one(cells)
-        if layout is None:
-            raise _miscounted(path, number, len(cells), 6)
-        return layout
-    return None
-
-
-def _add_comment(comments: list[str], line: bytes) -> None:
-    """Add a comment at the head of a run; after MOST_COMMENTS, and of a long line, nothing more is kept."""
-    if len(comments) < MOST_COMMENTS:
-        comments.append(line[: LONGEST + 1].decode(errors="replace").strip())
-
-
-def without_one(cells: Sequence[bytes]) -> Layout | None:
-    """Return the layout of a line of five columns, or None if it is not clear whether Q0 or the tag is missing."""
+def line_layout(cells: Sequence[bytes]) -> Layout | None:
+    """Return the layout of a row, or None if it has not six cells, nor five of which it is clear which one is missing."""
+    if len(cells) == 6:
+        return SIX
     if len(cells) != 5:
         return None
     without_tag = WHOLE.fullmatch(cells[3]) and NUMBER.fullmatch(cells[4]) and cells[1].upper() in (b"Q0", b"0")
@@ -168,30 +111,188 @@ def without_one(cells: Sequence[bytes]) -> Layout | None:
     return NO_TAG if without_tag else NO_Q0
 
 
-def _read(data: bytes, layout: Layout, path: str, first: int, hits: _Hits) -> None:
-    """Add the hits in whole lines to `hits`; `first` is the number of the first line."""
-    from sublex.trec import kernels
+def read_run(path: str | os.PathLike[str]) -> Run:
+    """Read a run file, plain or compressed, or `-` for standard input.
 
-    buf = np.frombuffer(data, np.uint8)
-    spans, lines, counts = kernels.split(buf, layout.columns)
-    wrong = int(np.argmax(np.append(counts, 0) != layout.columns))
-    spans, lines = spans[:wrong], lines + np.int64(first)
-    scores, certain = kernels.parse(buf, np.ascontiguousarray(spans[:, layout.score]), kernels.TENS)
-    for k in np.flatnonzero(~certain):
-        start, end = spans[k, layout.score]
-        text = data[start:end]
+    Metadata come from the comments at its head, else from the file next to it. Raise InputError, with the line, for a
+    malformed line and for a document that a topic has twice with different scores.
+    """
+    source, report = FileSource(path), Report()
+    file = read_hits(source, refuse, report)
+    metadata = _metadata(file.comments, source.path, report)
+    return file.run(file.order(), metadata=metadata, notes=tuple(report.notes))
+
+
+def read_hits(source: FileSource, listen: Listener, report: Report, detailed: bool = False) -> RunFile:
+    """Read the hits of a run file, and report its faults. Lines for which Sublex refuses a file are left out.
+
+    The details of the hits are empty unless `detailed` asks for them.
+    """
+    read = _HitsRead(source.path, detailed)
+    with source.open() as stream:
+        for first, text in pieces_of_text(stream, source.path, PIECE, listen, report):
+            listen(read.add(first, text))
+    hits, details = read.joined()
+    tags = read.tags.strings()
+    again = report_repeated(hits, source.path, listen, _other_score)
+    _note(report, source.path, hits, again, tags)
+    details = Details(*(np.delete(column, again) if detailed else column for column in details))
+    return RunFile(read.layout or SIX, hits.without(again), tags, read.comments, details)
+
+
+class _HitsRead:
+    """The hits read so far, in the order of the file; topic ids, docnos and tags are numbered."""
+
+    def __init__(self, path: str, detailed: bool) -> None:
+        self.path, self.detailed = path, detailed
+        self.layout: Layout | None = None
+        self.begun, self.comments = False, list[str]()
+        self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
+        kinds = np.int32, np.int32, np.float32, np.int64, np.int32, np.float64, np.float64
+        self.columns = [[np.empty(0, kind)] for kind in kinds]
+
+    def add(self, first: int, text: bytes) -> list[Fault]:
+        """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
+        from sublex.analysis.interning_kernels import SPARE
+        from sublex.trec import kernels
+
+        if self.layout is None:
+            start = first_rows(text)
+            self.comments += _comments(io.BytesIO(text))
+            if not start:
+                return []
+            self.layout = layout_of(start)
+        layout, buf = self.layout, np.frombuffer(bytearray(text) + bytes(SPARE), np.uint8)
+        spans, places, counts = kernels.split(read_only(buf[: len(text)]), len(layout.columns))
+        piece = _Piece(self.path, buf, spans, places + np.int64(first))
+        faults = miscounted(self.path, layout.columns, EXPECTED, piece.lines, counts)
+        piece = piece.where(counts == len(layout.columns)) if faults else piece
+        if not self.begun and len(piece.lines):
+            self.begun, cells = True, [piece.cell(0, column) for column in range(len(layout.columns))]
+            if not is_number(cells[layout.score].encode()):
+                named = header(piece.lines[0], cells, piece.no_score(0, layout))
+                faults += named
+                piece = piece.where(slice(len(named), None))
+        scores, is_junk = _scores(piece, layout.score, self.detailed)
         with np.errstate(over="ignore"):
-            scores[k] = np.float32(float(text)) if NUMBER.fullmatch(text) else np.nan
-        if not np.isfinite(scores[k]):
-            shown = text[:50].decode(errors="replace")
-            raise InputError(f"{path}:{lines[k]}: the score {shown} is not a finite float32 number.")
-    if wrong < len(counts):
-        raise _miscounted(path, lines[wrong], int(counts[wrong]), layout.columns)
-    hits.add(buf, layout, spans, lines, scores)
+            rounded = scores.astype(np.float32)
+        scores = scores if self.detailed else rounded
+        sound = np.isfinite(rounded)
+        if not sound.all():
+            faults += piece.bad_scores("score", is_junk, layout)
+            faults += piece.bad_scores("infinite", ~sound & ~is_junk, layout)
+            piece, scores, rounded = piece.where(sound), scores[sound], rounded[sound]
+        ids = piece.numbered(layout.qid, self.qids), piece.numbered(layout.docno, self.docnos)
+        tags = piece.numbered(layout.tag, self.tags) if layout.tag >= 0 else np.zeros(len(scores), np.int32)
+        details = (tags, piece.ranks(layout.rank), scores) if self.detailed else ()
+        for column, part in zip(self.columns, (*ids, rounded, piece.lines, *details), strict=False):
+            column.append(part)
+        return faults
+
+    def joined(self) -> tuple[Rows, Details]:
+        """Return all hits and their details."""
+        columns = [np.concatenate(parts) for parts in self.columns]
+        return Rows(self.qids.strings().tolist(), self.docnos.strings(), *columns[:4]), Details(*columns[4:])
 
 
-def _miscounted(path: str, line: int, found: int, expected: int) -> InputError:
-    return InputError(f"{path}:{line}: {found} column{'s' * (found != 1)} where {expected} should be; {EXPECTED}.")
+class _Piece(NamedTuple):
+    """Some rows of a run file with the number of the line of each.
+
+    Column k of row n is `buf[begin:end]`, where `begin` and `end` are `spans[n, k]` (int32). `buf` is padded for `Interner`.
+    """
+
+    path: str
+    buf: np.ndarray
+    spans: np.ndarray
+    lines: np.ndarray
+
+    def where(self, chosen: np.ndarray | slice) -> _Piece:
+        """Return the chosen rows."""
+        return self._replace(spans=self.spans[chosen], lines=self.lines[chosen])
+
+    def cell(self, row: int, column: int) -> str:
+        """Return the text of a cell."""
+        begin, end = self.spans[row, column]
+        return self.buf[begin:end].tobytes().decode(errors="replace")
+
+    def numbered(self, column: int, table: Interner) -> np.ndarray:
+        """Return the number in the table of each cell of a column, adding cells that are new."""
+        begins = self.spans[:, column, 0].astype(np.int64)
+        return table.add_padded(self.buf, begins, self.spans[:, column, 1] - begins)
+
+    def ranks(self, column: int) -> np.ndarray:
+        """Return the ranks of a column as float64, NaN for those that are no numbers."""
+        ranks, certainties = self.parsed(column)
+        return np.where(certainties == 2, ranks, np.nan)
+
+    def parsed(self, column: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the cells of a column as float64, and how certain each is, as `kernels.parse` does."""
+        from sublex.trec import kernels
+
+        return kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), kernels.TENS)
+
+    def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
+        """Return the fault of the rows that a mask chooses; nothing if there are none."""
+        rows = np.flatnonzero(wrong)
+        if not len(rows):
+            return []
+        return [
+            Fault(kind, self.lines[rows], self.no_score(rows[0], layout), {"cell": self.cell(rows[0], layout.score)})
+        ]
+
+    def no_score(self, row: int, layout: Layout) -> str:
+        """Return the message about a row's score."""
+        score = self.cell(row, layout.score)[:50]
+        return f"{self.path}:{self.lines[row]}: the score {score} is not a finite float32 number."
+
+
+def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of a piece as float64, and a mask of those that are no number at all.
+
+    They round to the right float32; with `exact` they are the float64 nearest to the text.
+    """
+    scores, certainties = piece.parsed(column)
+    unsure, is_junk = np.flatnonzero(certainties < (2 if exact else 1)), np.zeros(len(scores), np.bool_)
+    if len(unsure):
+        table = Interner()
+        places = piece.where(unsure).numbered(column, table)
+        numbers = [float(text) if is_number(text) else None for text in table.strings().tobytes()]
+        scores[unsure] = np.array(numbers, np.float64)[places]
+        is_junk[unsure] = np.array([number is None for number in numbers], np.bool_)[places]
+    return scores, is_junk
+
+
+def _note(report: Report, path: str, hits: Rows, again: np.ndarray, tags: Sequence[str]) -> None:
+    """Note that a run has no hits, hits that come again, or several tags."""
+    if not len(hits.lines):
+        report.note(f"{path} holds no hits")
+    if len(again):
+        verbs = ("repeat", "count") if len(again) > 1 else ("repeats", "counts")
+        repeated = f"{counted(len(again), 'line')} {verbs[0]} a hit with the same score and {verbs[1]} once"
+        report.note(f"{path}: {repeated}")
+    if len(tags) > 1:
+        report.note(f"{path}: {len(tags):,} different tags ({', '.join(tags[:3])}…)")
+
+
+def _other_score(about: Mapping[str, Any]) -> str:
+    return (
+        "{where}topic {qid} has {docno} already on line {line_before}, with another score; keep one of the two."
+    ).format_map(about)
+
+
+def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    """Return the metadata of a run file without reading its hits."""
+    source = FileSource(path)
+    with source.open() as stream:
+        head = (line for _, line in lines.numbered_lines(stream, lines.refuse(source.path)))
+        return _metadata(_comments(head), source.path, Report())
+
+
+def _comments(head: Iterable[bytes]) -> list[str]:
+    """Return the comments before the first row; after MOST_COMMENTS, and of a long line, nothing more is kept."""
+    texts = (line.strip() for line in takewhile(lambda line: line.lstrip()[:1] in (b"", b"#"), head))
+    comments = (text[: LONGEST + 1].decode(errors="replace").strip() for text in texts if text)
+    return list(islice(comments, MOST_COMMENTS))
 
 
 def _metadata(comments: list[str], path: str, report: Report) -> Mapping[str, Any]:

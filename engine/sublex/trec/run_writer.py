@@ -19,6 +19,7 @@ from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
 from sublex.tools.files import replacing
 from sublex.tools.strings import Strings
+from sublex.trec.ids import with_white_space
 from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
 # Where the metadata of a run can go.
@@ -135,24 +136,16 @@ def _digits(value: np.float32) -> tuple[int, int]:
 
 def check_docnos(docnos: Strings) -> None:
     """Raise InputError for a docno that a run file cannot hold. Commands call this before they search an index."""
-    from sublex.trec import kernels
-
-    kinds = kernels.classify(docnos.arena, docnos.starts, docnos.sizes)
-    for place in np.flatnonzero(kinds):
-        if kinds[place] == 1 or not _is_word(docnos[int(place)]):
-            raise InputError(
-                f"Document {docnos[int(place)]!r} cannot be in a run, because white space separates the columns of a run; "
-                "index the collection with other ids."
-            )
-
-
-def _is_word(text: str) -> bool:
-    return text != "" and not any(character.isspace() for character in text)
+    for place in with_white_space(docnos)[:1].tolist():
+        raise InputError(
+            f"Document {docnos[place]!r} cannot be in a run, because white space separates the columns of a run; "
+            "index the collection with other ids."
+        )
 
 
 def check_word(text: str, what: str) -> None:
     """Raise InputError for an id or a tag that a run file cannot hold."""
-    if not _is_word(text):
+    if not text or any(map(str.isspace, text)):
         raise InputError(f"The {what} {text!r} is empty or has white space, which separates the columns of a run.")
     if text.startswith("#"):
         raise InputError(f"The {what} {text!r} begins with #, which marks comments in a run; choose another.")

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import Report
@@ -18,6 +19,7 @@ from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import FileSource, decode
 from sublex.readers.tsv import csv_rows
+from sublex.trec.rows import Fault, Listener
 
 # Names that the id of a topic may have; the first that a record has counts.
 QID_ALIASES = (
@@ -53,22 +55,14 @@ class Record(NamedTuple):
     line: int
 
 
-class Malformed(InputError):
-    """An error for a record that is not a topic, with the number of its first line. Reading can go on after it."""
-
-    def __init__(self, path: str, line: int, reason: str, column: int = 0):
-        super().__init__(f"{path}:{line}:{column}: {reason}" if column else f"{path}:{line}: {reason}")
-        self.line, self.reason = line, reason
+# Yields the records of a file, and faults of single records; closing the generator closes the file.
+RecordStream = Generator[Record | Fault, None, None]
 
 
-# Yields the records of a file; closing the generator closes the file.
-RecordStream = Generator[Record | Malformed, None, None]
+def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[Record]]:
+    """Return the format of a topic file and its records, and report malformed records and ids that come again.
 
-
-def records(source: FileSource, report: Report) -> tuple[str, RecordStream]:
-    """Return the format of a file, and a generator of its records, the malformed ones included.
-
-    Raise InputError for a file that is empty or in no known format.
+    Those records are left out. Raise InputError for a file that is empty or in no known format.
     """
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
@@ -77,7 +71,31 @@ def records(source: FileSource, report: Report) -> tuple[str, RecordStream]:
     if not form:
         problem = "is empty" if not head else "is no topic file that Sublex knows"
         raise InputError(f"{source.path} {problem}; expected are {EXPECTED}.")
-    return form, FORMATS[form](source, report)
+    with closing(FORMATS[form](source, report)) as stream:
+        return form, distinct_records(stream, source.path, listen)
+
+
+def distinct_records(stream: Iterable[Record | Fault], path: str, listen: Listener) -> list[Record]:
+    """Return the records with an id that comes for the first time; report all others, and a file without any record."""
+    records: dict[str, Record] = {}
+    for record in stream:
+        if isinstance(record, Fault):
+            listen([record])
+        elif record.qid in records:
+            before = records[record.qid].line
+            refusal = f"{path}:{record.line}: topic {record.qid} is on line {before} already; keep one of the two."
+            listen([Fault("topic again", [record.line], refusal, {"qid": record.qid, "line_before": before})])
+        else:
+            records[record.qid] = record
+    if not records:
+        listen([Fault("empty", [0], f"{path} holds no topics.")])
+    return list(records.values())
+
+
+def _malformed(path: str, line: int, reason: str, column: int = 0) -> Fault:
+    """Return the fault of a record that is no topic and begins on this line."""
+    place = f"{path}:{line}:{column}" if column else f"{path}:{line}"
+    return Fault("record", [line], f"{place}: {reason}", {"reason": reason})
 
 
 def format_of(head: bytes) -> str:
@@ -125,7 +143,7 @@ def _marked_up(source: FileSource, report: Report, element: str) -> RecordStream
             names = attributes if not attributes.keys().isdisjoint(QID_ALIASES) else fields
             name = next((name for name in QID_ALIASES if names.get(name)), "")
             if not name:
-                yield Malformed(source.path, elements.line, f'<{element}> has no id; give it <num> or number="…".')
+                yield _malformed(source.path, elements.line, f'<{element}> has no id; give it <num> or number="…".')
                 continue
             qid = without_markup(attributes[name]) if names is attributes else fields[name]
             yield Record(
@@ -174,26 +192,26 @@ def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStre
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
-            yield Malformed(source.path, line, f"not JSON ({error.msg}); write one object per line.", error.colno)
+            yield _malformed(source.path, line, f"not JSON ({error.msg}); write one object per line.", error.colno)
             continue
         except (ValueError, RecursionError):
-            yield Malformed(source.path, line, "not JSON that Sublex can read; write one object per line.")
+            yield _malformed(source.path, line, "not JSON that Sublex can read; write one object per line.")
             continue
         if isinstance(record, dict):
             yield _named(record, source.path, line)
         else:
-            yield Malformed(source.path, line, "not a JSON object; write one object per line.")
+            yield _malformed(source.path, line, "not a JSON object; write one object per line.")
 
 
-def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Malformed:
-    """Return the record with this id and these string fields, or Malformed if it has no usable id."""
+def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Fault:
+    """Return the record with this id and these string fields, or a fault if it has no usable id."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
-        return Malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
+        return _malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
     value = record[name]
     qid = str(value) if type(value) is int else value.strip() if isinstance(value, str) else ""
     if not qid:
-        return Malformed(path, line, f"the id {name} is not a string or a whole number, or is empty.")
+        return _malformed(path, line, f"the id {name} is not a string or a whole number, or is empty.")
     fields = {key: text.strip() for key, text in record.items() if key != name and isinstance(text, str)}
     return Record(qid, fields, line)
 
@@ -215,7 +233,7 @@ def _csv(source: FileSource, report: Report) -> RecordStream:
         names: list[str] = []
         for line, cells, fault in csv_rows(stream, source.path, report):
             if fault:
-                yield Malformed(source.path, line, f"not CSV ({fault}).")
+                yield _malformed(source.path, line, f"not CSV ({fault}).")
             elif names:
                 yield _row(cells, names, source.path, line)
             else:
@@ -226,19 +244,19 @@ def _names(cells: list[str]) -> list[str]:
     return [cell.strip().strip('"').lower() for cell in cells]
 
 
-def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | Malformed:
-    """Return the record of a row of a table, or Malformed if the row has another number of cells than there are names."""
+def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | Fault:
+    """Return the record of a row of a table, or a fault if the row has another number of cells than there are names."""
     if len(cells) != len(names):
         expected = f"{len(names)} ({', '.join(names)})"
         columns = f"{len(cells)} column{'s' * (len(cells) != 1)}"
-        return Malformed(path, line, f"{columns} where {expected} should be.")
+        return _malformed(path, line, f"{columns} where {expected} should be.")
     return _named(dict(zip(names, cells, strict=True)), path, line)
 
 
 def _colon(source: FileSource, report: Report) -> RecordStream:
     for line, text in _lines(source, report):
         if not _COLON.match(text.lstrip()):
-            yield Malformed(source.path, line, "no colon after the topic's id; write qid:query.")
+            yield _malformed(source.path, line, "no colon after the topic's id; write qid:query.")
             continue
         qid, _, query = text.partition(":")
         yield Record(qid.strip(), {"query": query.strip()}, line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from typing import Any, NamedTuple, overload
 
 from sublex.contracts.base import Report
@@ -14,7 +13,8 @@ from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
-from sublex.trec.topic_formats import ALIASES, Malformed, Record, RecordStream, records
+from sublex.trec.rows import refuse
+from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
 
 # Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
@@ -94,11 +94,10 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     the line, for a malformed topic, and for a field that no topic has.
     """
     source, report = FileSource(path), Report()
-    form, stream = ("irds", _of_dataset(source.path)) if source.path.startswith(PREFIX) else records(source, report)
-    with closing(stream):
-        read = list(_distinct(stream, source.path))
-    if not read:
-        raise InputError(f"{source.path} holds no topics.")
+    if source.path.startswith(PREFIX):
+        form, read = "irds", distinct_records(_of_dataset(source.path), source.path, refuse)
+    else:
+        form, read = read_records(source, refuse, report)
     available, used = choose_fields(read, fields, source.path)
     topics = [Topic(record.qid, _text(record.fields, used), record.fields) for record in read]
     for name in used:
@@ -115,26 +114,12 @@ def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple
     return available, tuple(_resolve(name.strip(), available, path) for name in fields.split("+"))
 
 
-def _of_dataset(path: str) -> RecordStream:
+def _of_dataset(path: str) -> Iterator[Record]:
     """Yield the queries of a data set of ir_datasets; their places in it stand for the numbers of lines."""
     from sublex.trec.irds import queries
 
     for place, (qid, fields) in enumerate(queries(path), 1):
         yield Record(qid, fields, place)
-
-
-def _distinct(stream: Iterator[Record | Malformed], path: str) -> Iterator[Record]:
-    """Yield the records; raise InputError for a malformed record and for an id that occurs twice."""
-    lines: dict[str, int] = {}
-    for record in stream:
-        if isinstance(record, Malformed):
-            raise record
-        if record.qid in lines:
-            raise InputError(
-                f"{path}:{record.line}: topic {record.qid} is on line {lines[record.qid]} already; keep one of the two."
-            )
-        lines[record.qid] = record.line
-        yield record
 
 
 def _resolve(name: str, available: tuple[str, ...], path: str) -> str:

@@ -208,7 +208,7 @@ def _run(
 
 
 def _rank(scorer: Scorer, depth: int, queries: Sequence[Query]) -> list[Hits]:
-    return [scorer.find(State(query), depth).first(depth) for query in queries]
+    return [scorer.start(State(query)).find(depth).first(depth) for query in queries]
 
 
 def _cross_validated(

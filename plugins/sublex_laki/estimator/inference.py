@@ -9,11 +9,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.estimators.blocks import in_order, spans
-from sublex.estimators.lda.counts import seeds_of
+from sublex.estimators.blocks import in_order, seeds_of, spans
 from sublex_laki.estimator.network import Network
-from sublex_laki.estimator.propagation.kernels import propagate
-from sublex_laki.estimator.sampling.kernels import RANGE, STEPS, sample
+from sublex_laki.estimator.propagation_kernels import propagate
+from sublex_laki.estimator.sampling_kernels import RANGE, STEPS, sample
 from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
 
 METHODS = ("gibbs", "propagation")
@@ -43,7 +42,7 @@ class Samples(NamedTuple):
 
 
 def encode(
-    network: Network, matrix: Any, *, method: str = "gibbs", most: int = 200, sweeps: int = 5000, swaps: int = 0,
+    network: Network, matrix: Any, *, method: str = "propagation", most: int = 200, sweeps: int = 5000, swaps: int = 0,
     estimate: str = "probabilities", length: float = 0.0, seed: int = 0, workers: int = 1,
 ) -> csr_array:  # fmt: skip
     """Return the probability of each keyphrase to be on in each document, as sparse rows of documents by keyphrases.
@@ -54,7 +53,7 @@ def encode(
     Parameters
     ----------
     matrix : documents by units, counts
-    method : "gibbs", or "propagation", which uses no random numbers
+    method : "propagation", which uses no random numbers, or "gibbs"
     most : int
         The number of keyphrases that inference considers: those that the document mentions, and then those that explain its units best.
     sweeps : int

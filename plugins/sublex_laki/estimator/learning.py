@@ -10,11 +10,10 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.estimators.blocks import in_order, spans
-from sublex.estimators.lda.counts import seeds_of
+from sublex.estimators.blocks import in_order, seeds_of, spans
 from sublex_laki.estimator.inference import Samples, sampled
 from sublex_laki.estimator.network import Network
-from sublex_laki.estimator.sampling.kernels import HELD
+from sublex_laki.estimator.sampling_kernels import HELD
 from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
 
 # EM ends after ITERATIONS, or when the training perplexity has changed by less than CHANGE twice in a row.

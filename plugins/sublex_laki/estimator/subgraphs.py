@@ -9,8 +9,8 @@ from scipy.sparse import csr_array
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import rows_of
-from sublex_laki.estimator.kernels import cut
 from sublex_laki.estimator.network import Network
+from sublex_laki.estimator.subgraph_kernels import cut
 
 
 class Subgraphs(NamedTuple):

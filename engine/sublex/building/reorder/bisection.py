@@ -15,7 +15,7 @@ from sublex.tools.workers import Workers
 
 # Terms with fewer documents in the segment hardly matter to the order.
 LEAST_DOCUMENTS = 16
-# Parts with so many documents are split down to leaves in one call.
+# Documents of a part that is split down to leaves in one call.
 DOCUMENTS_PER_CALL = 1 << 13
 # More levels than any number of documents needs.
 ALL_LEVELS = 64
@@ -27,20 +27,20 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     The order depends on the postings alone. Finding it takes time in proportion to n log n for n postings, and memory for four
     bytes a posting.
     """
-    from sublex.building.reorder import kernels
+    from sublex.building.reorder import bisection_kernels
 
     starts, terms, vocabulary = _document_terms(segment)
     slopes = log_slopes(segment.docs)
     order = np.arange(segment.docs, dtype=np.int32)
 
     def bisect(part: np.ndarray, levels: int) -> None:
-        kernels.bisect(part, levels, starts, terms, slopes, vocabulary)
+        bisection_kernels.bisect(part, levels, starts, terms, slopes, vocabulary)
 
     # Large parts are split one level per call, so that threads share them, and an interrupt need not wait for the last level.
     parts = [order]
     while len(parts[0]) > DOCUMENTS_PER_CALL:
         list(workers.map(lambda part: bisect(part, 1), parts))
-        parts = [half for part in parts for half in np.split(part, [kernels.half(len(part))])]
+        parts = [half for part in parts for half in np.split(part, [bisection_kernels.half(len(part))])]
     list(workers.map(lambda part: bisect(part, ALL_LEVELS), parts))
     return order
 
@@ -51,7 +51,7 @@ def log_slopes(docs: int) -> np.ndarray:
     A term that x documents of a half contain costs log2(n / (x + 1)) bits for each of them, if the half has n documents. So f(x)
     is how many bits fewer they cost than x log2(n), which does not depend on the split.
     """
-    from sublex.building.reorder.kernels import BIT
+    from sublex.building.reorder.bisection_kernels import BIT
 
     x = np.arange(docs + 1, dtype=np.float64)
     return np.rint(BIT * (np.log2(x + 2) + x * np.log1p(1 / (x + 1)) / np.log(2))).astype(np.int32)
@@ -63,7 +63,7 @@ def _document_terms(segment: Segment) -> tuple[np.ndarray, np.ndarray, int]:
     Rare terms are left out, and those that more than half of the documents contain. The others are numbered by the number of
     their documents, the most frequent first, which keeps the counts of most postings in the processor's first caches.
     """
-    from sublex.building.reorder import kernels
+    from sublex.building.reorder import bisection_kernels
 
     df = segment.df.astype(np.int64)
     kept = np.flatnonzero((df >= LEAST_DOCUMENTS) & (df <= segment.docs // 2))
@@ -78,5 +78,5 @@ def _document_terms(segment: Segment) -> tuple[np.ndarray, np.ndarray, int]:
     terms, cursors = np.empty(starts[-1], np.int32), starts[:-1].copy()
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, _ = segment.postings(begin, end)
-        kernels.list_terms(docs, df[begin:end], numbers[begin:end], cursors, terms)
+        bisection_kernels.list_terms(docs, df[begin:end], numbers[begin:end], cursors, terms)
     return starts, terms, len(kept)

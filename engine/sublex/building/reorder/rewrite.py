@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sublex.building.reorder.bisection import similar_order
 from sublex.contracts.base import Report
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.document_terms import DocumentTermsWriter
+from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
-from sublex.index.components.texts import CompressedBlocks, TextsReader, TextsWriter, compress
+from sublex.index.components.texts import CompressedFrames, TextsReader, TextsWriter, compress
 from sublex.index.directory import Directory
+from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
@@ -28,21 +27,19 @@ LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
 _NONE = np.empty(0, np.int64)
 
 
-def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[dict[str, Any], np.ndarray]:
+def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[SegmentEntry, np.ndarray]:
     """Write a segment without deleted documents to `directory`, with similar documents next to each other.
 
     Return the entry of the new segment in the manifest, and the order: for each new document its number in the old segment.
     """
     order = similar_order(segment, workers)
     with FolderWriter(directory) as folder:
-        return write_in_order(segment, order, folder, workers), order
+        _write_in_order(segment, order, folder, workers)
+        return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 
-def write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> dict[str, Any]:
-    """Write a segment without deleted documents in a new order, and return the entry of the new segment in the manifest.
-
-    `order` has the numbers of the documents in the old segment.
-    """
+def _write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write all components of a segment; `order` has the numbers of the documents in the old segment."""
     for name in LEXICON:
         folder.put(name, segment.folder[name].all())
     _write_postings(segment, order, folder, workers)
@@ -56,7 +53,6 @@ def write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, wo
         _write_document_terms(segment, order, folder, workers)
     if "texts" in segment.folder:
         _write_texts(segment, order, folder, workers)
-    return dict(segment.entry) | {"data": folder.finish()}
 
 
 def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
@@ -79,33 +75,30 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the terms of the documents."""
-    from sublex.index import kernels
+    from sublex.index.code_kernels import encode_lists
 
     def gather(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         counts, terms, tfs = segment.terms_of(order[slice(*span)])
-        return kernels.encode_lists(terms, tfs, counts)
+        return encode_lists(terms, tfs, counts)
 
-    writer = DocumentTermsWriter(folder)
-    for data, sizes in workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)):
-        writer.add(data, sizes)
-    writer.finish()
+    write_document_lists(folder, workers.map(gather, spans(segment.uniques[order], POSTINGS_PER_CALL)))
 
 
 def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the stored documents.
 
-    The stored blocks are read several times. Each time the documents that come next in the new order are kept in memory; their
+    The stored frames are read several times. Each time the documents that come next in the new order are kept in memory; their
     texts take no more memory than the search for the order took.
     """
     texts = segment.texts
     assert texts is not None
-    blocks = range(len(texts.counts))
-    sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda block: texts.raw(block).sizes, blocks)])
+    frames = range(len(texts.counts))
+    sizes = np.concatenate([np.empty((0, 3), np.int64), *workers.map(lambda frame: texts.raw(frame).sizes, frames)])
     writer = TextsWriter(folder)
-    limit = max(LEAST_TEXTS, 4 * segment.entry["postings"])
+    limit = max(LEAST_TEXTS, 4 * segment.entry.postings)
     for begin, end in spans(sizes[order, 1] + sizes[order, 2], limit):
         documents = _Documents(texts, sizes, order[begin:end])
-        list(workers.map(documents.take_from, blocks))
+        list(workers.map(documents.take_from, frames))
         for compressed in workers.map(documents.compress, documents.spans()):
             writer.add(compressed)
     writer.finish()
@@ -123,25 +116,25 @@ class _Documents:
         self._places = np.full(len(sizes), -1, np.int64)
         self._places[docs] = np.arange(len(docs))
 
-    def take_from(self, block: int) -> None:
-        """Copy those of the documents that a stored block contains. Any thread may call this."""
-        from sublex.building.reorder import kernels
+    def take_from(self, frame: int) -> None:
+        """Copy those of the documents that a stored frame contains. Any thread may call this."""
+        from sublex.building.reorder.bisection_kernels import move
 
-        places = self._places[self._firsts[block] : self._firsts[block + 1]]
+        places = self._places[self._firsts[frame] : self._firsts[frame + 1]]
         wanted = np.flatnonzero(places >= 0)
         if len(wanted):
-            raw, places = self._texts.raw(block), places[wanted]
+            raw, places = self._texts.raw(frame), places[wanted]
             for data, column, out, starts in (
                 (raw.text, 1, self._text, self._text_starts), (raw.extra, 2, self._extra, self._extra_starts),
             ):  # fmt: skip
                 begins = starts_of(raw.sizes[:, column])[wanted]
-                kernels.move(data, begins, self._sizes[places, column], out, starts[places])
+                move(data, begins, self._sizes[places, column], out, starts[places])
 
     def spans(self) -> list[tuple[int, int]]:
         """Cut the documents into ranges (begin, end) that are compressed per call."""
         return spans(self._sizes[:, 1] + self._sizes[:, 2], TEXTS_PER_CALL)
 
-    def compress(self, span: tuple[int, int]) -> CompressedBlocks:
+    def compress(self, span: tuple[int, int]) -> CompressedFrames:
         """Compress a range of documents. Any thread may call this."""
         begin, end = span
         first_text, first_extra = self._text_starts[begin], self._extra_starts[begin]
@@ -157,8 +150,8 @@ class _Documents:
 
 def _pieces(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return pieces of bytes end to end."""
-    from sublex.building.reorder import kernels
+    from sublex.building.reorder.bisection_kernels import move
 
     out = np.empty(int(sizes.sum()), np.uint8)
-    kernels.move(read_only(data), begins, sizes, out, starts_of(sizes)[:-1])
+    move(read_only(data), begins, sizes, out, starts_of(sizes)[:-1])
     return out

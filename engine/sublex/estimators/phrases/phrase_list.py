@@ -8,11 +8,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.estimators.phrases.features import NAMES
+from sublex.contracts.fitted import Store, Stored
 from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
-from sublex.estimators.phrases.mining import Mined
-from sublex.estimators.phrases.text import Lexicon, Text
+from sublex.estimators.phrases.lexicon import Lexicon
+from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
 
+# The features of a phrase of several words.
+#
+# * concordance (f1), association (f2) and salience (f4): for the split into two parts A and B with the largest p(A)·p(B),
+#   log p/(p(A) p(B)), log c/√(c(A) c(B)), and log of p·f1; of counts after segmentation, once there are some
+# * kept: the share of the occurrences that segmentation keeps whole
+# * words; mean, least and largest idf, and that of the first and of the last word; stops: the share of common words
+# * first_stop, last_stop: whether the sequence begins or ends with a stop word
+# * quoted, bracketed, hyphened, capitals: shares of the occurrences
+# * after, before, alone: the share of the occurrences after punctuation, before punctuation, and between two
+# * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the entropy of the
+#   neighbours, where rare neighbours are taken to differ
+# * of_prefix, of_suffix: the share of the sequence in the occurrences of the sequence without its last, or its first, word
+NAMES = (
+    "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
+    "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix"
+).split()
 # A weight is the logarithm of a probability, so its size is below this.
 MOST_WEIGHT = 1e6
 
@@ -52,33 +68,31 @@ class PhraseList:
         self.forms: list[list[Any]] = values["forms"]
         self.abbreviations: list[list[Any]] = values["abbreviations"]
 
-    @classmethod
-    def of(cls, text: Text, mined: Mined) -> PhraseList:
-        """Return the phrases that were mined from a text."""
-        ngrams, singles = mined.ngrams, mined.ngrams.singles
-        words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
-        terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
-        # The nodes of single units are in the order of the units, and so number those that are kept.
-        node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
-        node_of[ngrams.last[:singles]] = np.arange(singles)
-        word_phrases = np.full(singles, -1, np.int32)
-        alone = np.flatnonzero(ngrams.lengths[mined.nodes] == 1)
-        word_phrases[mined.nodes[alone]] = alone
-        for node, phrase in mined.aliases.items():
-            word_phrases[node] = phrase
-        values = {
-            "quality": mined.quality, "counts": ngrams.counts[mined.nodes], "mentions": mined.mentions,
-            "features": mined.table[mined.nodes].astype(np.float32), "sequences": node_of[ngrams.sequences()[mined.nodes]],
-            "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
-            "forms": mined.forms, "abbreviations": mined.abbreviations,
-        }  # fmt: skip
-        return cls(words[:terms], words[terms:], values)
-
     def values(self) -> dict[str, Any]:
         """Return all that a model must store, by name."""
         stops = self.lexicon.first_stop
         words = {"terms": self.lexicon.words[:stops], "stops": self.lexicon.words[stops:]}
         return words | {name: getattr(self, name) for name in (*self.ARRAYS, *self.LISTS)}
+
+    def save(self, store: Store, prefix: str = "") -> None:
+        """Store the phrases, under names that begin with the prefix."""
+        for name, value in self.values().items():
+            store.put(prefix + name, value)
+
+    @classmethod
+    def load(cls, store: Stored, prefix: str = "") -> PhraseList:
+        """Return the phrases that `save` stored; raise `IndexCorrupt` for anything else."""
+        terms, stops = (stored_texts(store, prefix + name) for name in ("terms", "stops"))
+        values = {name: _counted_texts(store, prefix + name) for name in cls.LISTS}
+        phrases, words = len(values["forms"]), len(terms) + len(stops)
+        for name in cls.ARRAYS:
+            table = (phrases, None) if name in ("features", "sequences") else None
+            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
+            shape = table or ((words,) if name.startswith("word_") else (phrases,))
+            values[name] = stored_numbers(store, prefix + name, shape, kinds)
+        found = cls(terms, stops, values)
+        check_model(found.is_whole())
+        return found
 
     def is_whole(self) -> bool:
         """Return whether the values fit each other, so that kernels stay within their arrays."""
@@ -152,3 +166,12 @@ class PhraseList:
         np.add.at(inside, np.minimum(known + trie.lengths[found[known]], len(units)), -1)
         begins = np.flatnonzero((found >= 0) | (np.cumsum(inside)[: len(units)] == 0))
         return begins, np.where(found[begins] >= 0, trie.phrases[found[begins]], -1)
+
+
+def _counted_texts(store: Stored, name: str) -> Any:
+    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
+    lists = store.get(name)
+    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
+    for item in (item for items in lists for item in items):
+        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
+    return lists

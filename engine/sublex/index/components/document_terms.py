@@ -5,31 +5,23 @@ They are stored only if the index keeps `terms`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lengths import LengthsReader
-from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.components.strings import StringsWriter, piece_starts
+from sublex.index.format import UNSIGNED, Folder, FolderWriter
 
 
-class DocumentTermsWriter:
-    """Writes `document_terms` and `document_term_sizes`."""
-
-    def __init__(self, folder: FolderWriter):
-        self._data, self._folder = folder.stream("document_terms", np.uint8), folder
-        self._sizes = [np.empty(0, np.int64)]
-
-    def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
-        """Append the encoded lists of the next documents and the size of each in bytes."""
-        self._data.write(data)
-        self._sizes.append(sizes)
-
-    def finish(self) -> None:
-        """Write the sizes."""
-        self._folder.put("document_term_sizes", with_smallest_dtype(np.concatenate(self._sizes)))
+def write_document_lists(folder: FolderWriter, lists: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Write `document_terms` and `document_term_sizes`: the encoded lists of some documents after the other, and their sizes."""
+    writer = StringsWriter(folder, "document_term")
+    for data, sizes in lists:
+        writer.add_arrays(data, sizes)
+    writer.finish()
 
 
 class DocumentTermsReader:
@@ -63,11 +55,11 @@ class DocumentTermsReader:
     def _decode(
         self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, uniques: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from sublex.index import kernels
+        from sublex.index import code_kernels
 
         counts = uniques.astype(np.int64)
         terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
-        if kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0 or (
+        if code_kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0 or (
             len(tfs) and tfs.min() < 1
         ):
             raise IndexCorrupt(f"{self._data.path} is damaged; rebuild the index.")

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
-from sublex.index.schema import MOST
 
 
 class LengthsWriter:

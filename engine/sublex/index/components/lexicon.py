@@ -13,9 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
+from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
-from sublex.index.schema import MOST
 from sublex.tools.strings import Strings
 
 
@@ -67,7 +67,7 @@ class LexiconReader:
     """Finds terms and reads their frequencies and raw forms. A term's ordinal is its place in the lexicon."""
 
     def __init__(self, folder: Folder, terms: int, docs: int):
-        """Read the lexicon of a segment with so many terms and documents."""
+        """Read the lexicon of a segment; `terms` and `docs` are the numbers of its terms and documents."""
         self._folder, self._docs = folder, docs
         for name in ("df", "cf"):
             folder.expect(name, UNSIGNED, terms)
@@ -81,11 +81,11 @@ class LexiconReader:
 
     def find_all(self, terms: Sequence[str]) -> list[int]:
         """Return the ordinals of terms, -1 for unknown ones."""
-        from sublex.index import kernels
+        from sublex.index import lexicon_kernels
 
         wanted = Strings.of(terms)
         found = np.empty(len(wanted), np.int64)
-        kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
+        lexicon_kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
         return found.tolist()
 
     @cached_property

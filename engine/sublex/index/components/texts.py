@@ -1,6 +1,6 @@
-"""Stored documents: blocks of about 64 KiB, each compressed as one zstandard frame.
+"""Stored documents: about 64 KiB of them at a time, compressed as one zstandard frame.
 
-A block holds the sizes of its documents' titles, contents and other fields, then all contents, then all other fields as JSON.
+A frame holds the sizes of its documents' titles, contents and other fields, then all contents, then all other fields as JSON.
 The docnos are not in it. Documents are stored only if the index keeps `text`.
 """
 
@@ -19,34 +19,34 @@ from sublex.index.components.strings import piece_starts
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.readers.batch import Batch
 
-# Bytes of documents, before compression, after which a block ends.
-BLOCK_BYTES = 1 << 16
-# Bytes that a block may have after decompression, and bytes that are decompressed in one step.
-MOST_BLOCK_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
-# Decompressed blocks kept by a reader.
-CACHED_BLOCKS = 16
+# Bytes of documents, before compression, after which a frame ends.
+FRAME_BYTES = 1 << 16
+# Bytes that a frame may have after decompression, and bytes that are decompressed in one step.
+MOST_FRAME_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
+# Decompressed frames kept by a reader.
+CACHED_FRAMES = 16
 _EMPTY = np.empty(0, np.uint8)
 
 
-class CompressedBlocks(NamedTuple):
-    """Compressed blocks: their bytes end to end, the size of each, and the number of documents in each."""
+class CompressedFrames(NamedTuple):
+    """Compressed frames: their bytes end to end, the size of each, and the number of documents in each."""
 
     data: np.ndarray
     sizes: list[int]
     counts: list[int]
 
 
-def compress(batch: Batch, keep: np.ndarray) -> CompressedBlocks:
+def compress(batch: Batch, keep: np.ndarray) -> CompressedFrames:
     """Compress the documents of a batch that the mask `keep` selects. Any thread may call this.
 
-    Where a block ends depends on the documents alone, so the result is the same for any number of threads.
+    Where a frame ends depends on the documents alone, so the result is the same for any number of threads.
     """
     text, extra = batch.text, batch.extra
     text_sizes, extra_sizes = np.diff(batch.text_ends, prepend=0), np.diff(batch.extra_ends, prepend=0)
     text_starts, extra_starts = batch.text_ends - text_sizes, batch.extra_ends - extra_sizes
     selected = np.flatnonzero(keep)
     total = np.cumsum(text_sizes[selected] + extra_sizes[selected])
-    cuts = np.flatnonzero(np.diff(total // BLOCK_BYTES, prepend=0)) + 1
+    cuts = np.flatnonzero(np.diff(total // FRAME_BYTES, prepend=0)) + 1
     bounds = np.unique(np.concatenate(([0], cuts, [len(selected)])))
     compressor = zstandard.ZstdCompressor(level=1)
     frames, counts = [], []
@@ -62,7 +62,7 @@ def compress(batch: Batch, keep: np.ndarray) -> CompressedBlocks:
             parts += [extra[extra_starts[doc] : batch.extra_ends[doc]].data for doc in docs]
         frames.append(compressor.compress(b"".join(parts)))
         counts.append(len(docs))
-    return CompressedBlocks(np.frombuffer(b"".join(frames), np.uint8), [len(frame) for frame in frames], counts)
+    return CompressedFrames(np.frombuffer(b"".join(frames), np.uint8), [len(frame) for frame in frames], counts)
 
 
 class TextsWriter:
@@ -73,33 +73,33 @@ class TextsWriter:
         self._sizes: list[int] = []
         self._counts: list[int] = []
 
-    def add(self, blocks: CompressedBlocks) -> None:
-        """Append the blocks of the next documents."""
-        self._data.write(blocks.data)
-        self._sizes += blocks.sizes
-        self._counts += blocks.counts
+    def add(self, frames: CompressedFrames) -> None:
+        """Append the frames of the next documents."""
+        self._data.write(frames.data)
+        self._sizes += frames.sizes
+        self._counts += frames.counts
 
     def finish(self) -> None:
-        """Write the sizes of the blocks and their numbers of documents."""
+        """Write the sizes of the frames and their numbers of documents."""
         self._folder.put("text_sizes", with_smallest_dtype(np.array(self._sizes, np.int64)))
         self._folder.put("text_counts", with_smallest_dtype(np.array(self._counts, np.int64)))
 
 
-class TextBlock(NamedTuple):
-    """A decompressed block: for each document (title, contents, other fields) in bytes, then contents and other fields."""
+class TextFrame(NamedTuple):
+    """A decompressed frame: for each document (title, contents, other fields) in bytes, then contents and other fields."""
 
     sizes: np.ndarray
     text: np.ndarray
     extra: np.ndarray
 
     def batch(self) -> Batch:
-        """Return the block's documents as a batch without docnos."""
+        """Return the frame's documents as a batch without docnos."""
         ends = np.cumsum(self.sizes, axis=0)
         return Batch(_EMPTY, _EMPTY, self.text, ends[:, 1], self.sizes[:, 0], self.extra, ends[:, 2], Report())
 
 
 class TextsReader:
-    """Decompresses stored documents. `counts` holds the number of documents in each block."""
+    """Decompresses stored documents. `counts` holds the number of documents in each frame."""
 
     def __init__(self, folder: Folder):
         docs = len(folder["docno_sizes"])
@@ -112,45 +112,45 @@ class TextsReader:
         self._doc_ends = np.cumsum(self.counts, dtype=np.int64)
         if int(self.counts.sum(dtype=np.int64)) != docs:
             raise folder["text_counts"].damaged(f"does not count {docs:,} documents")
-        # `raw(block)` returns a block decompressed; the blocks used last stay in memory.
-        self.raw = lru_cache(maxsize=CACHED_BLOCKS)(self._decompress)
+        # `raw(frame)` returns a frame decompressed; the frames used last stay in memory.
+        self.raw = lru_cache(maxsize=CACHED_FRAMES)(self._decompress)
 
-    def frame(self, block: int) -> CompressedBlocks:
-        """Return one block as it is stored."""
-        data = self._data.part(int(self._ends[block - 1]) if block else 0, int(self._ends[block]))
-        return CompressedBlocks(data, [len(data)], [int(self.counts[block])])
+    def compressed(self, frame: int) -> CompressedFrames:
+        """Return one frame as it is stored."""
+        data = self._data.part(int(self._ends[frame - 1]) if frame else 0, int(self._ends[frame]))
+        return CompressedFrames(data, [len(data)], [int(self.counts[frame])])
 
-    def _decompress(self, block: int) -> TextBlock:
+    def _decompress(self, frame: int) -> TextFrame:
         try:
-            raw = np.frombuffer(_decompressed(self.frame(block).data.tobytes()), np.uint8)
-            docs = int(self.counts[block])
+            raw = np.frombuffer(_decompressed(self.compressed(frame).data.tobytes()), np.uint8)
+            docs = int(self.counts[frame])
             sizes = raw[: 12 * docs].view("<u4").reshape(docs, 3).astype(np.int64)
             cut = 12 * docs + int(sizes[:, 1].sum())
             if cut + int(sizes[:, 2].sum()) != len(raw):
                 raise ValueError("sizes do not add up")
         except (zstandard.ZstdError, ValueError, MemoryError) as error:
-            raise self._damaged(block, error) from None
-        return TextBlock(sizes, raw[12 * docs : cut], raw[cut:])
+            raise self._damaged(frame, error) from None
+        return TextFrame(sizes, raw[12 * docs : cut], raw[cut:])
 
-    def validate(self, block: int) -> None:
-        """Raise `IndexCorrupt` unless the documents of a block are text and their other fields JSON objects."""
-        raw = self.raw(block)
+    def validate(self, frame: int) -> None:
+        """Raise `IndexCorrupt` unless the documents of a frame are text and their other fields JSON objects."""
+        raw = self.raw(frame)
         ends = np.cumsum(raw.sizes[:, 2])
         try:
             raw.text.tobytes().decode()
             for doc in np.flatnonzero(raw.sizes[:, 2]).tolist():
                 _fields(raw.extra[ends[doc] - raw.sizes[doc, 2] : ends[doc]])
         except (ValueError, RecursionError) as error:
-            raise self._damaged(block, error) from None
+            raise self._damaged(frame, error) from None
 
-    def _damaged(self, block: int, error: Exception) -> IndexCorrupt:
-        return IndexCorrupt(f"{self._data.path} is damaged in block {block} ({error}); rebuild the index.")
+    def _damaged(self, frame: int, error: Exception) -> IndexCorrupt:
+        return IndexCorrupt(f"{self._data.path} is damaged in frame {frame} ({error}); rebuild the index.")
 
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document under the docno given, which is stored elsewhere."""
-        block = int(np.searchsorted(self._doc_ends, doc, side="right"))
-        raw = self.raw(block)
-        place = doc - (int(self._doc_ends[block - 1]) if block else 0)
+        frame = int(np.searchsorted(self._doc_ends, doc, side="right"))
+        raw = self.raw(frame)
+        place = doc - (int(self._doc_ends[frame - 1]) if frame else 0)
         title_size, text_size, extra_size = (int(size) for size in raw.sizes[place])
         text_start, extra_start = int(raw.sizes[:place, 1].sum()), int(raw.sizes[:place, 2].sum())
         contents = raw.text[text_start : text_start + text_size].tobytes()
@@ -159,7 +159,7 @@ class TextsReader:
             text = contents[title_size + 1 :] if title_size else contents
             return Document(docno, text.decode(), contents[:title_size].decode(), fields)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(block, error) from None
+            raise self._damaged(frame, error) from None
 
 
 def _fields(data: np.ndarray) -> dict[str, Any]:
@@ -180,6 +180,6 @@ def _decompressed(frame: bytes) -> bytes:
         while piece := stream.read(MOST_AT_ONCE):
             pieces.append(piece)
             size += len(piece)
-            if size > MOST_BLOCK_BYTES:
-                raise ValueError(f"more than {MOST_BLOCK_BYTES >> 20:,} MB")
+            if size > MOST_FRAME_BYTES:
+                raise ValueError(f"more than {MOST_FRAME_BYTES >> 20:,} MB")
     return b"".join(pieces)

@@ -5,17 +5,16 @@ With tombstones, statistics are exact at once, and the posting lists stay as the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from sublex.index.directory import Directory
+from sublex.index.entries import MOST, DeletedEntry, SegmentEntry
 from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
-from sublex.index.schema import MOST
 
 
-def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf: np.ndarray) -> dict[str, Any]:
+def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf: np.ndarray) -> DeletedEntry:
     """Write tombstones and return the entry that describes them in the manifest.
 
     `dead` is a mask of documents; `df` and `cf` are, for every term, its frequencies within these documents.
@@ -23,17 +22,18 @@ def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf:
     terms = np.flatnonzero(df)
     for name, values in (("docs", np.flatnonzero(dead)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
         folder.put(name, with_smallest_dtype(values))
-    totals = {"docs": int(dead.sum()), "tokens": int(cf.sum()), "postings": int(df.sum())}
-    return {"name": folder.directory.name} | totals | {"data": folder.finish()}
+    return DeletedEntry(folder.directory.name, int(dead.sum()), int(cf.sum()), int(df.sum()), folder.finish())
 
 
 class TombstonesReader:
-    """Reads the tombstones of a segment of `docs` documents; without an entry no document is deleted."""
+    """Reads the tombstones of the segment in a folder, if it has any."""
 
-    def __init__(self, folder: Folder | None, entry: Mapping[str, Any] | None, docs: int):
-        self._folder, self._docs = folder, docs
-        self.count: int = entry["docs"] if entry else 0
-        if folder:
+    def __init__(self, segment: Directory, entry: SegmentEntry):
+        self._folder: Folder | None = None
+        self._docs = entry.docs
+        self.count = entry.deleted.docs if entry.deleted else 0
+        if entry.deleted:
+            self._folder = folder = Folder(segment / entry.deleted.name, entry.deleted.data)
             folder.expect("docs", UNSIGNED, self.count)
             for name in ("terms", "df", "cf"):
                 folder.expect(name, UNSIGNED, len(folder["terms"]))

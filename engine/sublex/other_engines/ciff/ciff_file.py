@@ -69,22 +69,22 @@ class CiffFile:
             yield self._lists(part)
 
     def _lists(self, part: Part) -> PostingsBatch:
-        from sublex.other_engines.ciff import kernels
+        from sublex.other_engines.ciff import ciff_kernels
 
         count = len(part.starts)
-        room = int(part.ends[-1] - part.starts[0]) // kernels.LEAST_POSTING + 1
+        room = int(part.ends[-1] - part.starts[0]) // ciff_kernels.LEAST_POSTING + 1
         terms, df = np.empty(3 * count, np.int64), np.empty(count, np.int64)
         docs, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
-        size, bad, fault, number = kernels.decode_lists(part.data, part.starts, part.ends, terms, df, docs, tfs)
+        size, bad, fault, number = ciff_kernels.decode_lists(part.data, part.starts, part.ends, terms, df, docs, tfs)
         view = part.data.data
         begins, ends, cf = terms.reshape(-1, 3).T
         names = [bytes(view[begin:end]) for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
         if bad >= 0:
             held = int(df[bad])
             why = {
-                kernels.COUNT: f"claims {number:,} postings, but has {held:,}",
-                kernels.FREQUENCY: f"has the frequency {number:,}",
-                kernels.NUMBER: f"has the gap {number:,} between two documents",
+                ciff_kernels.COUNT: f"claims {number:,} postings, but has {held:,}",
+                ciff_kernels.FREQUENCY: f"has the frequency {number:,}",
+                ciff_kernels.NUMBER: f"has the gap {number:,} between two documents",
             }.get(fault, "has damaged fields")
             raise InputError(f"{self.name} is damaged: posting list {part.first + bad + 1:,} {why}.")
         docs, tfs = docs[:size], tfs[:size]
@@ -130,16 +130,16 @@ class CiffFile:
 
     def _records(self, part: Part) -> tuple[np.ndarray, Strings, np.ndarray]:
         """Return the numbers, docnos and lengths of some documents."""
-        from sublex.other_engines.ciff import kernels
+        from sublex.other_engines.ciff import ciff_kernels
 
         count, room = len(part.starts), int(part.ends[-1] - part.starts[0])
         docs, lengths, sizes = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count, np.int64)
         docnos = np.empty(room, np.uint8)
-        size, bad, fault, number = kernels.decode_documents(
+        size, bad, fault, number = ciff_kernels.decode_documents(
             part.data, part.starts, part.ends, docs, lengths, docnos, sizes
         )
         if bad >= 0:
-            why = f"has the number {number:,}" if fault == kernels.NUMBER else "has damaged fields"
+            why = f"has the number {number:,}" if fault == ciff_kernels.NUMBER else "has damaged fields"
             raise InputError(f"{self.name} is damaged: document {part.first + bad + 1:,} {why}.")
         if not sizes.all():
             raise InputError(f"{self.name}: document {part.first + int(np.argmin(sizes)) + 1:,} has no docno.")

@@ -34,13 +34,13 @@ class Messages:
 
     def parts(self, count: int, kind: str) -> Iterator[Part]:
         """Yield the next `count` messages. `kind` names one in errors; none may have more than `LONGEST_RECORD` bytes."""
-        from sublex.other_engines.ciff import kernels
+        from sublex.other_engines.ciff import ciff_kernels
 
         found = 0
         while found < count:
             room = min(MESSAGES, count - found)
             starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
-            number, at, needed = kernels.split(self._data, self._at, starts, ends)
+            number, at, needed = ciff_kernels.split(self._data, self._at, starts, ends)
             self._at = at
             if number:
                 yield Part(self._data, starts[:number], ends[:number], found)

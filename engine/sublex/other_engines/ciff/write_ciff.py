@@ -88,11 +88,11 @@ def _write(
 
 def _lists(batch: PostingsBatch) -> tuple[int, memoryview]:
     """Return the number of posting lists of a batch, and their messages."""
-    from sublex.other_engines.ciff import kernels
+    from sublex.other_engines.ciff import ciff_kernels
 
     sizes = np.fromiter(map(len, batch.terms), np.int64, len(batch.terms))
     terms = np.frombuffer(b"".join(batch.terms), np.uint8)
-    return len(sizes), kernels.encode_lists(terms, sizes, batch.df, batch.docs, batch.tfs).data
+    return len(sizes), ciff_kernels.encode_lists(terms, sizes, batch.df, batch.docs, batch.tfs).data
 
 
 def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, DocumentsBatch]]:
@@ -105,8 +105,8 @@ def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, Document
 
 def _records(numbered: tuple[int, DocumentsBatch]) -> memoryview:
     """Return the messages of a batch of documents, whose docnos lie end to end."""
-    from sublex.other_engines.ciff import kernels
+    from sublex.other_engines.ciff import ciff_kernels
 
     first, batch = numbered
     docnos = Strings.of(batch.docnos)
-    return kernels.encode_documents(read_only(docnos.arena), docnos.sizes, batch.lengths, first).data
+    return ciff_kernels.encode_documents(read_only(docnos.arena), docnos.sizes, batch.lengths, first).data

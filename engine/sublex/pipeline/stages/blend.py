@@ -1,4 +1,4 @@
-"""The blend stage: a weighted sum of the normalised scores of several scorers."""
+"""The blend stage: a weighted sum of the scores of several scorers. Also the normaliser, which brings scores to a common scale."""
 
 from __future__ import annotations
 
@@ -8,60 +8,126 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import LARGEST_SCORE, Explanation
-from sublex.contracts.scores import NO_OPINION, minmax
+from sublex.contracts.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, with_opinion
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
-from sublex.pipeline.stages.normalise import NormaliserStage
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in
 from sublex.retrieval.hits import Hits
 
 
+class Scale(NamedTuple):
+    """A normaliser for the documents of a snapshot. It takes all candidates of a query and their raw scores."""
+
+    normaliser: Normaliser
+    snapshot: Snapshot
+
+    def of(self, docs: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Return the scores on the common scale; "no opinion" counts as the lowest score."""
+        return self.normaliser(scores, self.snapshot.docno_ranks[docs])
+
+    def explain(self, doc: int, docs: np.ndarray, scores: np.ndarray, raw: Explanation) -> Explanation:
+        """Return the normalised score of one candidate, whose raw score `raw` explains: a factor times it, plus an offset."""
+        name = f"{self.normaliser.__name__} over the candidates"
+        place = np.flatnonzero(docs == doc)
+        if not len(place):
+            label = f"{name}, which this document is not among"
+            return Explanation(float(NO_OPINION), label, "evidence", (raw._replace(kind="evidence"),))
+        filled, values = with_opinion(scores), self.of(docs, scores)
+        value = float(values[place[0]])
+        if scores[place[0]] == NO_OPINION and self.normaliser is rrf:
+            return Explanation(value, "no opinion, which adds nothing", "sum", (raw._replace(kind="evidence"),))
+        if scores[place[0]] == NO_OPINION:
+            label = "no opinion, which counts as the lowest"
+            raw = Explanation(float(filled[place[0]]), label, "sum", (raw._replace(kind="evidence"),))
+        if self.normaliser in (rank, rrf):
+            label = f"1 / rank {round(1 / value)} among the candidates"
+            if self.normaliser is rrf:
+                label = f"1 / ({RRF_K} + rank {round(1 / value) - RRF_K}) among the candidates"
+            return Explanation(value, label, "sum", (raw._replace(kind="evidence"),))
+        factor, offset = _line(filled, values)
+        return Explanation(value, name, "scaled", (raw, Explanation(factor, "factor"), Explanation(offset, "offset")))
+
+
+class NormaliserScoring(Scoring):
+    """A scorer with its scores normalised over exactly the candidates, at work on one state."""
+
+    def __init__(self, scale: Scale, inner: Scorer, state: State):
+        self.scale, self.inner, self.state = scale, inner.start(state), state
+
+    def find(self, k: int | None = None) -> Hits:
+        hits = self.inner.find()
+        return Hits.ranked(hits.snapshot, hits.docs, self.scale.of(hits.docs, hits.scores))
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return self.scale.of(docs, self.inner.scores(docs))
+
+    def explain(self, doc: int) -> Explanation:
+        hits = self.inner.find()
+        return self.scale.explain(doc, hits.docs, hits.scores, self.inner.explain(doc))
+
+
 class Part(NamedTuple):
-    """A part of a blend: its printed form, its weight, and the normaliser around its scorer."""
+    """A part of a blend: its printed form, its weight, the scale of its scores, and its scorer."""
 
     name: str
     weight: float
-    stage: NormaliserStage
+    scale: Scale
+    scorer: Scorer
 
     @property
     def finds(self) -> bool:
         """Whether the part finds candidates: its weight is positive, and its scorer finds documents."""
-        return self.weight > 0 and self.stage.finds
+        return self.weight > 0 and self.scorer.finds
 
 
-class BlendStage(Scorer):
-    """A weighted sum of scorers. A part without a normaliser of its own gets minmax.
+class BlendScoring(Scoring):
+    """A weighted sum of scorers at work on one state. `parts` has each part with its scorer at work.
 
     After hits, the candidates are these hits. Otherwise they are the union of the documents that the parts find, each to its own
     depth. Every part scores all candidates. The parts are added up in the order of their printed forms, so `a + b` gives the very
     scores of `b + a`.
     """
 
-    def __init__(self, snapshot: Snapshot, parts: Sequence[tuple[str, float, Scorer]]):
-        self.snapshot = snapshot
-        self.parts = [
-            Part(
-                name,
-                weight,
-                scorer if isinstance(scorer, NormaliserStage) else NormaliserStage(minmax, scorer, snapshot),
-            )
-            for name, weight, scorer in parts
-        ]
-        self.finds = any(part.finds for part in self.parts)
+    def __init__(self, snapshot: Snapshot, parts: Sequence[Part], state: State):
+        self.snapshot, self.state = snapshot, state
+        self.parts = [(part, part.scorer.start(state)) for part in parts]
 
-    def on(self, state: State) -> BlendScoring:
-        return BlendScoring(self, state)
+    def candidates(self) -> tuple[np.ndarray, list[Hits | None]]:
+        """Return the candidates, and the hits of each part; None for a part that did not find any of the candidates."""
+        if self.state.hits is not None:
+            return self.state.hits.docs, [None] * len(self.parts)
+        found = [scoring.find() if part.finds else None for part, scoring in self.parts]
+        docs = [hits.docs for hits in found if hits is not None]
+        return np.unique(np.concatenate([np.empty(0, np.int32), *docs])), found
 
-    def explain(self, state: State, doc: int) -> Explanation:
-        blend = self.on(state)
-        docs, found = blend.candidates()
+    def find(self, k: int | None = None) -> Hits:
+        docs, _ = self.candidates()
+        hits = Hits.ranked(self.snapshot, docs, self._sums(docs))
+        return hits if self.state.hits is not None else hits.first(self.state.depth if k is None else k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return self._sums(docs).astype(np.float32)
+
+    def _sums(self, docs: np.ndarray) -> np.ndarray:
+        """Return the weighted sums of all parts. A part of weight 0 is not asked for its scores."""
+        total = np.zeros(len(docs))
+        with np.errstate(all="ignore"):
+            for part, scoring in sorted(self.parts, key=lambda item: item[0].name):
+                if part.weight:
+                    total += part.weight * part.scale.of(docs, scoring.scores(docs))
+        if not (np.abs(total) <= LARGEST_SCORE).all():
+            raise InputError("The scores of a blend are too large for float32; use smaller weights.")
+        return total
+
+    def explain(self, doc: int) -> Explanation:
+        docs, found = self.candidates()
         label = f"blend over {len(docs):,} candidates"
         if doc not in docs:
-            shown = tuple(part.stage.inner.explain(state, doc)._replace(kind="evidence") for part in self.parts)
+            shown = tuple(scoring.explain(doc)._replace(kind="evidence") for _, scoring in self.parts)
             return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "evidence", shown)
         terms = []
-        for part, scoring, hits in zip(self.parts, blend.scorings, found, strict=True):
-            scaled = part.stage.explain_among(state, doc, docs, scoring.scores(docs))
+        for (part, scoring), hits in zip(self.parts, found, strict=True):
+            scaled = part.scale.explain(doc, docs, scoring.scores(docs), scoring.explain(doc))
             factor = Explanation(part.weight, "weight")
             evidence = {}
             if hits is not None:
@@ -70,41 +136,9 @@ class BlendStage(Scorer):
         return Explanation(sum(term.value for term in terms), label, "sum", tuple(terms))
 
 
-class BlendScoring(Scoring):
-    """A blend at work on one state."""
-
-    def __init__(self, blend: BlendStage, state: State):
-        self.blend, self.state = blend, state
-        self.scorings = [part.stage.inner.on(state) for part in blend.parts]
-
-    def candidates(self) -> tuple[np.ndarray, list[Hits | None]]:
-        """Return the candidates, and the hits of each part; None for a part that did not find any of the candidates."""
-        found: list[Hits | None] = [None] * len(self.scorings)
-        if self.state.hits is not None:
-            return self.state.hits.docs, found
-        found = [
-            scoring.find() if part.finds else None
-            for part, scoring in zip(self.blend.parts, self.scorings, strict=True)
-        ]
-        docs = [hits.docs for hits in found if hits is not None]
-        return np.unique(np.concatenate([np.empty(0, np.int32), *docs])), found
-
-    def find(self, k: int | None = None) -> Hits:
-        docs, _ = self.candidates()
-        hits = Hits.ranked(self.blend.snapshot, docs, self._sums(docs))
-        return hits if self.state.hits is not None else hits.first(self.state.depth if k is None else k)
-
-    def scores(self, docs: np.ndarray) -> np.ndarray:
-        return self._sums(docs).astype(np.float32)
-
-    def _sums(self, docs: np.ndarray) -> np.ndarray:
-        """Return the weighted sums of all parts. A part of weight 0 is not asked for its scores."""
-        parts = zip(self.blend.parts, self.scorings, strict=True)
-        total = np.zeros(len(docs))
-        with np.errstate(all="ignore"):
-            for part, scoring in sorted(parts, key=lambda item: item[0].name):
-                if part.weight:
-                    total += part.weight * part.stage.normalised(docs, scoring.scores(docs))
-        if not (np.abs(total) <= LARGEST_SCORE).all():
-            raise InputError("The scores of a blend are too large for float32; use smaller weights.")
-        return total
+def _line(raw: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Return factor and offset of the line on which normalised values lie over raw ones."""
+    low, high = int(raw.argmin()), int(raw.argmax())
+    spread = float(raw[high]) - float(raw[low])
+    factor = float(values[high] - values[low]) / spread if spread else 0.0
+    return factor, float(values[low]) - factor * float(raw[low])

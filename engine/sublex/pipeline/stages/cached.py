@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import Explanation
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.retrieval.hits import Hits
 
@@ -31,30 +30,27 @@ class Cache:
         self._before, self._now = self._now, {}
 
 
-class CachedStage(Scorer):
-    """A scorer with a cache for what it finds in the collection. What depends on earlier hits is not cached."""
-
-    def __init__(self, name: str, inner: Scorer, cache: Cache):
-        self.name, self.inner, self.cache, self.finds = name, inner, cache, inner.finds
-
-    def on(self, state: State) -> Scoring:
-        return CachedScoring(self, state) if state.hits is None else self.inner.on(state)
-
-    def explain(self, state: State, doc: int) -> Explanation:
-        return self.inner.explain(state, doc)
-
-
 class CachedScoring(Scoring):
     """A cached scorer at work on a query without hits. The scorer itself starts to work at the first result that is not cached."""
 
-    scorer: CachedStage
+    def __init__(self, name: str, inner: Scorer, cache: Cache, state: State):
+        self.name, self.inner, self.cache, self.state = name, inner, cache, state
 
     @cached_property
-    def _inner(self) -> Scoring:
-        return self.scorer.inner.on(self.state)
+    def _started(self) -> Scoring:
+        return self.inner.start(self.state)
 
     def find(self, k: int | None = None) -> Hits:
-        return self.scorer.cache.get((self.scorer.name, self.state, k), lambda: self._inner.find(k))
+        return self.cache.get((self.name, self.state, k), lambda: self._started.find(k))
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
-        return self.scorer.cache.get((self.scorer.name, self.state, docs.tobytes()), lambda: self._inner.scores(docs))
+        return self.cache.get((self.name, self.state, docs.tobytes()), lambda: self._started.scores(docs))
+
+
+def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:
+    """Return a scorer with a cache for what it finds in the collection. What depends on earlier hits is not cached."""
+
+    def start(state: State) -> Scoring:
+        return CachedScoring(name, inner, cache, state) if state.hits is None else inner.start(state)
+
+    return Scorer(start, inner.finds)

@@ -1,4 +1,4 @@
-"""The chain stage: stages one after the other, the last of them a scorer."""
+"""The chain stage: stages one after the other, the last of them a scorer. Also the cut, which keeps the first hits of a scorer."""
 
 from __future__ import annotations
 
@@ -8,57 +8,63 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
-from sublex.pipeline.stages.filter import FilterStage
+from sublex.pipeline.stages.filter import FilterScoring
 from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
 from sublex.retrieval.hits import Hits
 
 
-class WithinHits(Scoring):
-    """A scorer at work on hits. It has no opinion on other documents."""
+class ChainScoring(Scoring):
+    """Stages before a scorer, at work: the stages have run, and `last` is the scorer at work on the state after them.
 
-    def __init__(self, inner: Scoring, hits: Hits):
-        self.inner, self.hits = inner, hits
+    It has no opinion on documents that the stages did not find.
+    """
+
+    def __init__(self, before: Sequence[Stage], last: Scorer, state: State):
+        self.before, self.first, self.states = before, state, list[State]()
+        for stage in before:
+            state = stage.run(state)
+            self.states.append(state)
+        self.hits, self.last = state.hits, last.start(state)
+        self.state = self.last.state
 
     def find(self, k: int | None = None) -> Hits:
-        return self.inner.find(k)
+        return self.last.find(k)
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
+        if self.hits is None:
+            return self.last.scores(docs)
         inside = np.isin(docs, self.hits.docs)
         scores = np.full(len(docs), NO_OPINION)
-        scores[inside] = self.inner.scores(docs[inside])
+        scores[inside] = self.last.scores(docs[inside])
         return scores
 
-
-class ChainStage(Scorer):
-    """Stages before a scorer."""
-
-    def __init__(self, before: Sequence[Stage], last: Scorer):
-        self.before, self.last = before, last
-        self.finds = (*before, last)[0].finds
-
-    def run(self, state: State, k: int | None = None) -> State:
-        return self.last.run(self._before(state), k)
-
-    def on(self, state: State) -> Scoring:
-        state = self._before(state)
-        scoring = self.last.on(state)
-        return scoring if state.hits is None else WithinHits(scoring, state.hits)
-
-    def _before(self, state: State) -> State:
-        """Return the state before the last stage."""
-        for stage in self.before:
-            state = stage.run(state)
-        return state
-
-    def explain(self, state: State, doc: int) -> Explanation:
-        if isinstance(self.last, FilterStage) and self.before and isinstance(self.before[-1], Scorer):
-            return self.last.explain_after(ChainStage(self.before[:-1], self.before[-1]), state, doc)
-        steps = []
-        for stage in self.before:
-            state = stage.run(state)
-            steps.append(stage.trace(state, doc))
-        tree = self.last.explain(state, doc)
-        if state.hits is not None and not rank_in(state.hits, doc):
+    def explain(self, doc: int) -> Explanation:
+        before = self.before
+        if isinstance(self.last, FilterScoring) and before and isinstance(before[-1], Scorer):
+            return self.last.explain_after(ChainScoring(before[:-1], before[-1], self.first), doc)
+        steps = (stage.trace(state, doc) for stage, state in zip(before, self.states, strict=True))
+        tree = self.last.explain(doc)
+        if self.hits is not None and not rank_in(self.hits, doc):
             label = "not among the documents that the stage before found"
             return Explanation(float(NO_OPINION), label, "evidence", (*steps, tree._replace(kind="evidence")))
         return tree._replace(parts=(*steps, *tree.parts))
+
+
+class CutScoring(Scoring):
+    """The first `depth` hits of a scorer, at work on one state.
+
+    The depth limits the documents that are found. Documents that another part of a blend found are scored whatever their rank. A
+    depth above the usual one also raises the number of candidates within the scorer.
+    """
+
+    def __init__(self, inner: Scorer, depth: int, state: State):
+        self.inner, self.depth, self.state = inner.start(state._replace(depth=max(state.depth, depth))), depth, state
+
+    def find(self, k: int | None = None) -> Hits:
+        return self.inner.find(self.depth).first(self.depth)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return self.inner.scores(docs)
+
+    def explain(self, doc: int) -> Explanation:
+        return self.inner.explain(doc)

@@ -9,18 +9,18 @@ import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation
 from sublex.errors import PluginError, contract
-from sublex.pipeline.stages.ranker import RankerStage
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
 from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
-    """An expander. When there are no hits before it, `first` retrieves the documents that it learns from."""
+    """An expander. When there are no hits before it, `searcher` finds the documents that it learns from."""
 
-    def __init__(self, name: str, expander: Expander, first: RankerStage, models: Mapping[str, Any] = NO_FIELDS):
-        self.name, self.expander, self.first, self.models = name, expander, first, models
+    def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
+        self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -28,13 +28,13 @@ class ExpanderStage(Stage):
             )
 
     def run(self, state: State, k: int | None = None) -> State:
-        searcher, hits = self.first.searcher, state.hits
+        hits = state.hits
         if hits is None and self.expander.docs:
-            hits = self.first.find(state, self.expander.docs)
+            hits = self.searcher.search(state.query.weights(), self.expander.docs)
         if hits is None:
-            hits = Hits.none(searcher.snapshot)
+            hits = Hits.none(self.searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, searcher.term_table, self.models))
+            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models))
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
         if not finite:
@@ -44,7 +44,7 @@ class ExpanderStage(Stage):
         return state._replace(query=query, hits=None)
 
     def trace(self, state: State, doc: int) -> Explanation:
-        surface = self.first.searcher.snapshot.corpus.surface
+        surface = self.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
         label = f"{self.name} made the query {counted(len(state.query.terms), 'word')}"
         parts = tuple(map(_explained, state.query.evidence))

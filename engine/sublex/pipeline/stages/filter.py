@@ -7,47 +7,44 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import NO_FIELDS, Explanation, Filter
+from sublex.contracts.base import Explanation, Filter
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
-from sublex.pipeline.stages.stage import Scorer, State, rank_in, scores_in
+from sublex.pipeline.stages.stage import Scoring, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
 
-class FilterStage(Scorer):
-    """A filter on the hits of the stage before it. Their order and scores stay as they are."""
+class FilterScoring(Scoring):
+    """A filter at work on the hits of the stage before it. Their order and scores stay as they are."""
 
-    finds = False
+    def __init__(self, name: str, filter: Filter, term_table: TermTable, models: Mapping[str, Any], state: State):
+        self.name, self.filter, self.term_table, self.models, self.state = name, filter, term_table, models, state
 
-    def __init__(self, name: str, filter: Filter, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
-        self.name, self.filter, self.term_table, self.models = name, filter, term_table, models
-
-    def find(self, state: State, k: int | None = None) -> Hits:
-        hits = state.hits
+    def find(self, k: int | None = None) -> Hits:
+        name, hits = self.name, self.state.hits
         if hits is None:
             raise InputError(
-                f"{self.name} keeps or drops hits, and there are none yet; put a ranker before it, as in BM25 >> {self.name}."
+                f"{name} keeps or drops hits, and there are none yet; put a ranker before it, as in BM25 >> {name}."
             )
-        with contract("filter", self.name):
+        with contract("filter", name):
             mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table, self.models)))
         if mask.shape != hits.docs.shape or mask.dtype != bool:
             raise PluginError(
-                f"The filter {self.name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
+                f"The filter {name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
             )
         return Hits(hits.snapshot, hits.docs[mask], hits.scores[mask])
 
-    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
-        return scores_in(self.find(state), docs)
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return scores_in(self.find(), docs)
 
-    def explain(self, state: State, doc: int) -> Explanation:
-        return self._note(bool(rank_in(self.find(state), doc)))
+    def explain(self, doc: int) -> Explanation:
+        return self._note(bool(rank_in(self.find(), doc)))
 
-    def explain_after(self, before: Scorer, state: State, doc: int) -> Explanation:
+    def explain_after(self, before: Scoring, doc: int) -> Explanation:
         """Return the explanation of the scorer before the filter, with a note whether the filter keeps the document."""
-        tree = before.explain(state, doc)
-        kept = bool(rank_in(self.find(before.run(state)), doc))
+        tree, kept = before.explain(doc), bool(rank_in(self.find(), doc))
         return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(self._note(kept), *tree.parts))
 
     def _note(self, kept: bool) -> Explanation:

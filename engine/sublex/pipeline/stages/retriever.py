@@ -14,39 +14,37 @@ from sublex.errors import IndexProblem, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.ranker import RankerScoring
-from sublex.pipeline.stages.stage import Scorer, Scoring, State
+from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
 from sublex.tools.messages import Step
 
 
-class RetrieverStage(Scorer):
-    """A retriever on a snapshot of an attached index."""
+class RetrieverScoring(RankerScoring):
+    """A retriever at work on one state of an attached index."""
 
-    def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot):
-        self.name, self.retriever, self.snapshot = name, retriever, snapshot
-        self.attachment = _attachment(name, retriever, snapshot)
+    def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
+        self.name, self.retriever, self.snapshot, self.attachment, self.state = (
+            name,
+            retriever,
+            snapshot,
+            attachment,
+            state,
+        )
 
-    def on(self, state: State) -> Scoring:
-        return RankerScoring(self, state)
-
-    def find(self, state: State, k: int | None = None) -> Hits:
-        if state.hits is not None:
-            return self.rescored(state)
-        most = state.depth if k is None else k
-        with self.attachment.index() as index, contract("retriever", self.name):
-            docs, scores = self.retriever.search(state.query, index, most)
+    def search(self, k: int) -> Hits:
+        name, snapshot = self.name, self.snapshot
+        with self.attachment.index() as index, contract("retriever", name):
+            docs, scores = self.retriever.search(self.state.query, index, k)
             docs, scores = np.asarray(docs), self._checked(scores, len(docs))
         is_whole = docs.ndim == 1 and (docs.dtype.kind in "iu" or not len(docs))
-        within = is_whole and bool(((docs >= 0) & (docs < len(self.snapshot))).all())
+        within = is_whole and bool(((docs >= 0) & (docs < len(snapshot))).all())
         if not within or len(np.unique(docs)) < len(docs) or not np.isfinite(scores).all():
-            raise PluginError(
-                f"The retriever {self.name} found documents that are not in the index, or one of them twice."
-            )
-        return Hits.ranked(self.snapshot, docs.astype(np.int32), scores).first(most)
+            raise PluginError(f"The retriever {name} found documents that are not in the index, or one of them twice.")
+        return Hits.ranked(snapshot, docs.astype(np.int32), scores).first(k)
 
-    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+    def computed(self, docs: np.ndarray) -> np.ndarray:
         with self.attachment.index() as index, contract("retriever", self.name):
-            return self._checked(self.retriever.scores(state.query, index, docs), len(docs))
+            return self._checked(self.retriever.scores(self.state.query, index, docs), len(docs))
 
     def _checked(self, scores: object, number: int) -> np.ndarray:
         """Return scores as float32. Raise PluginError unless there is one for each document, a finite number or -inf."""
@@ -55,14 +53,15 @@ class RetrieverStage(Scorer):
             raise PluginError(f"The retriever {self.name} did not give each document one finite score.")
         return values.astype(np.float32)
 
-    def explain(self, state: State, doc: int) -> Explanation:
-        with self.attachment.index() as index, contract("retriever", self.name):
-            tree = self.retriever.explain(state.query, index, doc)
+    def explain(self, doc: int) -> Explanation:
+        name, query = self.name, self.state.query
+        with self.attachment.index() as index, contract("retriever", name):
+            tree = self.retriever.explain(query, index, doc)
             if not isinstance(tree, Explanation):
-                raise PluginError(f"The retriever {self.name} explained a score by a {type(tree).__name__}.")
-        words = words_by_term(self.snapshot.analyzer, state.query.text)
+                raise PluginError(f"The retriever {name} explained a score by a {type(tree).__name__}.")
+        words = words_by_term(self.snapshot.analyzer, query.text)
         parts = tuple(part._replace(label=_worded(part.label, words)) for part in tree.parts)
-        return tree._replace(label=f"{self.name}: {tree.label}", parts=parts)
+        return tree._replace(label=f"{name}: {tree.label}", parts=parts)
 
 
 def _worded(label: str, words: Mapping[str, str]) -> str:
@@ -71,7 +70,7 @@ def _worded(label: str, words: Mapping[str, str]) -> str:
     return f"{words.get(term, term)}{colon}{rest}"
 
 
-def _attachment(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
+def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
     """Return the foreign index that a retriever searches. Raise IndexProblem if the index is not attached to the retriever's engine."""
     attachment, backend = snapshot.attachment, retriever.backend
     if attachment and attachment.backend == backend:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,55 +37,53 @@ class Stage:
         raise NotImplementedError
 
 
-class Scorer(Stage):
-    """A stage that finds documents and scores them. A kind of scorer defines `find` and `scores`, or `on` for both."""
+class Scoring:
+    """A scorer at work on one state: it finds documents, scores documents and explains a score.
 
-    def on(self, state: State) -> Scoring:
-        """Return the scorer at work on one state."""
-        return Scoring(self, state)
+    What the three share is computed once. A kind of scoring defines `search` or `find`, and `scores` and `explain`.
+    """
 
-    def find(self, state: State, k: int | None = None) -> Hits:
-        """Return the hits for the query: found in the collection when the state has no hits, else the state's hits scored again."""
-        return self.on(state).find(k)
+    state: State
 
-    def scores(self, state: State, docs: np.ndarray) -> np.ndarray:
+    def find(self, k: int | None = None) -> Hits:
+        """Return the hits of the state, scored again; if the state has none, the best `k` documents, or `state.depth`."""
+        if self.state.hits is not None:
+            return self.rescored(self.state.hits)
+        return self.search(self.state.depth if k is None else k)
+
+    def search(self, k: int) -> Hits:
+        """Return the best k documents of the collection."""
+        raise NotImplementedError
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents, -inf for a document on which the scorer has no opinion."""
-        return self.on(state).scores(docs)
+        raise NotImplementedError
 
-    def rescored(self, state: State) -> Hits:
-        """Return the hits of the state, ranked by this scorer. Hits on which it has no opinion are dropped."""
-        assert state.hits is not None
-        docs = state.hits.docs
-        scores = self.scores(state, docs)
-        known = scores > NO_OPINION
-        return Hits.ranked(state.hits.snapshot, docs[known], scores[known])
-
-    def explain(self, state: State, doc: int) -> Explanation:
+    def explain(self, doc: int) -> Explanation:
         """Return the score of one document taken apart; its value is -inf where the scorer has no opinion."""
         raise NotImplementedError
 
+    def rescored(self, hits: Hits) -> Hits:
+        """Return hits ranked by this scorer. Hits on which it has no opinion are dropped."""
+        scores = self.scores(hits.docs)
+        known = scores > NO_OPINION
+        return Hits.ranked(hits.snapshot, hits.docs[known], scores[known])
+
+
+class Scorer(Stage):
+    """A stage that finds documents and scores them. `start`, the way into it, returns the scorer at work on one state."""
+
+    def __init__(self, start: Callable[[State], Scoring], finds: bool = True):
+        self.start, self.finds = start, finds
+
     def run(self, state: State, k: int | None = None) -> State:
-        return state._replace(hits=self.find(state, k))
+        scoring = self.start(state)
+        return scoring.state._replace(hits=scoring.find(k))
 
     def trace(self, state: State, doc: int) -> Explanation:
         rank = rank_in(state.hits, doc) if state.hits is not None else 0
         label = f"found at rank {rank}" if rank else "not found"
         return Explanation(float(rank), f"{label} by the stage before", "evidence")
-
-
-class Scoring:
-    """A scorer at work on one state. A blend first finds documents and then scores more of them: the work for both is done once."""
-
-    def __init__(self, scorer: Scorer, state: State):
-        self.scorer, self.state = scorer, state
-
-    def find(self, k: int | None = None) -> Hits:
-        """Return the hits, as `Scorer.find` does."""
-        return self.scorer.find(self.state, k)
-
-    def scores(self, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, as `Scorer.scores` does."""
-        return self.scorer.scores(self.state, docs)
 
 
 def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:

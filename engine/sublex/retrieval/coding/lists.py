@@ -15,14 +15,14 @@ MOST = 1 << 31
 
 
 class Lists:
-    """Documents, runs, codes and values of a segment's postings; `kernels` says how they are coded.
+    """Documents, runs, codes and values of a segment's postings; `coding_kernels` says how they are coded.
 
     `rows` has a row for each term, which says where its parts are. In memory the terms lie in the order in which they came, without
     gaps. The arrays have room for all terms, and the operating system provides memory only for what is written.
     """
 
     def __init__(self, df: np.ndarray, documents: int):
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels as kernels
 
         self._kernels, self._documents = kernels, documents
         postings, runs = int(df.sum()), int(np.minimum(df, -(-documents // kernels.SPAN)).sum())

@@ -5,8 +5,9 @@ A ranker scores each pair of a frequency and a class of documents once. A term i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,37 +40,11 @@ class Classes(NamedTuple):
     seen: np.ndarray
 
 
-class Watched(DocStats):
-    """Statistics of documents that note which of them are read: `asked` has the names."""
-
-    asked: set[str]
-
-    def _read(self, name: str, place: int) -> Any:
-        self.asked.add(name)
-        return tuple.__getitem__(self, place)
-
-    # A named tuple has these as descriptors of its own.
-    length = property(lambda self: self._read("length", 0))  # type: ignore[assignment]
-    unique = property(lambda self: self._read("unique", 1))  # type: ignore[assignment]
-    norm = property(lambda self: self._read("norm", 2))  # type: ignore[assignment]
-
-    def __getitem__(self, place: Any) -> Any:
-        self.asked.update(self._fields)
-        return tuple.__getitem__(self, place)
-
-    def _replace(self, **changes: Any) -> DocStats:  # type: ignore[override]
-        return DocStats(*self)._replace(**changes)
-
-    def __iter__(self) -> Iterator[Any]:
-        self.asked.update(self._fields)
-        return tuple.__iter__(self)
-
-
 class PairScores:
     """Computes a formula of a ranker for the postings of a segment, once for each pair.
 
-    Documents with the same length are one class, until the formula reads another statistic of documents. `norm` is None for rankers
-    without one. Deleted documents have no pairs, unless `all_documents` asks for them.
+    Documents are one class if the statistics that the ranker reads are equal. A statistic that its `reads` leaves out is NaN for the
+    formula. `norm` is None for rankers without one. Deleted documents have no pairs, unless `all_documents` asks for them.
     """
 
     def __init__(
@@ -79,70 +54,70 @@ class PairScores:
         self._segment, self._ranker, self._formula, self._what = segment, ranker, formula, what
         self._term, self._collection, self._norm = term, collection, norm
         self._dead = None if all_documents or not segment.dead.any() else segment.dead
-        self._read = {"length"} if norm is None else {"length", "unique", "norm"}
-        self._classes: Classes | None = None
+        self._reads = frozenset(getattr(ranker, "reads", DocStats._fields))
+        if wrong := self._reads.difference(DocStats._fields):
+            raise PluginError(
+                f"The ranker {ranker} says that it reads {min(wrong)}; documents have length, unique and norm."
+            )
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
         """Return the pairs of terms, with values of this type, and for each posting its pair among those of its term, or -1."""
-        from sublex.retrieval.coding import kernels
+        from sublex.retrieval.coding import coding_kernels
 
         counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
-        while True:
-            classes = self._classes = self._classes or self._classified()
-            kernels.find_pairs(
-                counts, docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
-            )
-            n = int(ends[-1]) if len(ends) else 0
-            values = self._values(terms, ends, frequencies[:n], kinds[:n], classes.stats, dtype)
-            if values is not None:
-                return Pairs(ends, values, live[:n]), numbers
-            self._classes = None
+        classes = self._classes
+        coding_kernels.find_pairs(
+            counts, docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
+        )
+        n = int(ends[-1]) if len(ends) else 0
+        return Pairs(ends, self._values(terms, ends, frequencies[:n], kinds[:n], dtype), live[:n]), numbers
 
     def _values(
-        self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, stats: DocStats, dtype: np.dtype
-    ) -> np.ndarray | None:
-        """Return the formula's value for each pair.
-
-        Return None if the formula read a statistic in which documents of one class differ, such as the number of distinct terms.
-        """
+        self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, dtype: np.dtype
+    ) -> np.ndarray:
+        """Return the formula's value for each pair."""
         df, cf = (np.repeat(np.maximum(own[terms], 1), np.diff(ends, prepend=0)) for own in self._term)
-        values, asked = np.empty(len(tfs), dtype), set[str]()
+        values = np.empty(len(tfs), dtype)
         for begin in range(0, len(tfs), PAIRS_PER_CALL):
             part = slice(begin, begin + PAIRS_PER_CALL)
-            own = kinds[part]
-            norm = None if stats.norm is None else stats.norm[own]
-            doc = Watched(stats.length[own], stats.unique[own], norm)
-            doc.asked = asked
+            own, stats = kinds[part], self._classes.stats
+            doc = DocStats(stats.length[own], stats.unique[own], None if stats.norm is None else stats.norm[own])
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
                 given = self._formula(
                     tfs[part].astype(np.float64), doc, TermStats(df[part], cf[part]), self._collection
                 )
                 found = np.asarray(given).astype(dtype)
-            if not asked <= self._read:
-                self._read |= asked
-                return None
-            values[part] = checked(found, tfs[part].shape, self._ranker, self._what)
+            hidden = [name for name in DocStats._fields if name not in self._reads]
+            values[part] = checked(found, tfs[part].shape, self._ranker, self._what, hidden)
         return values
 
-    def _classified(self) -> Classes:
-        """Return the classes of documents that differ in the statistics that the formula reads."""
-        from sublex.retrieval.coding import kernels
+    @cached_property
+    def _classes(self) -> Classes:
+        """The classes of documents that differ in the statistics that the ranker reads."""
+        from sublex.retrieval.coding import coding_kernels
 
         lengths, uniques = self._segment.lengths, self._segment.uniques
-        if self._norm is not None:
+        by_norm = self._norm is not None and "norm" in self._reads
+        if by_norm:
             of_document, examples = np.arange(len(lengths), dtype=np.int32), np.arange(len(lengths))
-        elif "unique" in self._read:
+        elif "unique" in self._reads:
             of_document, examples = _numbered(lengths.astype(np.int64) << 32 | uniques)
         else:
             of_document, examples = _numbered(lengths)
-        stats = DocStats(
-            exact_or_rounded(lengths[examples], self._ranker), uniques[examples].astype(np.float64), self._norm
-        )
+        known = {
+            "length": exact_or_rounded(lengths[examples], self._ranker),
+            "unique": uniques[examples].astype(np.float64),
+        }
+        stats = DocStats(*(known[name] if name in self._reads else np.full(len(examples), np.nan) for name in known))
+        if self._norm is not None:
+            stats = stats._replace(norm=self._norm if by_norm else np.full(len(examples), np.nan))
         if self._dead is not None:
             of_document = np.where(self._dead, np.int32(-1), of_document)
-        few = len(stats.length) <= MOST_CLASSES and self._norm is None
-        return Classes(of_document, stats, np.full(kernels.FREQUENCIES * len(stats.length) if few else 0, -1, np.int32))
+        few = len(examples) <= MOST_CLASSES and not by_norm
+        return Classes(
+            of_document, stats, np.full(coding_kernels.FREQUENCIES * len(examples) if few else 0, -1, np.int32)
+        )
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,9 +137,15 @@ def exact_or_rounded(lengths: np.ndarray, ranker: Ranker) -> np.ndarray:
     return (round_lengths(lengths.astype(np.int64)) if rounds else lengths).astype(np.float64)
 
 
-def checked(values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str) -> np.ndarray:
-    """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite."""
+def checked(
+    values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str, hidden: Sequence[str] = ()
+) -> np.ndarray:
+    """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite.
+
+    `hidden` are the statistics of documents that the ranker did not get, because its `reads` leaves them out.
+    """
     if values.shape != shape or not np.isfinite(values).all():
         wrong = f"shape {values.shape}" if values.shape != shape else f"a {what} that is not a finite number"
-        raise PluginError(f"The ranker {ranker} gave {wrong}; its results are not used.")
+        missing = f" Its reads leaves out {' and '.join(hidden)}, which it gets as NaN." if hidden else ""
+        raise PluginError(f"The ranker {ranker} gave {wrong}; its results are not used.{missing}")
     return values

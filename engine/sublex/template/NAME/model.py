@@ -17,7 +17,7 @@ class Model(Representation):
 
     version = 1
 
-    def __init__(self, r: int = 128, seed: int = 0):
+    def __init__(self, r: int, seed: int):
         self.r, self.seed = r, seed
 
     def fit(self, corpus: Corpus, job: Job) -> None:

@@ -1,0 +1,209 @@
+"""Kernels that cut text into raw tokens, and find the breaks between them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64, uint8, uint16, uint64
+from numba.core.types import Array
+
+from sublex.analysis.interning_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
+from sublex.tools.compiled import inner, kernel
+
+# The types of arguments.
+U8 = uint8[::1]
+U16 = uint16[::1]
+U64 = uint64[::1]
+I32 = int32[::1]
+I64 = int64[::1]
+TEXT = Array(uint8, 1, "C", readonly=True)
+KEYS = uint64[:, ::1]
+# Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
+# WB7, WB11 and WB12).
+BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
+
+# Kinds of break, as in `sublex.contracts.base.Break`.
+HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
+
+
+@inner
+def _blank(text, start, end, classes):
+    """Return whether a run consists of underscores only."""
+    for i in range(start, end):
+        if classes[text[i]] != UNDERSCORE:
+            return False
+    return True
+
+
+@inner
+def _joins(kind, before, after):
+    """Return whether a joiner of this class, between bytes of the two other classes, is inside a token.
+
+    Next to a byte above ASCII the answer is yes: the kernel does not know the character, and the Unicode rules decide later.
+    """
+    if before == HIGH or after == HIGH:
+        return kind != QUOTE or before == after
+    if before == LETTER and after == LETTER:
+        return kind == DOT or kind == COLON
+    if before == DIGIT and after == DIGIT:
+        return kind == DOT or kind == COMMA
+    return False
+
+
+@inner
+def _breaking(text, i, end):
+    """Return the bytes of the non-ASCII punctuation character at `i` if it can never be inside a word, else 0.
+
+    These characters are dashes, quotes and spaces from U+2010 to U+2029, the no-break space, and the CJK space, comma and
+    full stop (U+3000 to U+3002).
+    """
+    c = text[i]
+    if c == 0xE2 and i + 2 < end and text[i + 1] == 0x80:
+        x = text[i + 2]
+        if 0x90 <= x <= 0xA9 and x != 0x98 and x != 0x99 and x != 0xA4 and x != 0xA7:
+            return 3
+    elif c == 0xC2 and i + 1 < end and text[i + 1] == 0xA0:
+        return 2
+    elif c == 0xE3 and i + 2 < end and text[i + 1] == 0x80 and 0x80 <= text[i + 2] <= 0x82:
+        return 3
+    return 0
+
+
+@inner
+def _runs(text, begin, end, in_word, bounds):
+    """Write to `bounds` where runs of word bytes start and end, in turn, and return how many entries were written.
+
+    The pass over ASCII text has no branches.
+    """
+    n = 0
+    before = np.uint8(0)
+    seen = np.uint8(0)
+    for i in range(U(begin), U(end)):
+        now = in_word[text[i]]
+        seen |= text[i]
+        bounds[n] = i
+        n += int(now ^ before)
+        before = now
+    if before:
+        bounds[n] = end
+        n += 1
+    return n if seen < 128 else _runs_above_ascii(text, begin, end, in_word, bounds)
+
+
+@inner
+def _runs_above_ascii(text, begin, end, in_word, bounds):
+    """Do the work of `_runs` for text with bytes above ASCII, where breaking punctuation ends a run."""
+    n = 0
+    before = np.uint8(0)
+    i = begin
+    while i < end:
+        width = _breaking(text, i, end) if text[i] >= 128 else 0
+        now = np.uint8(0) if width else in_word[text[i]]
+        bounds[n] = i
+        n += int(now ^ before)
+        before = now
+        i += max(width, 1)
+    if before:
+        bounds[n] = end
+        n += 1
+    return n
+
+
+@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
+def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
+    """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
+
+    Cut from a saved state on; return True if the table is full and must grow, False at the end of the text. `state` holds
+    the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences. `in_word` says
+    which bytes are in words, and `bounds` has room for the bytes of the longest document and 2 more. An ASCII raw token is a
+    word; one with bytes above ASCII is a run of whole words.
+    """
+    doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
+    mask = U(len(slots) - 1)
+    full = False
+    while doc < len(ends):
+        if k == 0:
+            m = _runs(text, ends[doc - 1] if doc else 0, ends[doc], in_word, bounds)
+        while k < m:
+            if n == len(starts):
+                full = True
+                break
+            start, end = bounds[k], bounds[k + 1]
+            k += 2
+            while k < m and bounds[k] == end + 1 and classes[text[end]] >= COLON:
+                if not _joins(classes[text[end]], classes[text[end - 1]], classes[text[end + 1]]):
+                    break
+                end = bounds[k + 1]
+                k += 2
+            if classes[text[start]] == UNDERSCORE and _blank(text, start, end, classes):
+                continue
+            length = U(end - start)
+            a, b = first_bytes(text, start, length)
+            h = hash_of_key(text, start, end - start, a, b)
+            j = h & mask
+            while True:
+                known = slots[j]
+                if known < 0:
+                    slots[j] = n
+                    keys[n, 0], keys[n, 1], keys[n, 2], starts[n], hashes[n] = a, b, length, start, h
+                    known = np.int32(n)
+                    n += 1
+                    break
+                if keys[known, 0] == a and keys[known, 1] == b and keys[known, 2] == length:
+                    if length <= SIXTEEN or same_bytes(text, starts[known] + 16, text, start + 16, end - start - 16):
+                        break
+                j = (j + U(1)) & mask
+            tokens[o] = known
+            o += 1
+        if full:
+            break
+        token_ends[doc] = o
+        doc += 1
+        k = 0
+    state[0], state[1], state[2], state[3], state[4] = doc, k, m, n, o
+    return full
+
+
+@inner
+def _character(text, i):
+    """Return the code point of the character at `i` and its number of bytes; `text` is UTF-8."""
+    c = int64(text[i])
+    if c < 0x80:
+        return c, 1
+    if c < 0xE0:
+        return (c & 0x1F) << 6 | int64(text[i + 1]) & 0x3F, 2
+    if c < 0xF0:
+        return (c & 0x0F) << 12 | (int64(text[i + 1]) & 0x3F) << 6 | int64(text[i + 2]) & 0x3F, 3
+    return int64(0x10000), 4
+
+
+@kernel((TEXT, I64, I64, U16, I32, I64, KEYS, I64, U16))
+def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
+    """Set `marks`, one for each occurrence of a raw token, to the kinds of break before it.
+
+    The arguments are those of `tokenize` and its results. `titles` has the bytes of each document's title, and `kinds` the kind of break
+    of each character up to U+FFFF.
+    """
+    o = 0
+    for doc in range(len(ends)):
+        at = ends[doc - 1] if doc else 0
+        title_end = at + titles[doc] if titles[doc] else np.int64(-1)
+        mark = START
+        while o < token_ends[doc]:
+            first, length = starts[numbers[o]], int64(keys[numbers[o], 2])
+            begin, characters, newlines = at, 0, 0
+            while at < ends[doc] and not (text[at] == text[first] and same_bytes(text, first, text, at, length)):
+                point, width = _character(text, at)
+                kind = kinds[point] if point < len(kinds) else OTHER
+                # An empty line is two line ends with nothing but white space between them.
+                newlines = 0 if kind else newlines + (text[at] == NEWLINE)
+                mark |= START if newlines > 1 else kind
+                characters += 1
+                at += width
+            if characters == 1 and mark & DASH:
+                mark ^= HYPHEN | DASH
+            if begin <= title_end <= at:
+                mark |= START
+            marks[o] = mark
+            mark = 0
+            at += length
+            o += 1

@@ -1,1 +1,0 @@
-"""Bits: what kernels of several rooms do with the bits of a number."""

@@ -1,0 +1,218 @@
+"""Kernels that count the terms of documents, and invert the counts into posting lists."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import boolean, int32, int64, uint8
+
+from sublex.index.code_kernels import code_size, encode_lists_into, get_posting, put_number
+from sublex.index.lexicon_kernels import compare_bytes
+from sublex.tools.compiled import inner, kernel
+
+# The types of arguments.
+I32 = int32[::1]
+U8 = uint8[::1]
+I64 = int64[::1]
+FLAGS = boolean[::1]
+ROWS_OF_TERMS = int32[:, ::1]
+# The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
+# for none, the bytes of the posting list, and its documents.
+PLACE, DOC, BYTES, DF = range(4)
+
+
+@inner
+def _count(term, first, o, rows, entries, tfs):
+    """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
+
+    There are no branches, because nobody can predict them. Term 0, which is no term, writes an entry that the next one replaces.
+    """
+    at = np.int64(rows[term, PLACE])
+    place = at if at >= first else o
+    tf = tfs[place]
+    entries[place] = term
+    tfs[place] = (tf if at >= first else np.int32(0)) + np.int32(1)
+    rows[term, PLACE] = place if term > 0 else -1
+    return o + (np.int64(at < first) & np.int64(term > 0))
+
+
+@kernel((I32, I64, FLAGS, I32, I64, I32, I32), before="build")
+def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places):
+    """Count the terms of the documents of a batch that the mask `keep` selects.
+
+    Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
+    `places` is scratch memory: zeros, one for each term. The terms of the batch are numbered from 1 in the order of their first
+    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, rows, cf, counts).
+    `met` has the terms themselves. `entries` and `tfs` have the batch's numbers of terms with frequencies, document after
+    document, each document's in order of first appearance; `ends` is where each document ends in them, and `lengths` counts
+    repetitions. `rows` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
+    `cf` has its occurrences. `counts` is how often each token occurs in the selected documents.
+    """
+    room = 0
+    for local in range(len(numbers)):
+        row = numbers[local]
+        room += term_ends[row] - (term_ends[row - 1] if row else 0)
+    begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
+    # Of each token: its term if it has exactly one, 0 for none, -1 for several; and how often it occurs.
+    found = np.zeros((len(numbers), 2), np.int32)
+    n, x = np.int32(0), np.int64(0)
+    for local in range(len(numbers)):
+        row = numbers[local]
+        begins[local] = x
+        for y in range(term_ends[row - 1] if row else 0, term_ends[row]):
+            term = term_flat[y]
+            if places[term] == 0:
+                met[n] = term
+                n += 1
+                places[term] = n
+            flat[x] = places[term]
+            x += 1
+        width = x - begins[local]
+        found[local, 0] = flat[x - 1] if width == 1 else (0 if width == 0 else -1)
+    begins[len(numbers)] = x
+    docs, room = 0, len(tokens) + 1
+    for i in range(len(tokens)):
+        if found[tokens[i], 0] < 0:
+            room += begins[tokens[i] + 1] - begins[tokens[i]]
+    for doc in range(len(keep)):
+        docs += keep[doc]
+    entries, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
+    ends, lengths = np.empty(docs, np.int64), np.empty(docs, np.int32)
+    rows = np.zeros((n + 1, 4), np.int32)
+    for term in range(n + 1):
+        rows[term, PLACE] = rows[term, DOC] = -1
+    d, o, i = np.int32(0), np.int64(0), np.int64(0)
+    for doc in range(len(keep)):
+        end = token_ends[doc]
+        if not keep[doc]:
+            i = end
+            continue
+        first, length = o, np.int64(0)
+        while i < end:
+            local = tokens[i]
+            i += 1
+            term = found[local, 0]
+            found[local, 1] += 1
+            if term >= 0:
+                o = _count(term, first, o, rows, entries, tfs)
+                length += np.int64(term > 0)
+                continue
+            for y in range(begins[local], begins[local + 1]):
+                o = _count(flat[y], first, o, rows, entries, tfs)
+                length += 1
+        for at in range(first, o):
+            term, tf = entries[at], np.int64(tfs[at])
+            gap = np.int64(d - rows[term, DOC] - 1)
+            rows[term, DOC] = d
+            rows[term, BYTES] += code_size(gap << 1) + np.int32(tf > 1) * code_size(tf - 2)
+            rows[term, DF] += 1
+        ends[d], lengths[d] = o, length
+        d += 1
+    cf, counts = np.zeros(n + 1, np.int64), np.empty(len(numbers), np.int64)
+    for local in range(len(numbers)):
+        counts[local] = found[local, 1]
+        for y in range(begins[local], begins[local + 1]):
+            cf[flat[y]] += counts[local]
+    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, rows, cf, counts
+
+
+@kernel((I32, I32, I64, ROWS_OF_TERMS, I32), before="build")
+def invert_batch(entries, tfs, ends, rows, order):
+    """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
+
+    `entries`, `tfs`, `ends` and `rows` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
+    their lists.
+    """
+    # Of each term: where its list goes on, and its last document.
+    state = np.empty((len(rows), 2), np.int64)
+    total = np.int64(0)
+    for k in range(len(order)):
+        state[order[k], 0], state[order[k], 1] = total, -1
+        total += rows[order[k], BYTES]
+    # Three spare bytes, because each posting writes three bytes at once and leaves bytes beyond its own as they are, and because
+    # the kernels that decode read three bytes ahead.
+    out = np.zeros(total + 3, np.uint8)
+    i = np.int64(0)
+    for doc in range(len(ends)):
+        while i < ends[doc]:
+            term, tf = entries[i], np.int64(tfs[i])
+            i += 1
+            o, gap = state[term, 0], (doc - state[term, 1] - 1) << 1 | np.int64(tf == 1)
+            state[term, 1] = doc
+            if gap < 1 << 14 and tf < 130:
+                # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+                long, more = np.int64(gap >= 128), np.int64(tf > 1)
+                out[o] = gap & 127 | long << 7
+                out[o + 1] |= gap >> 7
+                out[o + 1 + long] |= (tf - 2) * more
+                o += 1 + long + more
+            else:
+                o = put_number(out, o, gap)
+                if tf > 1:
+                    o = put_number(out, o, tf - 2)
+            state[term, 0] = o
+    return out[:total]
+
+
+@kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32, I32), before="build")
+def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, first_rank, cursors, docs, tfs):
+    """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
+
+    Batch b has the lists begins[b] to ends[b] of the terms terms[begins[b]:ends[b]]; they begin at data[offsets[b]], and their
+    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs
+    from cursors[ranks[t] - first_rank] on, and that cursor advances.
+    """
+    for b in range(len(begins)):
+        at, before = offsets[b], first_docs[b] - 1
+        for k in range(begins[b], ends[b]):
+            place = ranks[terms[k]] - first_rank
+            o, doc, stop = cursors[place], before, at + sizes[k]
+            while at < stop:
+                gap, tf, at = get_posting(data, at)
+                doc += gap + 1
+                docs[o], tfs[o] = doc, tf
+                o += 1
+            cursors[place] = o
+
+
+@kernel((I32, I32, U8, I32, I64), before="build")
+def document_lists(terms, sizes, data, ranks, counts):
+    """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
+
+    The batch has the list of term terms[k] in the next sizes[k] bytes of `data`, which three spare bytes follow; the terms
+    ascend by their ranks. Document d of the batch has counts[d] terms.
+    """
+    cursors, total = np.empty(len(counts), np.int64), np.int64(0)
+    for doc in range(len(counts)):
+        cursors[doc] = total
+        total += counts[doc]
+    found, tfs = np.empty(total, np.int32), np.empty(total, np.int32)
+    at = np.int64(0)
+    for k in range(len(terms)):
+        rank, doc, stop = ranks[terms[k]], np.int64(-1), at + sizes[k]
+        while at < stop:
+            gap, tf, at = get_posting(data, at)
+            doc += gap + 1
+            o = cursors[doc]
+            cursors[doc] = o + 1
+            found[o], tfs[o] = rank, tf
+    return encode_lists_into(found, tfs, counts)
+
+
+@kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
+def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
+    """Write the most frequent form of each term to `chosen`; of equally frequent ones, the smallest by its bytes.
+
+    Form forms[k], a string of the table (ends, arena), is one of the term with rank ranks[k] and occurs counts[k] times. The
+    term with rank r is string terms[r] of the table (term_ends, term_arena). A term without a form, or that is equal to its most
+    frequent form, gets -1.
+    """
+    most = np.zeros(len(chosen), np.int64)
+    for k in range(len(forms)):
+        rank, count = ranks[k], counts[k]
+        if count > most[rank] or (
+            count == most[rank] and compare_bytes(forms[k], ends, arena, chosen[rank], ends, arena) < 0
+        ):
+            most[rank], chosen[rank] = count, forms[k]
+    for rank in range(len(chosen)):
+        if chosen[rank] >= 0 and compare_bytes(chosen[rank], ends, arena, terms[rank], term_ends, term_arena) == 0:
+            chosen[rank] = -1

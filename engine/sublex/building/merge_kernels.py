@@ -1,0 +1,46 @@
+"""Kernels that merge posting lists without the postings of deleted documents."""
+
+from __future__ import annotations
+
+from numba import boolean, int32, int64
+
+from sublex.tools.compiled import kernel
+
+# The types of arguments.
+I32 = int32[::1]
+I64 = int64[::1]
+FLAGS = boolean[::1]
+
+
+@kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32), before="merge export")
+def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
+    """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
+
+    Term k, with counts[k] postings, becomes term t = ranks[k] of the merged segment. Its postings go to cursors[t] and the places
+    after it, up to ends[t], and the cursor advances. Returns the first k whose postings find no room, or -1.
+    """
+    i = 0
+    for k in range(len(counts)):
+        at, end = cursors[ranks[k]], ends[ranks[k]]
+        for _ in range(counts[k]):
+            doc = doc_map[docs[i]]
+            if doc >= 0:
+                if at == end:
+                    return k
+                docs_out[at], tfs_out[at] = doc, tfs[i]
+                at += 1
+            i += 1
+        cursors[ranks[k]] = at
+    return -1
+
+
+@kernel((I32, I32, I64, FLAGS, I64, I64), before="delete")
+def count_dead(docs, tfs, counts, dead, df, cf):
+    """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`; term k has counts[k] postings."""
+    i = 0
+    for k in range(len(counts)):
+        for _ in range(counts[k]):
+            if dead[docs[i]]:
+                df[k] += 1
+                cf[k] += tfs[i]
+            i += 1

@@ -1,0 +1,74 @@
+"""Inference of the topics of documents when the topics themselves are given: by Gibbs sampling, or by a fixed point.
+
+`phi` has a row for each word and a column for each topic. Each document is inferred alone, so a row of the result depends on no other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sublex.estimators.blocks import in_order, seeds_of, spans
+from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# Sweeps of the Gibbs chain of a document that are thrown away, and those that are averaged.
+BURN_IN, SAMPLES = 20, 30
+# The fixed point ends when no topic's weight changes by more than TOLERANCE, or after STEPS.
+TOLERANCE, STEPS = 1e-6, 200
+
+
+def sample(
+    rows: csr_array, phi: np.ndarray, alpha: np.ndarray, seed: int = 0, workers: int = 1, samples: int = SAMPLES
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mean number of tokens of each document in each topic, and for each entry the topic that it had most often.
+
+    The documents are sparse rows of whole counts. The chain of a document starts with a hash of its row and the seed, so equal rows get
+    equal results.
+    """
+    from sublex.estimators.topics.kernels import fold_in
+
+    starts, words, counts = arrays_of(rows)
+    seeds = seeds_of(rows, seed)
+    sums, topics = np.zeros((rows.shape[0], len(alpha))), np.zeros(rows.nnz, np.int32)
+
+    def work(span: slice) -> None:
+        own = starts[span.start : span.stop + 1]
+        fold_in(own, words, counts, seeds[span], phi, alpha, BURN_IN, samples, sums[span], topics)
+
+    for _ in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
+        pass
+    return sums, topics
+
+
+def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1) -> np.ndarray:
+    """Return the expected weight of each row in each topic, by a fixed point (CVB0), which is the same every time.
+
+    Weights may be fractional; those that are not above 0 are ignored. The weights of a row add up to those of its words.
+    """
+    from scipy.sparse import csr_array
+
+    from sublex.estimators.topics.kernels import fixed_point
+
+    positive = rows.data > 0
+    ends = np.append(0, np.cumsum(positive))[rows.indptr]
+    rows = csr_array((rows.data[positive], rows.indices[positive], ends), shape=rows.shape)
+    starts, words, weights = arrays_of(rows)
+    expected = np.zeros((rows.shape[0], len(alpha)))
+
+    def work(span: slice) -> None:
+        own = starts[span.start : span.stop + 1]
+        fixed_point(own, words, weights, phi, alpha, STEPS, TOLERANCE, expected[span])
+
+    for _ in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
+        pass
+    return expected
+
+
+def mixtures(expected: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """Return theta, the probability of each topic in each document, from expected tokens by topic; each row adds up to 1."""
+    theta = expected + alpha
+    return theta / theta.sum(axis=1, keepdims=True)

@@ -1,0 +1,179 @@
+"""The records of an index's JSON files: the manifest with its entries, and the folder of components that each entry names.
+
+`docs/format.md` describes the files. A change of an index makes new records; none is ever edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, NamedTuple
+
+from sublex.contracts.base import Statistics
+from sublex.errors import InputError
+from sublex.index.directory import is_plain
+from sublex.index.schema import ABSENT, Rule
+
+# Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
+MOST_DOCS = 2**31 - 1
+MOST = 2**53
+
+
+def _is_expression(text: str) -> bool:
+    from sublex.language.parser import parse
+
+    try:
+        parse(text)
+    except InputError:
+        return False
+    return True
+
+
+def _matching(what: str, pattern: str) -> Rule:
+    return Rule(what, lambda text: re.fullmatch(pattern, text) is not None)
+
+
+Count = Annotated[int, Rule("a whole number", lambda value: 0 <= value <= MOST)]
+Docs = Annotated[int, Rule("a number of documents", lambda value: 0 <= value <= MOST_DOCS)]
+ExpressionText = Annotated[str, Rule("an expression", _is_expression)]
+Name = Annotated[str, Rule("the name of a file or folder within the index", is_plain)]
+Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
+IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
+Text = Annotated[str, Rule("text", lambda text: text == "text")]
+
+
+class FolderEntry(NamedTuple):
+    """The components of a folder: the size of each file by its name, and one checksum over all of them."""
+
+    components: Mapping[Name, Count]
+    checksum: Name
+
+
+class DeletedEntry(NamedTuple):
+    """The tombstones of a segment: their folder, and the totals of the deleted documents."""
+
+    name: Name
+    docs: Docs
+    tokens: Count
+    postings: Count
+    data: FolderEntry
+
+
+class SegmentEntry(NamedTuple):
+    """A segment and its tombstones. The totals count deleted documents too.
+
+    `stated` says that another engine stated lengths or the number of tokens, so they are not the sums of frequencies.
+    """
+
+    name: Name
+    docs: Docs
+    tokens: Count
+    terms: Docs
+    postings: Count
+    data: FolderEntry
+    deleted: DeletedEntry | None = None
+    stated: bool = False
+
+    @property
+    def live(self) -> Statistics:
+        """The numbers of documents, tokens and postings without the deleted documents."""
+        if not self.deleted:
+            return Statistics(self.docs, self.tokens, self.postings)
+        gone = self.deleted
+        return Statistics(self.docs - gone.docs, self.tokens - gone.tokens, self.postings - gone.postings)
+
+
+class SegmentRows(NamedTuple):
+    """The rows of one segment."""
+
+    data: FolderEntry
+
+
+class RowsEntry(NamedTuple):
+    """The rows that a model gives to documents: the expression that encodes them, and their folders by segment."""
+
+    expression: ExpressionText
+    segments: Mapping[Name, SegmentRows]
+
+
+class TokenCounts(NamedTuple):
+    """The tokens that a model saw, and those of them that it does not know."""
+
+    tokens: Count
+    unknown: Count
+
+
+class SeenEntry(NamedTuple):
+    """The tokens of a segment that a model saw, and those of them that were added after the fit."""
+
+    tokens: Count
+    unknown: Count
+    added: TokenCounts
+
+
+class ModelEntry(NamedTuple):
+    """A fitted model: how it was made, its folder, its rows by their folders, and the tokens that it saw by segment.
+
+    `depends` has the names of other models, `resources` the hashes of files, `origin` the fingerprint of the index it was fitted to.
+    """
+
+    expression: ExpressionText
+    version: object
+    depends: tuple[str, ...]
+    resources: Mapping[str, str]
+    origin: str
+    model: FolderEntry
+    rows: Mapping[Name, RowsEntry]
+    seen: Mapping[str, SeenEntry]
+
+
+class ResourceEntry(NamedTuple):
+    """A resource: the file's name, and the hash and size of its content."""
+
+    file: Name
+    hash: str
+    bytes: Count | None = None
+
+
+class AttachedEntry(NamedTuple):
+    """The foreign index that an attached index mirrors. Its path is never in the manifest."""
+
+    backend: Word
+    state: Word
+    id: IdText
+    stores: tuple[Text, ...]
+    options: Mapping[str, str]
+
+
+class AnalyzerSettings(NamedTuple):
+    """The name and the parameters of an analyzer, from which it is made again."""
+
+    name: str
+    params: dict[str, Any]
+
+
+class AnalyzerEntry(NamedTuple):
+    """An analyzer, and the versions of the libraries that shape its terms."""
+
+    settings: AnalyzerSettings
+    versions: Mapping[str, object]
+
+
+class Manifest(NamedTuple):
+    """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint."""
+
+    format: int
+    generation: Count
+    profile: str
+    store: tuple[str, ...]
+    analyzer: AnalyzerEntry
+    segments: tuple[SegmentEntry, ...]
+    statistics: Statistics
+    fingerprint: str
+    fitted: Mapping[Name, ModelEntry] = ABSENT
+    resources: Mapping[Name, ResourceEntry] = ABSENT
+    attached: AttachedEntry | None = None
+
+    def next(self, **changes: Any) -> Manifest:
+        """Return the manifest of the next generation, with these fields changed."""
+        return self._replace(generation=self.generation + 1, **changes)

@@ -1,0 +1,49 @@
+"""Kernels that find terms in a sorted lexicon."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint8
+from numba.core.types import Array
+
+from sublex.tools.compiled import inner, kernel
+
+I64 = int64[::1]
+STORED_U8 = Array(uint8, 1, "C", readonly=True)
+
+
+@inner
+def compare_bytes(x, ends, arena, y, other_ends, other_arena):
+    """Return a number below, equal to or above 0, as string x of one table is before, equal to or after string y of another."""
+    i, j = (ends[x - 1] if x else 0), (other_ends[y - 1] if y else 0)
+    # A newline follows each string and is not a part of it.
+    length, other = ends[x] - 1 - i, other_ends[y] - 1 - j
+    for k in range(min(length, other)):
+        if arena[i + k] != other_arena[j + k]:
+            return np.int64(arena[i + k]) - np.int64(other_arena[j + k])
+    return length - other
+
+
+@kernel((STORED_U8, I64, STORED_U8, I64, I64), before="search")
+def find_strings(arena, starts, wanted, wanted_starts, found):
+    """Write the place of each wanted string among ascending strings to `found`, or -1.
+
+    Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
+    """
+    for k in range(len(found)):
+        begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]
+        low, high = 0, len(starts) - 1
+        found[k] = -1
+        while low < high:
+            middle = (low + high) // 2
+            at, length = starts[middle], starts[middle + 1] - starts[middle]
+            i = 0
+            while i < size and i < length and arena[at + i] == wanted[begin + i]:
+                i += 1
+            if i == size and i == length:
+                found[k] = middle
+                break
+            if i == length or (i < size and arena[at + i] < wanted[begin + i]):
+                low = middle + 1
+            else:
+                high = middle

@@ -1,0 +1,54 @@
+"""Kernels that check postings of other programs, and collect the terms of each document."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import int32, int64
+
+from sublex.tools.compiled import kernel
+
+# The types of arguments.
+I32 = int32[::1]
+I64 = int64[::1]
+
+
+@kernel((I32, I32, I64, int64, I64, I64), before="import")
+def check_postings(docs, tfs, df, limit, uniques, lengths):
+    """Check posting lists that lie end to end, term k with df[k] postings, and count them in their documents.
+
+    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds the terms of each document to
+    `uniques` and their frequencies to `lengths`. Returns the place of the first bad posting, or -1.
+    """
+    i = 0
+    for k in range(len(df)):
+        last = np.int64(-1)
+        for _ in range(df[k]):
+            doc = np.int64(docs[i])
+            if doc <= last or doc >= limit or tfs[i] < 1:
+                return i
+            uniques[doc] += 1
+            lengths[doc] += tfs[i]
+            last = doc
+            i += 1
+    return -1
+
+
+@kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32), before="import")
+def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
+    """Copy the postings of some documents to lists of terms. Returns the place of a posting that finds no room, or -1.
+
+    Posting lists lie end to end; term first_term + k has df[k] postings. The terms of document first_doc + d go to
+    cursors[d] and the places after it, up to ends[d], and the cursor advances. Postings of other documents are passed over.
+    """
+    i = 0
+    for k in range(len(df)):
+        for _ in range(df[k]):
+            d = docs[i] - first_doc
+            if 0 <= d < len(cursors):
+                at = cursors[d]
+                if at == ends[d]:
+                    return i
+                terms_out[at], tfs_out[at] = first_term + k, tfs[i]
+                cursors[d] = at + 1
+            i += 1
+    return -1

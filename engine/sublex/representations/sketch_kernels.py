@@ -1,0 +1,87 @@
+"""Kernels that estimate cosines by sketches. Callers check the arguments."""
+
+import numpy as np
+from numba import boolean, float32, float64, int8, int16, int64, uint64
+
+from sublex.tools.bit_kernels import ones
+from sublex.tools.compiled import inner, kernel
+
+I64 = int64[::1]
+F32 = float32[::1]
+I16 = int16[::1]
+FLAGS = boolean[::1]
+CODES = int8[:, ::1]
+BITS = uint64[:, ::1]
+# Estimates of cosines, from -2 to 2, are counted in so many buckets.
+BUCKETS = 1 << 14
+# One in so many of the estimates by signs is counted. Counting all of them would take longer.
+STEP = 8
+
+
+@inner
+def bucket_of(estimate):
+    """Return the number of the bucket of an estimate, from 0 to `BUCKETS` - 1; a higher estimate is never in a lower bucket."""
+    return min(max(int((estimate + 2.0) * (BUCKETS / 4.0)), 0), BUCKETS - 1)
+
+
+@inner
+def shared(a, b, c, d, plane):
+    """Return the number of ones that 256 bits in four parts share with those of a plane."""
+    return ones(a & plane[0]) + ones(b & plane[1]) + ones(c & plane[2]) + ones(d & plane[3])
+
+
+@kernel((BITS, BITS, int64, F32, FLAGS, float64, F32, I64))
+def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
+    """Set estimates to the products of signs with a query, each times `scale` and the document's length, for all documents.
+
+    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. `lengths` are those of
+    `sketch.Sketch`. Every `STEP`-th document, if it is live, is counted in its bucket.
+    """
+    # With rows that are taken before the loop, compilers compute many documents at once.
+    a, b, c, d = signs[0], signs[1], signs[2], signs[3]
+    plane0, plane1, plane2, plane3 = planes[0], planes[1], planes[2], planes[3]
+    for doc in range(len(estimates)):
+        s, t, u, v = a[doc], b[doc], c[doc], d[doc]
+        # The sum of the query's entries where the sign is +. In two's complement, the highest bit counts -8.
+        plus = (
+            shared(s, t, u, v, plane0)
+            + (shared(s, t, u, v, plane1) << np.uint64(1))
+            + (shared(s, t, u, v, plane2) << np.uint64(2))
+            - (shared(s, t, u, v, plane3) << np.uint64(3))
+        )
+        estimates[doc] = np.float32(np.float64(2 * np.int32(plus) - total) * scale * np.float64(lengths[doc]))
+    for doc in range(0, len(estimates), STEP):
+        if live[doc]:
+            counts[bucket_of(estimates[doc])] += 1
+
+
+@kernel((CODES, I16, F32, I64, float64, F32, I64))
+def estimate(codes, query, scales, docs, scale, estimates, counts):
+    """Set estimates[n] to the product of the codes of docs[n] with a query, times `scale` and its own scale, and count it in its bucket."""
+    for n in range(len(docs)):
+        row = codes[docs[n]]
+        total = np.int32(0)
+        for j in range(len(query)):
+            # The sum fits into 32 bits. It is cut to them at every step, so that compilers multiply many entries at once.
+            total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
+        estimates[n] = np.float32(np.float64(total) * scale * np.float64(scales[docs[n]]))
+    for n in range(len(docs)):
+        counts[bucket_of(estimates[n])] += 1
+
+
+@kernel((F32, I64, float64, F32, F32, float64, float64, float64, float64, I64))
+def reaching(estimates, docs, edge, errors, tails, norm, tail, slack, least, chosen):
+    """Write to `chosen` the documents with estimates below `edge` whose score may be `least` or more, and return their number.
+
+    A score is at most its estimate + errors[doc] · norm + tails[doc] · tail + slack. Without tails, `tails` is empty.
+    """
+    count = 0
+    for n in range(len(docs)):
+        if estimates[n] < edge:
+            most = estimates[n] + errors[docs[n]] * norm + slack
+            if len(tails):
+                most += tails[docs[n]] * tail
+            if most >= least:
+                chosen[count] = docs[n]
+                count += 1
+    return count

@@ -1,0 +1,81 @@
+"""Kernels of rescoring: the scores of given documents, equal to those of retrieval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.retrieval.coding.coding_kernels import (
+    COUNT,
+    F64,
+    FIRST,
+    I32,
+    I64,
+    LISTS,
+    RUN,
+    U8,
+    U16,
+    U32,
+    impact_at,
+    run_size,
+)
+from sublex.tools.compiled import inner, kernel
+
+# The score of a document that no term matches; below every real score.
+NOTHING = -np.inf
+
+
+@inner
+def _skip(docs, i, end, doc):
+    """Return the first place from i on with a document of at least `doc`, or `end`: a galloping, then a binary search."""
+    step = 1
+    while i + step < end and docs[i + step] < doc:
+        i += step
+        step *= 2
+    low, high = i, min(i + step, end)
+    while low < high:
+        middle = (low + high) // 2
+        if docs[middle] < doc:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
+    """Add the impacts of a term to the sums of the wanted documents, which ascend."""
+    halves, floats = codes.view(np.uint16), codes.view(np.float32)
+    run, i = lists[term, RUN], lists[term, FIRST]
+    stop = i + lists[term, COUNT]
+    end = i + (run_size(runs[run]) if i < stop else 0)
+    for w in range(len(wanted)):
+        span = np.int64(wanted[w]) >> 16
+        while end < stop and np.int64(runs[run] >> np.uint32(16)) < span:
+            run += 1
+            i, end = end, end + run_size(runs[run])
+        if i == stop or (np.int64(runs[run] >> np.uint32(16))) > span:
+            continue
+        i = _skip(docs, i, end, np.int64(wanted[w]) & 0xFFFF)
+        if (
+            i < end
+            and span == np.int64(runs[run] >> np.uint32(16))
+            and np.int64(docs[i]) == np.int64(wanted[w]) & 0xFFFF
+        ):
+            more = weight * np.float64(impact_at(codes, halves, floats, lists, term, i))
+            sums[w] = more if sums[w] == NOTHING else sums[w] + more
+
+
+@kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64), before="explain")
+def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
+    """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
+
+    `wanted_ends` are the ends of the queries in `wanted`, and the documents of a query ascend. Impacts are added in the order of the
+    terms, as in `retrieve`, so both give the same sums.
+    """
+    begin = first = 0
+    for q in range(len(query_ends)):
+        end = wanted_ends[q]
+        sums[first:end] = NOTHING
+        for t in range(begin, query_ends[q]):
+            _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted[first:end], sums[first:end])
+        begin, first = query_ends[q], end

@@ -1,0 +1,226 @@
+"""Kernels of windows: add up terms for some thousand documents at a time, find candidates, and look terms up for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sublex.retrieval.block_kernels import SIZE
+from sublex.retrieval.coding.coding_kernels import (
+    BEGIN,
+    COUNT,
+    FIRST,
+    RUN,
+    SPAN,
+    VALUES,
+    WIDTH,
+    code_place,
+    impact_at,
+    run_size,
+)
+from sublex.tools.bit_kernels import ones
+from sublex.tools.compiled import inner
+
+# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.
+WINDOW = 1 << 14
+# A query has few postings if it has less than one posting for this number of documents.
+FEW = 8
+# The rows of `places`. A column is a term, in the order of adding. Its rows are the next posting, the end of the postings in the same SPAN
+# documents, the end of those in the window, the end of all; the next run, the term, and the term's row in the blocks. The last row,
+# PLACE, has for term t of the query its column.
+AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
+# The rows of `shares`: the weight of each term, the most that it can add to a score, the most that it and the terms after it can add.
+WEIGHT, TOP, REST, SHARE_ROWS = 0, 1, 2, 3
+
+
+@inner
+def postings_of(lists, terms):
+    """Return the number of postings of some terms."""
+    postings = np.int64(0)
+    for term in terms:
+        postings += lists[term, COUNT]
+    return postings
+
+
+@inner
+def start(lists, terms, places):
+    """Set the places of all terms before their first postings."""
+    for t in range(terms):
+        term = places[TERM, t]
+        places[AT, t] = places[END, t] = lists[term, FIRST]
+        places[LAST, t], places[RUN_AT, t] = lists[term, FIRST] + lists[term, COUNT], lists[term, RUN]
+
+
+@inner
+def next_span(runs, added, terms, places):
+    """Move the places of all terms to the next SPAN documents that an added term is in. Return the number of this span, or -1."""
+    at, ends, lasts, next_runs = places[AT], places[END], places[LAST], places[RUN_AT]
+    span = np.int64(SPAN)
+    for t in range(added):
+        if ends[t] < lasts[t]:
+            span = min(span, np.int64(runs[next_runs[t]] >> np.uint32(16)))
+    if span == SPAN:
+        return np.int64(-1)
+    for t in range(terms):
+        while ends[t] < lasts[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) < span:
+            ends[t] += run_size(runs[next_runs[t]])
+            next_runs[t] += 1
+        at[t] = ends[t]
+        if ends[t] < lasts[t] and np.int64(runs[next_runs[t]] >> np.uint32(16)) == span:
+            ends[t] += run_size(runs[next_runs[t]])
+            next_runs[t] += 1
+    return span
+
+
+@inner
+def fetch(docs, floats, lists, terms, at):
+    """Read where the postings and the values of terms begin, so that the processor fetches all of them from memory at the same time.
+
+    Return a number that depends on them, because the compiler leaves out reads without a use.
+    """
+    total = np.float32(0)
+    for t in range(len(terms)):
+        begin = lists[terms[t], BEGIN] >> 2
+        if lists[terms[t], COUNT]:
+            total += np.float32(docs[at[t]])
+        # A line of the processor's cache has 16 values.
+        for i in range(begin, begin + min(lists[terms[t], COUNT], lists[terms[t], VALUES]), 16):
+            total += floats[i]
+    return total
+
+
+def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
+    """Return a function that adds the impacts of one term in a window, and returns the place of the next posting, and `found`."""
+
+    @inner
+    def add_list(docs, codes, floats, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found):
+        # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
+        while i < end:
+            doc = np.uint64(docs[i]) - first
+            if doc >= np.uint64(len(sums)):
+                break
+            total = sums[doc] + weight * np.float64(impact_of(codes, floats, i + to_code, to_value))
+            sums[doc] = total
+            if total >= need_of(needed, doc) and not noted[doc]:
+                noted[doc] = 1
+                candidates[found] = doc
+                found += 1
+            i += np.uint64(1)
+        return i, found
+
+    return add_list
+
+
+def _window_adder(need_of: Callable[..., Any]) -> Any:
+    """Return a function that adds up a window. `need_of` returns the sum with which a document becomes a candidate."""
+    add_values = _list_adder(
+        inner(lambda codes, floats, code, to_value: floats[to_value + np.uint64(codes[code])]), need_of
+    )
+    add_impacts = _list_adder(inner(lambda codes, floats, code, to_value: floats[code]), need_of)
+
+    @inner
+    def add_window(
+        docs, codes, halves, floats, lists, terms, weights, at, ends, stops, first, needed, sums, noted, candidates
+    ):
+        found = 0
+        for t in range(len(terms)):
+            i, end, weight, width = np.uint64(at[t]), np.uint64(ends[t]), weights[t], lists[terms[t], WIDTH]
+            to_code = np.uint64(code_place(lists, terms[t]) - lists[terms[t], FIRST])
+            values = np.uint64(lists[terms[t], BEGIN] >> 2)
+            if width == 2:
+                i, found = add_values(
+                    docs, halves, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
+                )
+            elif width == 4:
+                i, found = add_impacts(
+                    docs, codes, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
+                )
+            else:
+                i, found = add_values(
+                    docs, codes, floats, i, end, to_code, values, first, weight, needed, sums, noted, candidates, found
+                )
+            stops[t] = i
+        return found
+
+    return add_window
+
+
+# These two functions add up terms in a window. A document whose sum reaches `needed` becomes a candidate; they return the number of
+# candidates. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a number for each block.
+add_evenly = _window_adder(inner(lambda needed, doc: needed))
+add_by_block = _window_adder(inner(lambda needed, doc: needed[doc // np.uint64(SIZE)]))
+
+
+@inner
+def kept(candidates, found, sums, lowest):
+    """Move the candidates whose sum is at least `lowest` to the front of `candidates`. Return their number."""
+    n = 0
+    for c in range(found):
+        doc = candidates[c]
+        candidates[n] = doc
+        n += sums[doc] >= lowest
+    return n
+
+
+@inner
+def _first_at_least(docs, begin, end, doc):
+    """Return the first place from `begin` on with a document of at least `doc`, or the last place before `end`."""
+    i, left = begin, end - begin
+    while left > 1:
+        half = left >> 1
+        # Without a branch, which the processor would guess wrongly half of the time.
+        i += half * (docs[i + half - 1] < doc)
+        left -= half
+    return i
+
+
+@inner
+def look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidates):
+    """Add the impacts of a term to the sums of the candidates that contain it.
+
+    `base` is the first document of the window, and `first` is its number among SPAN documents.
+    """
+    term, row, weight, begin, end = places[TERM, t], places[ROW, t], shares[WEIGHT, t], places[AT, t], places[END, t]
+    if row >= 0:
+        for c in range(len(candidates)):
+            doc = base + candidates[c]
+            word, bit = bits[row, doc >> 6], np.uint64(1) << np.uint64(doc & 63)
+            if word & bit:
+                place = (
+                    lists[term, FIRST] + np.int64(ranks[row, doc >> 6]) + np.int64(ones(word & (bit - np.uint64(1))))
+                )
+                sums[candidates[c]] += weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+    elif begin < end:
+        for c in range(len(candidates)):
+            doc = first + candidates[c]
+            place = _first_at_least(docs, begin, end, np.uint16(doc))
+            if docs[place] == doc:
+                sums[candidates[c]] += weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+
+
+@inner
+def in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ranks, base, first, sums, candidate):
+    """Return the sum of the candidate in an array of one, with the terms added in the order of the query."""
+    sums[candidate[0]] = 0.0
+    for t in places[PLACE, :terms]:
+        look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidate)
+    return sums[candidate[0]]
+
+
+@inner
+def clear(docs, at, stops, terms, first, sums):
+    """Set the sums of a window to 0: all of them, or with few postings only the sums of their documents.
+
+    The postings of term t in the window are those from at[t] to stops[t].
+    """
+    postings = np.int64(0)
+    for t in range(terms):
+        postings += stops[t] - at[t]
+    if FEW * postings >= len(sums):
+        sums[:] = 0.0
+        return
+    for t in range(terms):
+        for i in range(np.uint64(at[t]), np.uint64(stops[t])):
+            sums[np.uint64(docs[i]) - np.uint64(first)] = 0.0

@@ -1,0 +1,218 @@
+"""Read relevance judgements (qrels): TREC's four columns, BEIR's table with a header, or JSON.
+
+This module imports no kernels: a file of judgements is small, and loading the compiler takes longer than reading it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.base import Report
+from sublex.readers.irds import PREFIX
+from sublex.readers.lines import read_whole
+from sublex.readers.source import FileSource
+from sublex.tools.strings import Strings
+from sublex.trec.columns import offsets
+from sublex.trec.qrels import Qrels
+from sublex.trec.rows import (
+    Fault,
+    Listener,
+    Rows,
+    first_rows,
+    header,
+    is_number,
+    miscounted,
+    pieces_of_text,
+    refuse,
+    report_repeated,
+)
+
+# The columns of each form of lines.
+BEIR_COLUMNS = ("query-id", "corpus-id", "score")
+COLUMNS = {
+    "trec": ("qid", "0", "docno", "grade"),
+    "beir": BEIR_COLUMNS,
+    "beir without a header": BEIR_COLUMNS,
+}
+EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
+GRADES = np.iinfo(np.int32)
+# Bytes of a file that are cut into lines at a time.
+PIECE = 1 << 20
+
+_GRADE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+# Blank lines and comments.
+_COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
+
+
+class Judgement(NamedTuple):
+    """One judgement of a qrels file, and its line; the line is 0 where there are none, as in JSON."""
+
+    qid: str
+    docno: str
+    grade: int
+    line: int = 0
+
+
+def read_qrels(path: str | os.PathLike[str]) -> Qrels:
+    """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
+
+    The content shows the format. Raise InputError, with the line, for a malformed line and for two judgements that
+    contradict each other.
+    """
+    return read_judgements(FileSource(path), refuse)[0]
+
+
+def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.ndarray]:
+    """Return the judgements of a qrels file and the line of each, and report the faults of the file.
+
+    Lines with another number of columns are left out. A grade that is no whole number counts as trec_eval reads it. Of
+    several judgements of a document for a topic the first counts.
+    """
+    path, report = source.path, Report()
+    if path.startswith(PREFIX):
+        return collect(_of_dataset(path, listen), path, "irds", listen, report)
+    with source.open() as stream:
+        texts = pieces_of_text(stream, path, PIECE, listen, report)
+        first, text = next(texts, (1, b""))
+        while not (start := first_rows(text)) and (piece := next(texts, None)):
+            first, text = piece
+        texts = chain([(first, text)], texts)
+        if start and start[0][0].startswith(b"{"):
+            form, judgements = "json", _of_json(read_whole((text for _, text in texts), path), first, path, listen)
+        else:
+            lines = ((number, line) for first, text in texts for number, line in enumerate(text.split(b"\n"), first))
+            rows = ((number, cells) for number, line in lines if (cells := line.split()) and cells[0][:1] != b"#")
+            form = form_of(start)
+            judgements = _of_rows(islice(rows, form == "beir", None), form, path, listen)
+        qrels, numbers = collect(judgements, path, form, listen, report)
+    if not len(numbers):
+        listen([Fault("empty", [0], f"{path} holds no judgements; {EXPECTED}.")])
+    return qrels, numbers
+
+
+def form_of(rows: Sequence[Sequence[bytes]]) -> str:
+    """Return the form of rows, a key of COLUMNS: BEIR's if the first row is its header, else the form of most rows."""
+    if rows and [cell.lower().decode("latin-1") for cell in rows[0]] == [*BEIR_COLUMNS]:
+        return "beir"
+    widths = Counter(len(cells) for cells in rows if is_judgement(cells))
+    return "beir without a header" if widths[3] > widths[4] else "trec"
+
+
+def is_judgement(cells: Sequence[bytes]) -> bool:
+    """Return whether a row looks like a judgement: three or four columns, the last of them a number."""
+    return len(cells) in (3, 4) and is_number(cells[-1])
+
+
+def _of_rows(
+    rows: Iterable[tuple[int, list[bytes]]], form: str, path: str, listen: Listener
+) -> Iterator[Judgement]:  # fmt: skip
+    """Yield the judgements of rows, which come with their lines."""
+    columns, begun = COLUMNS[form], False
+    for line, row in rows:
+        if len(row) != len(columns):
+            listen(miscounted(path, columns, EXPECTED, np.array([line]), np.array([len(row)])))
+            continue
+        cells, is_first, begun = [cell.decode() for cell in row], not begun, True
+        if is_first and form == "beir without a header":
+            (fault,) = miscounted(path, COLUMNS["trec"], EXPECTED, np.array([line]), np.array([len(row)]))
+            listen([fault._replace(kind="no header")])
+        grade = cells[-1]
+        if not _is_grade(grade):
+            refusal = f"{path}:{line}: the grade {grade[:50]!r} is not a whole number."
+            if is_first and (faults := header(line, cells, refusal)):
+                listen(faults)
+                continue
+            listen([Fault("grade", [line], refusal, {"cell": grade, "read": _as_trec_eval_reads(grade)})])
+        yield Judgement(cells[0], cells[-2], _as_trec_eval_reads(grade), line)
+
+
+def _is_grade(text: str) -> bool:
+    return bool(_GRADE.fullmatch(text)) and GRADES.min <= int(text) <= GRADES.max
+
+
+def _as_trec_eval_reads(text: str) -> int:
+    """Return the number that trec_eval, by C's atol, makes of a grade: the digits at its beginning, or 0."""
+    digits = _GRADE.match(text)
+    return min(max(int(digits[0]), GRADES.min), GRADES.max) if digits else 0
+
+
+def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[Judgement]:
+    """Yield the judgements of a JSON object `{topic: {docno: grade}}` that may follow comments on line `first` and later."""
+    pairs: Any = ()
+    begin = _COMMENTS.match(data).end()  # type: ignore[union-attr]
+    try:
+        # Read objects as pairs, not as dictionaries, so that a repeated name is noticed.
+        pairs = json.loads(data[begin:].decode(), object_pairs_hook=tuple)
+    except json.JSONDecodeError as error:
+        line = first - 1 + data.count(b"\n", 0, begin) + error.lineno
+        listen([Fault("json", [line], f"{path}:{line}:{error.colno}: not JSON: {error.msg}.", {"reason": error.msg})])
+    except (ValueError, RecursionError):
+        listen([Fault("unreadable json", [0], f"{path} is not JSON that Sublex can read; {EXPECTED}.")])
+    for qid, judged in pairs:
+        if not isinstance(judged, tuple):
+            refusal = f'{path}: topic {qid} has no object of grades; write {{"{qid}": {{"docno": 1}}}}.'
+            listen([Fault("no object", [0], refusal, {"qid": qid})])
+            continue
+        for docno, grade in judged:
+            refusal = f"{path}: topic {qid}: the grade of {docno} is not a whole number."
+            yield Judgement(qid, docno, _whole(grade, refusal, listen))
+
+
+def _of_dataset(path: str, listen: Listener) -> Iterator[Judgement]:
+    """Yield the judgements of a data set of ir_datasets."""
+    from sublex.trec.irds import judgements
+
+    for qid, docno, grade in judgements(path):
+        refusal = f"{path}: topic {qid}, document {docno}: the grade {str(grade)!r} is not a whole number."
+        yield Judgement(qid, docno, _whole(grade, refusal, listen))
+
+
+def _whole(grade: Any, refusal: str, listen: Listener) -> int:
+    """Return a grade that is not from a line; report one that is not a whole number."""
+    if type(grade) is int and GRADES.min <= grade <= GRADES.max:
+        return grade
+    read = _as_trec_eval_reads(str(grade))
+    listen([Fault("grade", [0], refusal, {"cell": json.dumps(grade, default=str), "read": read})])
+    return read
+
+
+def collect(
+    judgements: Iterable[Judgement], path: str, form: str, listen: Listener, report: Report
+) -> tuple[Qrels, np.ndarray]:  # fmt: skip
+    """Return judgements as columns, and the line of each. Report documents that a topic judges again, and leave them out."""
+    qids: dict[str, int] = {}
+    docnos: dict[str, int] = {}
+    columns = np.fromiter(
+        (
+            (qids.setdefault(qid, len(qids)), docnos.setdefault(docno, len(docnos)), grade, line)
+            for qid, docno, grade, line in judgements
+        ),
+        np.dtype([("topics", np.int32), ("docs", np.int32), ("grades", np.int32), ("lines", np.int64)]),
+    )
+    names = "topics", "docs", "grades", "lines"
+    rows = Rows(list(qids), Strings.of(docnos), *(columns[name] for name in names))
+    again = report_repeated(rows, path, listen, _other_grade)
+    if len(again):
+        of = path or "The judgements"
+        report.note(f"{of}: {len(again):,} judgements repeat another with the same grade and count once")
+    _, _, topics, docs, grades, lines = rows.without(again)
+    order = np.argsort(topics, kind="stable")
+    ends = offsets(topics[order], len(qids))
+    qrels = Qrels(rows.qids, ends, docs[order], grades[order], rows.docnos, path, form, tuple(report.notes))
+    return qrels, lines[order]
+
+
+def _other_grade(about: Mapping[str, Any]) -> str:
+    before = f" (line {about['line_before']})" if about["line_before"] else ""
+    return (
+        f"{about['where']}topic {about['qid']} judges {about['docno']} as {about['value']}, "
+        f"and before{before} as {about['value_before']}; keep one of the two."
+    )

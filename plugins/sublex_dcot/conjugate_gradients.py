@@ -1,0 +1,102 @@
+"""Block conjugate gradients: solving A X = B for a positive definite matrix A that is given as a function.
+
+Each column of B has its own steps and stops by itself; columns share the products with A, which is what makes them fast. The diagonal of
+A is the preconditioner. After M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, Journal of
+Research of the National Bureau of Standards 49 (1952).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import in_order, one_thread, spans
+from sublex_dcot import kernels
+
+# Columns per block. How columns are grouped changes rounding, so the width does not depend on the number of workers.
+WIDTH = 32
+
+
+def solve(
+    product: Callable[[np.ndarray], np.ndarray],
+    right: Callable[[slice], np.ndarray],
+    diagonal: np.ndarray,
+    out: np.ndarray,
+    tol: float = 1e-8,
+    steps: int = 1000,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> np.ndarray:
+    """Write the solution X of A X = B to `out`, and return the number of steps that each column took.
+
+    Parameters
+    ----------
+    product : function
+        Returns A V for a C-contiguous float64 matrix V of any number of columns. It is called from several threads.
+    right : function
+        Returns the columns of B for a slice.
+    diagonal : array of shape (n,)
+        The diagonal of A, all above 0.
+    out : array of shape (n, columns)
+        Receives X, converted to its type.
+    tol : float
+        A column is done when its preconditioned residual, sqrt(r' D⁻¹ r), has fallen to `tol` times what it was.
+    steps : int
+        The most steps; raises `InputError` if a column needs more.
+    progress : function
+        Called with the number of columns done and of all columns. It may raise to end the work.
+    """
+    diagonal = np.asarray(diagonal, np.float64)
+    if not (np.isfinite(diagonal) & (diagonal > 0)).all():
+        raise InputError("A matrix whose diagonal is not above 0 cannot be solved by conjugate gradients.")
+    inverse = 1.0 / diagonal
+    total = out.shape[1]
+    steps_taken = np.zeros(total, np.int32)
+
+    def solve_columns(columns: slice) -> int:
+        out[:, columns], steps_taken[columns] = _solve_block(product, right(columns), inverse, tol, steps)
+        return columns.stop
+
+    with one_thread():
+        for done in in_order(solve_columns, spans(total, WIDTH), workers):
+            if progress:
+                progress(done, total)
+    return steps_taken
+
+
+def _solve_block(
+    product: Callable[[np.ndarray], np.ndarray], b: np.ndarray, inverse: np.ndarray, tol: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the solutions of a block of columns, and the number of steps of each."""
+    r = np.array(b, np.float64, order="C")
+    x, p = np.zeros_like(r), np.zeros_like(r)
+    solution, steps_taken = np.zeros_like(r), np.zeros(r.shape[1], np.int32)
+    rho, curve, beta = np.zeros((3, r.shape[1]))
+    # A step of length 0 computes rho of the right-hand side.
+    kernels.advance(beta, p, p, inverse, x, r, rho)
+    if not np.isfinite(rho).all():
+        raise InputError("A right-hand side that is not finite has no solution.")
+    target = tol * tol * rho
+    live = np.arange(r.shape[1])
+    for step in range(steps + 1):
+        done = rho <= target
+        if done.any():
+            solution[:, live[done]], steps_taken[live[done]] = x[:, done], step
+            live = live[~done]
+            rho, curve, beta, target = (a[~done] for a in (rho, curve, beta, target))
+            x, r, p = (np.ascontiguousarray(a[:, ~done]) for a in (x, r, p))
+            if not len(live):
+                return solution, steps_taken
+        kernels.turn(beta, r, inverse, p)
+        s = product(p)
+        kernels.dots(p, s, curve)
+        if not (curve > 0).all():
+            raise InputError(
+                "A matrix that is not positive definite, or not finite, cannot be solved by conjugate gradients."
+            )
+        before = rho.copy()
+        kernels.advance(rho / curve, p, s, inverse, x, r, rho)
+        beta = rho / before
+    raise InputError(f"Conjugate gradients did not reach {tol:g} in {steps} steps; allow more, or a larger tol.")

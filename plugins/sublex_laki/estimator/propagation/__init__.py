@@ -1,1 +1,0 @@
-"""Belief propagation among keyphrases."""

@@ -1,1 +1,0 @@
-"""Gibbs sampling of the keyphrases that are on."""

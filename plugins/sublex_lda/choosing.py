@@ -1,0 +1,55 @@
+"""Choosing the number of topics by coherence, and measuring whether topics come back with other seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.estimators.topics.coherence import WORDS, npmi, top_words
+from sublex.estimators.topics.counts import counts_of
+from sublex.estimators.topics.matching import matched
+from sublex_lda.model import LDA
+from sublex_lda.perplexity import completion
+
+# Each tenth document is held out for the perplexity.
+HELD_OUT = 10
+
+
+class Choice(NamedTuple):
+    """A number of topics, the mean NPMI of its topics (`coherence`), and the completion perplexity of held-out documents."""
+
+    k: int
+    coherence: float
+    perplexity: float
+
+
+def compare_k(
+    matrix: Any, ks: Iterable[int], words: int = WORDS, progress: Callable[[int, int], None] = lambda done, total: None,
+    **parameters: Any,
+) -> list[Choice]:  # fmt: skip
+    """Fit a model for each number of topics, and return how coherent its topics are and how well they predict other documents.
+
+    Every tenth document is held out. `parameters` are those of `LDA`, such as `iterations`. The number with the most coherent topics is
+    `max(compare_k(matrix, ks), key=lambda choice: choice.coherence).k`.
+    """
+    rows, ks = counts_of(matrix), list(ks)
+    held_out = np.arange(rows.shape[0]) % HELD_OUT == HELD_OUT - 1
+    if not held_out.any():
+        raise InputError(f"Choosing k needs {HELD_OUT} documents or more, and not {rows.shape[0]}.")
+    choices = []
+    for done, k in enumerate(ks):
+        progress(done, len(ks))
+        model = LDA(**{**parameters, "k": k}).fit(rows[~held_out])
+        coherence = npmi(rows, top_words(model.phi_, words)).mean()
+        choices.append(Choice(k, float(coherence), completion(model.phi_, model.alpha_, rows[held_out])))
+    return choices
+
+
+def stability(phis: Sequence[np.ndarray]) -> np.ndarray:
+    """Return for each topic of the first model the mean affinity of its partners in the other models, which have other seeds."""
+    if len(phis) < 2:
+        raise InputError("Stability needs two models or more, fitted with different seeds.")
+    return np.mean([matched(phis[0], other)[1] for other in phis[1:]], axis=0)

@@ -1,0 +1,91 @@
+"""Collapsed Gibbs sampling for LDA (Griffiths and Steyvers 2004): a chain over the topics of all tokens.
+
+One chain is one sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics that a word has, not
+with the number of all topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sublex.estimators.blocks import random, spans
+from sublex.estimators.topics.counts import pairs, tokens_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Progress = Callable[[int, int], None]
+
+
+class Chain:
+    """The state of a Gibbs chain: the topic of each token (`z`), at first any with the same chance, and the counts that follow from it.
+
+    `rows` are sparse rows of whole counts with ascending columns, as `counts.whole_counts_of` returns them. `alpha`, one value for each
+    topic, may be replaced between sweeps.
+    """
+
+    def __init__(self, rows: csr_array, alpha: np.ndarray, beta: float, seed: int = 0):
+        self.tokens = tokens_of(rows)
+        self.alpha, self.beta = np.asarray(alpha, np.float64), float(beta)
+        topics, words = len(self.alpha), rows.shape[1]
+        generator = random(seed)
+        # Choosing the first topics one after another, given those before, ends in topics that predict other documents worse.
+        self.z = generator.integers(0, topics, len(self.tokens.words), np.int32)
+        self._state = generator.integers(0, 1 << 64, 1, np.uint64)
+        n_wk = pairs(self.tokens.words, self.z, (words, topics))
+        self.totals = np.bincount(self.z, minlength=topics).astype(np.float64)
+        self._sizes = np.diff(n_wk.indptr).astype(np.int64)
+        # A word has no more topics than tokens, so this is room enough for all that may come.
+        room = np.minimum(np.bincount(self.tokens.words, minlength=words), topics)
+        self._places = np.append(0, np.cumsum(room))
+        self._topics, self._counts = np.zeros((2, self._places[-1]), np.int32)
+        used = self._used()
+        self._topics[used], self._counts[used] = n_wk.indices, n_wk.data
+
+    def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
+        """Draw a new topic for every token, in order; `progress` is called now and then and may raise to end the work."""
+        from sublex_lda.kernels import sweep
+
+        # The draws do not depend on how the documents are cut into blocks.
+        for span in spans(len(self.tokens.starts) - 1):
+            progress()
+            sweep(
+                span.start, span.stop, *self.tokens, self.z, self._places, self._topics, self._counts, self._sizes,
+                self.totals, self.alpha, self.beta, self._state,
+            )  # fmt: skip
+
+    def document_topics(self) -> csr_array:
+        """Return n_dk, the number of tokens of each document in each topic, as sparse rows."""
+        return self.tokens.document_topics(self.z, len(self.alpha))
+
+    def word_topics(self) -> csr_array:
+        """Return n_wk, the number of tokens of each word in each topic, as sparse rows."""
+        from scipy.sparse import csr_array
+
+        used = self._used()
+        starts = np.append(0, np.cumsum(self._sizes))
+        shape = (len(self._sizes), len(self.alpha))
+        rows = csr_array((self._counts[used].astype(np.float64), self._topics[used], starts), shape=shape)
+        rows.sort_indices()
+        return rows
+
+    def log_likelihood(self) -> float:
+        """Return the logarithm of p(words, topics | alpha, beta), in which theta and phi are integrated out."""
+        from scipy.special import gammaln
+
+        n_dk, n_wk, words = self.document_topics(), self.word_topics(), len(self._sizes)
+        documents = gammaln(self.alpha.sum()) - gammaln(n_dk.sum(axis=1) + self.alpha.sum())
+        topics = gammaln(words * self.beta) - gammaln(self.totals + words * self.beta)
+        # A count of 0 adds gammaln(x) - gammaln(x) = 0.
+        in_documents = gammaln(n_dk.data + self.alpha[n_dk.indices]) - gammaln(self.alpha[n_dk.indices])
+        in_topics = gammaln(n_wk.data + self.beta) - gammaln(self.beta)
+        return float(documents.sum() + in_documents.sum() + topics.sum() + in_topics.sum())
+
+    def _used(self) -> np.ndarray:
+        """Return for each place of the tables of topics and counts whether a word uses it."""
+        room = np.diff(self._places)
+        within = np.arange(len(self._topics)) - np.repeat(self._places[:-1], room)
+        return within < np.repeat(self._sizes, room)

@@ -1,0 +1,169 @@
+"""Kernels of latent Dirichlet allocation: Gibbs sweeps, variational inference, and estimates of the likelihood of documents.
+
+`phi` has a row for each word and a column for each topic. Documents are compressed sparse rows in three arrays: where each row starts,
+its words, and their counts. Callers check the arguments.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import float64, int32, int64, uint64
+
+from sublex.estimators.topics.kernels import choose, uniform
+from sublex.tools.compiled import inner, kernel
+
+# Types of arrays, and of a matrix in the order of C.
+I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]
+
+
+@inner
+def count(topic, step, n_d, totals, alpha, smoothing, a):
+    """Add `step` to the token counts of a topic, in the document and in all documents; return by how much a[topic] changes."""
+    n_d[topic] += step
+    totals[topic] += step
+    old = a[topic]
+    a[topic] = (n_d[topic] + alpha[topic]) / (totals[topic] + smoothing)
+    return a[topic] - old
+
+
+@kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64), before="demo")
+def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
+    """Draw a new topic for each token of the documents from `first` to `last`.
+
+    The topics of word w and the numbers of its tokens in them are topics[places[w]:places[w] + sizes[w]] and the same part of `counts`.
+    `totals` has the tokens of each topic. The probability of topic k is proportional to
+    (n_wk + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term needs only the
+    topics of the word (Yao, Mimno and McCallum 2009), and the sum of the second, `mass`, changes at two topics per token.
+    """
+    width, smoothing = len(totals), beta * len(sizes)
+    n_d, a, running = np.zeros(width), np.empty(width), np.empty(width)
+    for d in range(first, last):
+        n_d[:] = 0.0
+        for i in range(starts[d], starts[d + 1]):
+            n_d[z[i]] += 1.0
+        mass = 0.0
+        for k in range(width):
+            a[k] = (n_d[k] + alpha[k]) / (totals[k] + smoothing)
+            mass += a[k]
+        for i in range(starts[d], starts[d + 1]):
+            word, old = words[i], z[i]
+            begin, size = places[word], sizes[word]
+            j = begin
+            while topics[j] != old:
+                j += 1
+            counts[j] -= 1
+            if counts[j] == 0:
+                size -= 1
+                topics[j], counts[j] = topics[begin + size], counts[begin + size]
+                counts[begin + size] = 0
+            mass += count(old, -1.0, n_d, totals, alpha, smoothing, a)
+            total = 0.0
+            for j in range(size):
+                total += counts[begin + j] * a[topics[begin + j]]
+                running[j] = total
+            target = uniform(state) * (total + beta * mass)
+            j = 0
+            if target < total:
+                while running[j] <= target:
+                    j += 1
+                new = topics[begin + j]
+            else:
+                new = choose(a, (target - total) / beta)
+                while j < size and topics[begin + j] != new:
+                    j += 1
+                if j == size:
+                    topics[begin + j] = new
+                    size += 1
+            counts[begin + j] += 1
+            sizes[word], z[i] = size, new
+            mass += count(new, 1.0, n_d, totals, alpha, smoothing, a)
+
+
+@kernel((I32, MATRIX, F64, int64, U64, F64, F64))
+def left_to_right(words, phi, alpha, particles, state, means, logs):
+    """Estimate the probability of each word of one document given those before it (Wallach et al. 2009, algorithm 3).
+
+    means[n] gets the mean over the particles of p(w_n | w_<n, z_<n), and logs[r] the sum over n of the logarithms for particle r.
+    """
+    width = len(alpha)
+    n_d, p = np.empty(width), np.empty(width)
+    z = np.empty(len(words), np.int32)
+    alphas = 0.0
+    for k in range(width):
+        alphas += alpha[k]
+    means[:] = 0.0
+    for r in range(particles):
+        n_d[:] = 0.0
+        logs[r] = 0.0
+        for n in range(len(words)):
+            # The earlier tokens are drawn again, given one another; then the new one, given them all.
+            for m in range(n + 1):
+                if m < n:
+                    n_d[z[m]] -= 1.0
+                total = 0.0
+                for k in range(width):
+                    p[k] = phi[words[m], k] * (n_d[k] + alpha[k])
+                    total += p[k]
+                if m == n:
+                    means[n] += total / (n + alphas) / particles
+                    logs[r] += np.log(total / (n + alphas))
+                z[m] = choose(p, uniform(state) * total)
+                n_d[z[m]] += 1.0
+
+
+@kernel((float64,))
+def digamma(x):
+    """Return the digamma function of x > 0, to about 1e-14: recurrence up to 10, then the asymptotic series."""
+    shift = 0.0
+    while x < 10.0:
+        shift -= 1.0 / x
+        x += 1.0
+    y = 1.0 / (x * x)
+    series = y * (1 / 12 - y * (1 / 120 - y * (1 / 252 - y * (1 / 240 - y * (1 / 132 - y * (691 / 32760 - y / 12))))))
+    return shift + np.log(x) - 0.5 / x - series
+
+
+@inner
+def exp_mean_log(gamma, theta):
+    """Set theta[k] to exp E[log theta_k] of a Dirichlet distribution with the parameters gamma."""
+    total = 0.0
+    for k in range(len(gamma)):
+        total += gamma[k]
+    shift = digamma(total)
+    for k in range(len(gamma)):
+        theta[k] = np.exp(digamma(gamma[k]) - shift)
+
+
+@kernel((I64, I32, F64, MATRIX, F64, int64, float64, MATRIX, MATRIX, F64))
+def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, theta, norms):
+    """Improve the variational parameters gamma of each row in place (Blei, Ng and Jordan 2003, figure 6).
+
+    `factors` is exp E[log phi], by word and topic. theta gets exp E[log theta], and norms[i], for each entry, the sum over topics of
+    theta × factor. The iteration starts at gamma and ends when the mean change of its entries is at most `tolerance`.
+    """
+    width = len(alpha)
+    sums = np.empty(width)
+    for d in range(len(starts) - 1):
+        row, parameters = theta[d], gamma[d]
+        exp_mean_log(parameters, row)
+        change, step = np.inf, 0
+        while True:
+            sums[:] = 0.0
+            for i in range(starts[d], starts[d + 1]):
+                factor = factors[words[i]]
+                norm = 1e-300
+                for k in range(width):
+                    norm += row[k] * factor[k]
+                norms[i] = norm
+                for k in range(width):
+                    sums[k] += counts[i] / norm * factor[k]
+            # The norms belong to the last gamma, so the test stands between them and the next one.
+            if step == steps or change <= tolerance * width:
+                break
+            change = 0.0
+            for k in range(width):
+                value = alpha[k] + row[k] * sums[k]
+                change += abs(value - parameters[k])
+                parameters[k] = value
+            exp_mean_log(parameters, row)
+            step += 1

@@ -1,0 +1,156 @@
+"""LDA as an estimator with scikit-learn's interface: fit it to counts, then ask for the topics of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.estimators.sparse_rows import row_numbers
+from sublex.estimators.topics.counts import counts_of, whole_counts_of
+from sublex.estimators.topics.inference import sample
+from sublex.estimators.topics.model import TopicModel
+from sublex_lda import variational
+from sublex_lda.gibbs import Chain
+from sublex_lda.priors import alpha_of_counts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+METHODS = ("gibbs", "variational")
+LEARN_ALPHA = ("no", "symmetric", "asymmetric")
+# Gibbs sweeps between two updates of alpha or two values of the trace, and steps of Minka's fixed point in an update.
+EVERY, ALPHA_STEPS = 10, 5
+Progress = Callable[[int, int], None]
+
+
+class LDA(TopicModel):
+    """Latent Dirichlet allocation (Blei, Ng and Jordan 2003): documents are mixtures of topics, topics distributions over words.
+
+    Parameters
+    ----------
+    k : int
+        The number of topics.
+    method : "gibbs" or "variational"
+        Collapsed Gibbs sampling (Griffiths and Steyvers 2004), or batch variational Bayes.
+    iterations : int
+        The sweeps of Gibbs sampling; the most iterations of variational Bayes, which ends when the bound hardly rises.
+    alpha : float
+        The parameter of the prior of documents; a small value gives documents few topics.
+    beta : float
+        The parameter of the prior of topics; a small value gives topics few words.
+    learn_alpha : "no", "symmetric" or "asymmetric"
+        Whether alpha is learned while fitting, as one value for all topics or as one for each.
+    seed : int
+        Determines the random start, and with a hash of its row the chain of a document in `topic_counts` and `assign`.
+
+    Attributes
+    ----------
+    word_topics_ : array or sparse rows of shape (words, k), the tokens of each word in each topic, expected or of the last sweep
+    alpha_ : array of shape (k,)
+    phi_ : array of shape (words, k), the probability of a word in a topic; each column adds up to 1
+    chain_ : `gibbs.Chain` or None, the chain with the topic of each token of the fitted documents
+    trace_ : list of float, log p(words, topics) at every tenth sweep, or the bound after each iteration
+    """
+
+    def __init__(
+        self,
+        k: int = 100,
+        method: str = "gibbs",
+        iterations: int = 500,
+        alpha: float = 0.1,
+        beta: float = 0.01,
+        learn_alpha: str = "no",
+        seed: int = 0,
+    ):
+        self.k, self.method, self.iterations = k, method, iterations
+        self.alpha, self.beta, self.learn_alpha, self.seed = alpha, beta, learn_alpha, seed
+        self.trace_: list[float] = []
+        self.chain_: Chain | None = None
+        self._factors = np.zeros((0, 0))
+
+    def fit(self, matrix: Any, workers: int = 1, progress: Progress = lambda done, total: None) -> LDA:
+        """Fit to counts of documents by words. The result is the same, to the byte, for any number of workers.
+
+        `progress` gets the sweeps done and their number, and may raise an exception to end the fit. A Gibbs chain uses one thread.
+        """
+        self._check()
+        rows = whole_counts_of(matrix) if self.method == "gibbs" else counts_of(matrix)
+        if not rows.nnz:
+            raise InputError("LDA: no words are left to learn topics from; index more documents, or lower min_df.")
+        alpha = np.full(self.k, float(self.alpha))
+        if self.method == "gibbs":
+            return self._sample(Chain(rows, alpha, self.beta, self.seed), progress)
+        found = variational.fit(
+            rows, alpha, self.beta, iterations=self.iterations, seed=self.seed, learn_alpha=self.learn_alpha,
+            workers=workers, progress=progress,
+        )  # fmt: skip
+        self.trace_ = found.bounds
+        return self.restore(found.weights - self.beta, found.alpha)
+
+    def restore(self, word_topics: Any, alpha: np.ndarray) -> LDA:
+        """Set what fitting learns: the tokens of words in topics, an array or sparse rows, and the alpha of each topic."""
+        self.word_topics_, self.alpha_ = word_topics, np.array(alpha, np.float64)
+        dense = np.asarray(word_topics.todense() if hasattr(word_topics, "todense") else word_topics)
+        weights = np.ascontiguousarray(dense, np.float64) + self.beta
+        self.phi_ = weights / weights.sum(axis=0)
+        if self.method == "variational":
+            self._factors = np.exp(variational.mean_logs(weights))
+        return self
+
+    def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
+        """Return for each row the tokens that are expected in each topic, as `TopicModel` says."""
+        return self._infer(matrix, workers)[1]
+
+    def assign(self, matrix: Any, workers: int = 1) -> csr_array:
+        """Return one topic for each word of each row: sparse rows that hold the topic's number (int32) where the row has a count.
+
+        With Gibbs sampling it is the topic that the word's tokens had most often, with variational Bayes the most probable one, and of
+        equals the lowest. Topic 0 is stored as an explicit 0, so read `data` and `indices` and do not eliminate zeros.
+        """
+        from scipy.sparse import csr_array
+
+        rows, _, topics = self._infer(matrix, workers)
+        return csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
+
+    def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
+        """Return checked rows, the expected tokens by row and topic, and the topic of each entry."""
+        self.check_fitted()
+        if self.method == "gibbs":
+            rows = whole_counts_of(matrix, len(self.phi_))
+            return (rows, *sample(rows, self.phi_, self.alpha_, self.seed, workers))
+        rows = counts_of(matrix, len(self.phi_))
+        found = variational.infer(rows, self._factors, self.alpha_, workers=workers)
+        document = row_numbers(rows)
+        topics = np.empty(rows.nnz, np.int32)
+        for begin in range(0, rows.nnz, 1 << 16):
+            part = slice(begin, begin + (1 << 16))
+            topics[part] = (found.theta[document[part]] * self._factors[rows.indices[part]]).argmax(axis=1)
+        return rows, found.gamma - self.alpha_, topics
+
+    def _sample(self, chain: Chain, progress: Progress) -> LDA:
+        """Run a Gibbs chain to its end and keep what its last sweep says."""
+        self.trace_ = []
+        for done in range(self.iterations):
+            chain.sweep(lambda done=done: progress(done, self.iterations))  # type: ignore[misc]
+            # Topics of the first sweeps are too vague to tell alpha.
+            if self.learn_alpha != "no" and (done + 1) % EVERY == 0 and done >= self.iterations // 4:
+                chain.alpha = alpha_of_counts(
+                    chain.document_topics(), chain.alpha, self.learn_alpha == "symmetric", ALPHA_STEPS
+                )
+            if (done + 1) % EVERY == 0 or done + 1 == self.iterations:
+                self.trace_.append(chain.log_likelihood())
+        self.chain_ = chain
+        return self.restore(chain.word_topics(), chain.alpha)
+
+    def _check(self) -> None:
+        """Raise `InputError` for parameters that make no sense."""
+        if self.k < 1 or self.iterations < 1:
+            raise InputError(f"LDA: k={self.k} and iterations={self.iterations} must be at least 1.")
+        if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):
+            raise InputError(f"LDA: alpha={self.alpha:g} and beta={self.beta:g} must be above 0.")
+        for name, value, choices in (("method", self.method, METHODS), ("learn_alpha", self.learn_alpha, LEARN_ALPHA)):
+            if value not in choices:
+                raise InputError(f"LDA: {name}={value} is none of {', '.join(choices)}.")

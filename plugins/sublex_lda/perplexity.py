@@ -1,0 +1,103 @@
+"""Perplexity of documents under given topics: by completion of half documents, or from left to right.
+
+Both are for comparing models on documents that they were not fitted to. `phi` has a row for each word and a column for each topic, and
+may come from any program.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import in_order, random, seeds_of, spans
+from sublex.estimators.sparse_rows import row_numbers
+from sublex.estimators.topics.counts import tokens_of, whole_counts_of
+from sublex.estimators.topics.inference import mixtures, settle
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+def completion(phi: np.ndarray, alpha: np.ndarray, matrix: Any, seed: int = 0, workers: int = 1) -> float:
+    """Return the perplexity of one half of each document's tokens, given the other half (document completion, Wallach et al. 2009).
+
+    Theta is estimated from the first half by the fixed point of `inference.settle`. A hash of the row and the seed divides a document,
+    so two models are asked for the same words.
+    """
+    rows, phi = whole_counts_of(matrix, len(phi)), np.ascontiguousarray(phi, np.float64)
+    first = halves(rows, seed)
+    second = rows - first
+    theta = mixtures(settle(first, phi, alpha, workers), alpha)
+    return float(np.exp(-log_probability(second, phi, theta) / _tokens(second)))
+
+
+def halves(rows: csr_array, seed: int = 0) -> csr_array:
+    """Return a random half of the tokens of each row, rounded down, as sparse rows; a hash of the row and the seed chooses them."""
+    from scipy.sparse import csr_array
+
+    starts, words = tokens_of(rows)
+    chosen = np.zeros(len(words), bool)
+    for document, key in enumerate(seeds_of(rows, seed).tolist()):
+        begin, end = starts[document], starts[document + 1]
+        chosen[begin + random(key).permutation(end - begin)[: (end - begin) // 2]] = True
+    sizes = np.append(0, np.cumsum(chosen))[starts]
+    half = csr_array((np.ones(int(chosen.sum())), words[chosen], sizes), shape=rows.shape)
+    half.sum_duplicates()
+    return half
+
+
+def log_probability(rows: csr_array, phi: np.ndarray, theta: np.ndarray) -> float:
+    """Return the sum over all tokens of log Σ_k theta_dk phi_wk."""
+    document = row_numbers(rows)
+    total = 0.0
+    for span in spans(rows.nnz, 1 << 16):
+        mixed = np.einsum("ik,ik->i", theta[document[span]], phi[rows.indices[span]])
+        total += float(rows.data[span] @ np.log(mixed))
+    return total
+
+
+def left_to_right(
+    phi: np.ndarray, alpha: np.ndarray, matrix: Any, particles: int = 20, *, unbiased: bool = False, seed: int = 0,
+    workers: int = 1,
+) -> np.ndarray:  # fmt: skip
+    """Return an estimate of log p(tokens | phi, alpha) for each document, by particles that read it from left to right.
+
+    For each token the particles' probabilities are averaged, and the averages multiplied (Wallach et al. 2009, algorithm 3). With
+    `unbiased`, each particle's probabilities are multiplied, and the products averaged: the mean of this estimate of the probability is
+    the true one for any number of particles, but it varies more in long documents. The time grows with the square of a document's length.
+    """
+    from sublex_lda.kernels import left_to_right
+
+    rows, phi = whole_counts_of(matrix, len(phi)), np.ascontiguousarray(phi, np.float64)
+    if particles < 1:
+        raise InputError(f"particles={particles} must be at least 1.")
+    starts, words = tokens_of(rows)
+    keys = seeds_of(rows, seed).tolist()
+
+    def work(document: int) -> float:
+        generator = random(keys[document])
+        # The order of the tokens in a row is that of the vocabulary; a random order takes the place of the lost one.
+        own = generator.permutation(words[starts[document] : starts[document + 1]])
+        state = generator.integers(0, 1 << 64, 1, np.uint64)
+        means, logs = np.zeros(len(own)), np.zeros(particles)
+        left_to_right(own, phi, np.asarray(alpha, np.float64), particles, state, means, logs)
+        if unbiased:
+            return float(logs.max() + np.log(np.exp(logs - logs.max()).mean()))
+        return float(np.log(means).sum())
+
+    return np.fromiter(in_order(work, range(rows.shape[0]), workers), np.float64, rows.shape[0])
+
+
+def per_token(logs: np.ndarray, matrix: Any) -> float:
+    """Return the perplexity of documents from their log-probabilities: exp of minus their sum, divided by the number of tokens."""
+    return float(np.exp(-np.sum(logs) / _tokens(whole_counts_of(matrix))))
+
+
+def _tokens(rows: csr_array) -> float:
+    """Return the number of tokens of all rows; raise `InputError` if there are none."""
+    tokens = float(rows.data.sum())
+    if not tokens:
+        raise InputError("Perplexity needs documents with words; these have none that can be predicted.")
+    return tokens

@@ -1,0 +1,162 @@
+"""Variational inference for LDA: Blei, Ng and Jordan (2003), section 5.4, in which topics have a Dirichlet prior too.
+
+q(theta_d) is a Dirichlet distribution with the parameters gamma_d, q(phi_k) one with the column k of `weights`, and all tokens of a word
+in a document share one distribution over topics. Each iteration raises the lower bound of the likelihood (ELBO).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sublex.estimators.blocks import in_order, spans
+from sublex.estimators.sparse_rows import row_numbers
+from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
+from sublex_lda.gibbs import Chain
+from sublex_lda.priors import alpha_of_logs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+# The inference of a document ends when the mean change of gamma is at most TOLERANCE, or after STEPS.
+TOLERANCE, STEPS = 1e-3, 100
+# The fit ends when an iteration raises the bound by less than this share of it.
+BOUND_TOLERANCE = 1e-6
+# Gibbs sweeps before the first iteration.
+START_SWEEPS = 20
+# Steps towards the best alpha in an iteration.
+ALPHA_STEPS = 20
+
+
+class Expected(NamedTuple):
+    """The inference of some documents: gamma, exp E[log theta], and for each entry the sum over topics of exp E[log theta phi]."""
+
+    gamma: np.ndarray
+    theta: np.ndarray
+    norms: np.ndarray
+
+
+class Fit(NamedTuple):
+    """A variational fit: the parameters of the topics, by word and topic, gamma, alpha, and the bound after each iteration."""
+
+    weights: np.ndarray
+    gamma: np.ndarray
+    alpha: np.ndarray
+    bounds: list[float]
+
+
+def mean_logs(parameters: np.ndarray) -> np.ndarray:
+    """Return E[log x] of Dirichlet distributions, one in each column."""
+    from scipy.special import digamma
+
+    return digamma(parameters) - digamma(parameters.sum(axis=0))
+
+
+def infer(
+    rows: csr_array, factors: np.ndarray, alpha: np.ndarray, gamma: np.ndarray | None = None, workers: int = 1,
+    steps: int = STEPS, tolerance: float = TOLERANCE,
+) -> Expected:  # fmt: skip
+    """Return the inference of documents, given the topics: `factors` is exp E[log phi], by word and topic.
+
+    It starts at `gamma`, by default at alpha plus an equal share of the document's tokens, and leaves the array as it is.
+    """
+    from sublex_lda.kernels import expectation
+
+    if gamma is None:
+        gamma = alpha + rows.sum(axis=1)[:, None] / len(alpha)
+    found = Expected(np.array(gamma, np.float64), np.empty(gamma.shape), np.empty(rows.nnz))
+
+    starts, words, counts = arrays_of(rows)
+
+    def work(span: slice) -> None:
+        # Threads write to rows and entries of their own.
+        own = starts[span.start : span.stop + 1]
+        expectation(
+            own, words, counts, factors, alpha, steps, tolerance, found.gamma[span], found.theta[span], found.norms
+        )
+
+    for _ in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
+        pass
+    return found
+
+
+def fit(
+    rows: csr_array, alpha: np.ndarray, beta: float, *, iterations: int = 100, seed: int = 0, learn_alpha: str = "no",
+    workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Fit:  # fmt: skip
+    """Fit topics to sparse rows of counts; `learn_alpha` is "no", "symmetric" or "asymmetric".
+
+    The start is the state of a Gibbs chain after a few sweeps, since most random starts end in poor optima. The result is the same, to
+    the byte, for any number of workers.
+    """
+    alpha = np.array(alpha, np.float64)
+    weights = _start(rows, alpha, beta, seed)
+    gamma, bounds = None, [-np.inf]
+    for step in range(iterations):
+        progress(step, iterations)
+        factors = np.exp(mean_logs(weights))
+        found = infer(rows, factors, alpha, gamma, workers)
+        weights = beta + factors * _shares(rows, found)
+        gamma = found.gamma
+        if learn_alpha != "no":
+            # Each step raises the bound, so alpha need not settle between two iterations.
+            alpha = alpha_of_logs(mean_logs(gamma.T).mean(axis=1), alpha, learn_alpha == "symmetric", ALPHA_STEPS)
+        bounds.append(bound(rows, weights, gamma, alpha, beta))
+        if bounds[-1] - bounds[-2] <= BOUND_TOLERANCE * abs(bounds[-1]):
+            break
+    assert gamma is not None
+    return Fit(weights, gamma, alpha, bounds[1:])
+
+
+def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.ndarray:
+    """Return the parameters of the topics at the start: the tokens of each word in each topic of a Gibbs chain, and 1 more."""
+    from scipy.sparse import csr_array
+
+    # A chain needs whole counts.
+    whole = csr_array((np.ceil(rows.data), rows.indices, rows.indptr), shape=rows.shape)
+    chain = Chain(whole, alpha, beta, seed)
+    for _ in range(START_SWEEPS):
+        chain.sweep()
+    return chain.word_topics().toarray() + 1.0
+
+
+def _shares(rows: csr_array, found: Expected) -> np.ndarray:
+    """Return for each word and topic the sum over documents of count × theta / norm, block by block in order."""
+    from scipy.sparse import csr_array
+
+    ratios = csr_array((rows.data / found.norms, rows.indices, rows.indptr), shape=rows.shape)
+    total = np.zeros((rows.shape[1], found.theta.shape[1]))
+    for span in spans(rows.shape[0]):
+        total += ratios[span].T @ found.theta[span]
+    return total
+
+
+def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
+    """Return the lower bound of log p(words | alpha, beta) for the best distributions over the topics of words."""
+    topic_logs, document_logs = mean_logs(weights), mean_logs(gamma.T)
+    norms = _norms(rows, np.exp(topic_logs), np.exp(document_logs.T))
+    total = rows.data @ np.log(norms)
+    total += _divergence(alpha[:, None], gamma.T, document_logs) + _divergence(
+        np.full((len(weights), 1), beta), weights, topic_logs
+    )
+    return float(total)
+
+
+def _norms(rows: csr_array, factors: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return for each entry of the rows the sum over topics of theta × factor."""
+    document = row_numbers(rows)
+    norms = np.empty(rows.nnz)
+    for span in spans(rows.nnz, 1 << 16):
+        norms[span] = np.einsum("ik,ik->i", theta[document[span]], factors[rows.indices[span]])
+    return norms + 1e-300
+
+
+def _divergence(prior: np.ndarray, posterior: np.ndarray, logs: np.ndarray) -> float:
+    """Return minus the Kullback-Leibler divergence of Dirichlet distributions, one in each column, from their prior (a column)."""
+    from scipy.special import gammaln
+
+    columns = posterior.shape[1]
+    total = columns * (gammaln(prior.sum()) - gammaln(prior).sum()) + ((prior - posterior) * logs).sum()
+    return float(total + gammaln(posterior).sum() - gammaln(posterior.sum(axis=0)).sum())

@@ -1,0 +1,70 @@
+"""Find abbreviations that a text defines in brackets, as in "support vector machine (SVM)".
+
+The letters of the abbreviation have to be the first letters of the words before it, where stop words may be passed over (after A.
+Schwartz and M. Hearst, A simple algorithm for identifying abbreviation definitions, 2003). Nothing here depends on a language.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from sublex.contracts.base import Break
+from sublex_phrases.text import Text
+
+# Letters of an abbreviation, and definitions that make it count.
+SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
+# An abbreviation stands for a phrase if at least this share of its definitions do, and if the word is written as an abbreviation in at
+# least this share of its occurrences. "ITS" does not, because most occurrences of the word are "its".
+MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
+Sequence = tuple[int, ...]
+
+
+def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
+    """Return for each abbreviation, a unit, the sequences of up to `most` units that it is defined as, with the number of definitions."""
+    opens, closes = (text.breaks[:-1] & Break.OPEN) > 0, (text.breaks[1:] & Break.CLOSE) > 0
+    letters = [_letters(word) for word in text.written]
+    short = np.array([bool(word) for word in letters], bool)
+    found: dict[int, Counter[Sequence]] = {}
+    for place in np.flatnonzero(opens & closes & short[text.surfaces[:-1]]).tolist():
+        begin = _begin(text, place, letters[text.surfaces[place]], most)
+        if begin >= 0:
+            sequence = tuple(text.units[begin:place].tolist())
+            found.setdefault(int(text.units[place]), Counter())[sequence] += 1
+    return found
+
+
+def _letters(word: str) -> str:
+    """Return the letters of an abbreviation in small letters, without the s of a plural; nothing for a word that is no abbreviation."""
+    if sum(character.isupper() for character in word) < 2:
+        return ""
+    whole = word[:-1] if word[-1] == "s" and word[:-1].isupper() else word
+    return whole.casefold() if SHORTEST <= len(whole) <= LONGEST and whole.isalnum() else ""
+
+
+def _begin(text: Text, place: int, letters: str, most: int) -> int:
+    """Return where the words that an abbreviation stands for begin, -1 if the words before it do not have its letters."""
+    left = len(letters) - 1
+    for at in range(place - 1, max(place - 1 - most, -1), -1):
+        if text.written[text.surfaces[at]][0].casefold() == letters[left]:
+            left -= 1
+            if left < 0:
+                return at
+        elif not text.stops[text.units[at]]:
+            return -1
+        if text.walls[at]:
+            return -1
+    return -1
+
+
+def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
+    """Return for each abbreviation the sequence that most of its definitions name, with their number; ambiguous ones are left out."""
+    main = {}
+    short = np.array([bool(_letters(word)) for word in text.written], bool)
+    written = np.bincount(text.units[short[text.surfaces]], minlength=len(text.lexicon)) / np.maximum(text.counts, 1)
+    for unit, sequences in found.items():
+        sequence, times = min(sequences.items(), key=lambda item: (-item[1], item[0]))
+        if written[unit] >= WRITTEN_SHARE and times >= DEFINITIONS and times >= MAIN_SHARE * sum(sequences.values()):
+            main[unit] = sequence, times
+    return main

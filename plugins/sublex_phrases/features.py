@@ -1,0 +1,104 @@
+"""Features that tell phrases from other frequent sequences of words: do the words belong together, do they say something, are they whole?
+
+X. Liu et al., Mining Quality Phrases from Massive Text Corpora (SegPhrase), 2015, section 4; the released code of LAKI has the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex_phrases import mining_kernels as kernels
+from sublex_phrases.ngrams import Ngrams
+from sublex_phrases.text import Run, Text
+
+# Parts of the text whose occurrences are counted by one call.
+PARTS = 8
+
+
+def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
+    """Return how often each node occurs in each way, in columns as `kernels.count_uses` says."""
+
+    def count(part: tuple[int, int]) -> np.ndarray:
+        return kernels.count_uses(
+            ngrams.longest, text.walls, text.breaks, text.capitals, ngrams.parents, ngrams.lengths, *part,
+            len(ngrams.parents),
+        )  # fmt: skip
+
+    uses = np.zeros((len(ngrams.parents), kernels.USES), np.int64)
+    for counted in run(count, text.parts(PARTS)):
+        uses += counted
+    return uses
+
+
+def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray) -> np.ndarray:
+    """Return the features of each node as a row, in the order of `phrase_list.NAMES`.
+
+    `rectified` has the counts of the nodes after segmentation; before there is one, it is `ngrams.counts`.
+    """
+    counts, units = ngrams.counts.astype(np.float64), ngrams.sequences()
+    present, nodes = units >= 0, np.arange(len(units))
+    idf, common = np.where(present, text.idf[units], 0.0), np.where(present, text.common[units], False)
+    first, last = units[:, 0], ngrams.last
+    share = uses / counts[:, None]
+    placed = np.maximum(uses[:, kernels.PLACED], 1)
+    right, right_choice = _extensions(ngrams.parents, ngrams)
+    left, left_choice = _extensions(ngrams.suffixes, ngrams)
+    columns = (
+        *_concordance(ngrams, rectified, text),
+        np.minimum(rectified / counts, 1.0),
+        ngrams.lengths,
+        idf.sum(axis=1) / ngrams.lengths,
+        np.where(present, idf, np.inf).min(axis=1),
+        idf.max(axis=1),
+        text.idf[first],
+        text.idf[last],
+        common.sum(axis=1) / ngrams.lengths,
+        text.stops[first],
+        text.stops[last],
+        share[:, kernels.QUOTED],
+        share[:, kernels.BRACKETED],
+        share[:, kernels.HYPHENED],
+        uses[:, kernels.CAPITAL] / placed,
+        share[:, kernels.AFTER],
+        share[:, kernels.BEFORE],
+        share[:, kernels.ALONE],
+        right,
+        left,
+        right_choice,
+        left_choice,
+        counts / counts[np.where(ngrams.parents >= 0, ngrams.parents, nodes)],
+        counts / counts[np.where(ngrams.suffixes >= 0, ngrams.suffixes, nodes)],
+    )
+    return np.column_stack([np.asarray(column, np.float64) for column in columns])
+
+
+def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return concordance, association and salience by these counts; a count below a half is taken for a half."""
+    logs, total = np.log(np.maximum(counts, 0.5)), float(len(text.units))
+    best = np.full(len(logs), -np.inf)
+    for cut in range(1, int(ngrams.lengths.max(initial=1))):
+        nodes = np.flatnonzero(ngrams.lengths > cut)
+        prefix, suffix = nodes.copy(), nodes.copy()
+        for _ in range(cut):
+            suffix = ngrams.suffixes[suffix]
+        while (long := ngrams.lengths[prefix] > cut).any():
+            prefix[long] = ngrams.parents[prefix[long]]
+        best[nodes] = np.maximum(best[nodes], logs[prefix] + logs[suffix])
+    # A single word has no parts, and its features of this kind are 0.
+    single = ngrams.lengths == 1
+    best[single] = 2 * logs[single]
+    concordance = np.where(single, 0.0, logs - best + np.log(total))
+    return concordance, logs - best / 2, logs + np.log(np.maximum(concordance, 1e-3))
+
+
+def _extensions(shorter: np.ndarray, ngrams: Ngrams) -> tuple[np.ndarray, np.ndarray]:
+    """Return the share of the most frequent extension of each node, and the entropy of what stands next to it.
+
+    `shorter` has for each node the node that it extends, on one side.
+    """
+    counts = ngrams.counts.astype(np.float64)
+    longer = np.flatnonzero(shorter >= 0)
+    most, spread = np.zeros(len(counts)), np.zeros(len(counts))
+    np.maximum.at(most, shorter[longer], counts[longer])
+    spread += np.bincount(shorter[longer], counts[longer] * np.log(counts[longer]), len(counts))
+    return most / counts, np.log(counts) - spread / counts

@@ -1,0 +1,61 @@
+"""Learn from good examples and unlabelled ones, as AutoPhrase does (J. Shang et al., Automated Phrase Mining, 2018).
+
+Each tree sees as many unlabelled examples as good ones, and takes them for bad. Some of them are good, but each tree sees others. An
+example is judged only by the trees that have not seen it, so the good ones have no advantage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from sublex.estimators.blocks import random
+from sublex_phrases.forest_kernels import grow, vote
+
+# Trees, the fewest rows of a leaf, and the most rows of each of the two kinds that a tree sees.
+TREES, LEAST, ROWS = 100, 5, 4000
+# Trees whose votes are summed by one call. The number does not depend on the number of workers.
+TREES_PER_CALL = 10
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+
+def binned(features: np.ndarray) -> np.ndarray:
+    """Return for each value of each column its bin from 0 to 255 (uint8); bins have about equally many distinct values."""
+    bins = np.empty(features.shape, np.uint8)
+    for column in range(features.shape[1]):
+        values = np.unique(features[:, column])
+        cuts = values[np.linspace(0, len(values), 256, endpoint=False).astype(np.int64)[1:]]
+        bins[:, column] = np.searchsorted(np.unique(cuts), features[:, column], side="right")
+    return bins
+
+
+def likeness(features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = map) -> np.ndarray:
+    """Return for each row how much it is like the good ones, from 0 to 1.
+
+    `good` has the numbers of the good rows, at least one; at least one row must be another. `run` calls a function for each of many items,
+    in parallel if it likes. The result depends on the arguments alone.
+    """
+    bins = binned(features)
+    labels = np.zeros(len(bins), np.uint8)
+    labels[good] = 1
+    others = np.flatnonzero(labels == 0)
+    size, tries = min(max(len(good), 20), ROWS), max(1, round(features.shape[1] ** 0.5))
+
+    def votes_of(first: int) -> tuple[np.ndarray, np.ndarray]:
+        sums, votes = np.zeros(len(bins)), np.zeros(len(bins), np.int32)
+        for tree in range(first, first + TREES_PER_CALL):
+            chance = random(seed, tree)
+            rows = np.concatenate([chance.choice(good, size), chance.choice(others, size)]).astype(np.int64)
+            drawn = np.zeros(len(bins), np.uint8)
+            drawn[rows] = 1
+            grown = grow(bins, labels, rows, tries, LEAST, np.uint64(chance.integers(1 << 62)))
+            vote(bins, drawn, *grown, sums, votes)
+        return sums, votes
+
+    sums, votes = np.zeros(len(bins)), np.zeros(len(bins), np.int64)
+    for more, counted in run(votes_of, range(0, TREES, TREES_PER_CALL)):
+        sums += more
+        votes += counted
+    return np.divide(sums, votes, out=np.full(len(bins), 0.5), where=votes > 0)

@@ -1,0 +1,55 @@
+"""Find how phrases are written: in which inflections, with which capitals and hyphens, and how often each."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from sublex.contracts.base import Break
+from sublex_phrases.mining_kernels import count_forms
+from sublex_phrases.ngrams import Ngrams
+from sublex_phrases.text import Text
+
+# Forms of a phrase that are kept.
+KEPT = 5
+# Characters that are written without spaces between words: Hiragana, Katakana and Han.
+UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+Forms = list[tuple[str, int]]
+
+
+def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarray) -> dict[int, Forms]:
+    """Return for each of some nodes its most frequent forms with their counts, the most frequent first.
+
+    Forms that differ in capitals only are one; it is shown with the capitals that it has most often.
+    """
+    chosen = np.zeros(len(ngrams.parents), np.uint8)
+    chosen[nodes] = 1
+    places, counts = count_forms(found, text.surfaces, text.breaks, ngrams.lengths, chosen)
+    at = found[places]
+    stops = places + ngrams.lengths[at]
+    gathered: dict[int, dict[str, Forms]] = {}
+    hyphens = text.breaks == Break.HYPHEN
+    rows = zip(at.tolist(), places.tolist(), stops.tolist(), counts.tolist(), strict=True)
+    for node, begin, stop, count in rows:
+        form = _form(text, hyphens, begin, stop)
+        gathered.setdefault(node, {}).setdefault(form.casefold(), []).append((form, count))
+    return {node: _best(list(alike.values())) for node, alike in gathered.items()}
+
+
+def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
+    """Return some words as they are written, with their hyphens; Chinese and Japanese characters stand without spaces."""
+    words = text.written[text.surfaces[begin]]
+    for k in range(begin + 1, stop):
+        word = text.written[text.surfaces[k]]
+        space = "" if UNSPACED.fullmatch(words[-1]) and UNSPACED.fullmatch(word[0]) else " "
+        words += ("-" if hyphens[k] else space) + word
+    return words
+
+
+def _best(groups: list[Forms]) -> Forms:
+    """Return for each group of forms the most frequent one with the count of all, the most frequent first."""
+    merged = [
+        (min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups
+    ]
+    return sorted(merged, key=lambda item: (-item[1], item[0]))[:KEPT]

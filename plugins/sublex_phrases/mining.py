@@ -1,0 +1,172 @@
+"""Mine the phrases of a collection: frequent sequences of words, judged, counted where they are meant, and merged with their abbreviations.
+
+The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation, and then quality and segmentation once more
+with the counts that segmentation leaves. The labels come from the text itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.estimators.phrases.phrase_list import PhraseList
+from sublex_phrases.abbreviations import definitions, main_definitions
+from sublex_phrases.features import count_uses, features
+from sublex_phrases.forms import Forms, written_forms
+from sublex_phrases.merging import other_names
+from sublex_phrases.ngrams import Ngrams, Sequence, check_enough, frequent
+from sublex_phrases.quality import judge, judge_words
+from sublex_phrases.segmentation import Segmentation, rectify, segment
+from sublex_phrases.text import Run, Text
+
+# Words of the longest phrase, and rounds of segmentation before and after the second judgement.
+MOST_WORDS, ROUNDS = 6, (3, 1)
+# Steps that are reported as progress.
+STEPS = 8
+
+
+class Mined(NamedTuple):
+    """The phrases of a text, as nodes of `ngrams`: those of several words first, and both kinds best first.
+
+    For each phrase: `mentions` (where segmentation finds it, under any of its names), `forms`, and `abbreviations` with the
+    number of their definitions. `judged` has the quality of all nodes, `table` their features, and `weights` their weights in segmentation.
+    `aliases` says which other nodes stand for a phrase, by its place in `nodes`.
+    """
+
+    ngrams: Ngrams
+    nodes: np.ndarray
+    judged: np.ndarray
+    mentions: np.ndarray
+    table: np.ndarray
+    weights: np.ndarray
+    forms: list[Forms]
+    abbreviations: list[Forms]
+    aliases: dict[int, int]
+
+    @property
+    def quality(self) -> np.ndarray:
+        """The quality of each phrase, from 0 to 1."""
+        return self.judged[self.nodes]
+
+
+def mine(
+    text: Text,
+    support: int = 10,
+    quality: float = 0.5,
+    good: list[Sequence] | None = None,
+    listed: Mapping[Sequence, float] | None = None,
+    run: Run = map,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Mined:
+    """Return the phrases of a text that occur at least `support` times and have at least this quality.
+
+    `good` are sequences that are known to be phrases. With `listed`, the phrases are these sequences, each with its quality, and no
+    others. `run` calls a function for each of many items, and may use threads: the result does not depend on it.
+    """
+    ngrams = frequent(text, support, MOST_WORDS, listed or (), run)
+    if listed is None:
+        check_enough(text, ngrams, support)
+    progress(2, STEPS)
+    uses = count_uses(text, ngrams, run)
+    progress(3, STEPS)
+    defined = definitions(text, MOST_WORDS)
+    if listed is None:
+        named = [*(good or ()), *(sequence for sequences in defined.values() for sequence in sequences)]
+        known = np.unique(np.array(ngrams.nodes(named), np.int64))
+        known = known[(known >= 0) & (ngrams.lengths[known] > 1)]
+        judged, done = _judged(text, ngrams, uses, known, support, run, progress)
+    else:
+        judged = _given(ngrams, listed)
+        weighed = np.where(ngrams.lengths == 1, 1.0, judged)
+        done = rectify(text, ngrams, weighed, np.flatnonzero(judged), sum(ROUNDS), ngrams.counts, run)
+    progress(6, STEPS)
+    least = 1 if listed else max(2, support // 2)
+    chosen = (judged >= quality if listed is None else judged > 0) & (done.counts >= least)
+    final = segment(text, ngrams, np.where(chosen | (ngrams.lengths == 1), done.weights, -np.inf), run)
+    progress(7, STEPS)
+    table = features(text, ngrams, uses, final.counts)
+    nodes = np.flatnonzero(chosen & (final.counts >= least))
+    mined = _described(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
+    progress(STEPS, STEPS)
+    return mined
+
+
+def _judged(
+    text: Text,
+    ngrams: Ngrams,
+    uses: np.ndarray,
+    known: np.ndarray,
+    support: int,
+    run: Run,
+    progress: Callable[[int, int], None],
+) -> tuple[np.ndarray, Segmentation]:
+    """Return the quality of each node, and the segmentation that it leads to."""
+    quality, good = judge(text, ngrams, features(text, ngrams, uses, ngrams.counts), known, 0, run)
+    progress(4, STEPS)
+    done = rectify(text, ngrams, quality, good, ROUNDS[0], ngrams.counts, run)
+    progress(5, STEPS)
+    table = features(text, ngrams, uses, done.counts)
+    quality, good = judge(text, ngrams, table, known, 1, run)
+    done = rectify(text, ngrams, quality, good, ROUNDS[1], done.counts, run)
+    return judge_words(text, ngrams, table, quality, done.counts >= support // 2, run), done
+
+
+def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:
+    """Return the quality that a list gives to each node, 0 for nodes that it does not name."""
+    quality = np.zeros(len(ngrams.parents))
+    for node, value in zip(ngrams.nodes(listed), listed.values(), strict=True):
+        if node >= 0:
+            quality[node] = value
+    return quality
+
+
+def _described(
+    text: Text,
+    ngrams: Ngrams,
+    nodes: np.ndarray,
+    judged: np.ndarray,
+    final: Segmentation,
+    table: np.ndarray,
+    main: Mapping[int, tuple[Sequence, int]],
+) -> Mined:
+    """Return phrases with their forms and abbreviations, in order; words that are other names of phrases are none themselves."""
+    forms = written_forms(text, ngrams, final.found, nodes)
+    names = other_names(text, ngrams, forms, main)
+    taken = {alias for known in names.values() for alias in known}
+    kept = np.array([node for node in nodes.tolist() if node not in taken], np.int64)
+    mentions = np.array([final.counts[[node, *names.get(node, ())]].sum() for node in kept.tolist()], np.int64)
+    order = np.lexsort((kept, -mentions, -judged[kept], ngrams.lengths[kept] == 1))
+    kept, mentions = kept[order], mentions[order]
+    shown = written_forms(text, ngrams, final.found, np.array(sorted(taken), np.int64))
+    abbreviations: list[Forms] = []
+    aliases: dict[int, int] = {}
+    for place, node in enumerate(kept.tolist()):
+        aliases |= dict.fromkeys(names.get(node, ()), place)
+        told = [(shown[alias][0][0], times) for alias, times in names.get(node, {}).items() if alias in shown]
+        abbreviations.append(sorted(told, key=lambda item: (-item[1], item[0])))
+    written = [forms[node] for node in kept.tolist()]
+    return Mined(ngrams, kept, judged, mentions, table, final.weights, written, abbreviations, aliases)
+
+
+def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
+    """Return the phrases that were mined from a text."""
+    ngrams, singles = mined.ngrams, mined.ngrams.singles
+    words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
+    terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
+    # The nodes of single units are in the order of the units, and so number those that are kept.
+    node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
+    node_of[ngrams.last[:singles]] = np.arange(singles)
+    word_phrases = np.full(singles, -1, np.int32)
+    alone = np.flatnonzero(ngrams.lengths[mined.nodes] == 1)
+    word_phrases[mined.nodes[alone]] = alone
+    for node, phrase in mined.aliases.items():
+        word_phrases[node] = phrase
+    values = {
+        "quality": mined.quality, "counts": ngrams.counts[mined.nodes], "mentions": mined.mentions,
+        "features": mined.table[mined.nodes].astype(np.float32), "sequences": node_of[ngrams.sequences()[mined.nodes]],
+        "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
+        "forms": mined.forms, "abbreviations": mined.abbreviations,
+    }  # fmt: skip
+    return PhraseList(words[:terms], words[terms:], values)

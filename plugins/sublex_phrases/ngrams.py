@@ -1,0 +1,167 @@
+"""Find the frequent sequences of words in a text, each with its count and the places where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex_phrases.mining_kernels import count_longer, find_suffixes, place_longer
+from sublex_phrases.text import Run, Text
+
+# Parts into which the distinct sequences of a length are divided, a power of two. The number does not depend on the number of workers.
+PARTS = 4
+# The fewest sequences of two words, neither of them a stop word, from which phrases can be told.
+FEWEST = 30
+Sequence = tuple[int, ...]
+
+
+class Ngrams(NamedTuple):
+    """Frequent sequences of units, numbered as nodes of a trie: those of one unit first, then those of two, and so on.
+
+    For each node: `parents` has the sequence without the last unit, `suffixes` the sequence without the first one (-1 for single units),
+    `last` the last unit, and then lengths and counts. `longest` has for each place of the text the longest sequence that begins there.
+    """
+
+    parents: np.ndarray
+    suffixes: np.ndarray
+    last: np.ndarray
+    lengths: np.ndarray
+    counts: np.ndarray
+    longest: np.ndarray
+
+    @property
+    def singles(self) -> int:
+        """The number of nodes of one unit."""
+        return int((self.lengths == 1).sum())
+
+    def sequences(self) -> np.ndarray:
+        """Return the units of each node as a row, with -1 after the last one."""
+        rows = np.full((len(self.parents), int(self.lengths.max(initial=1))), -1, np.int32)
+        for length in range(1, rows.shape[1] + 1):
+            nodes = np.flatnonzero(self.lengths == length)
+            if length > 1:
+                rows[nodes, : length - 1] = rows[self.parents[nodes], : length - 1]
+            rows[nodes, length - 1] = self.last[nodes]
+        return rows
+
+    def nodes(self, sequences: Iterable[Sequence]) -> list[int]:
+        """Return the node of each sequence, -1 for one that has none."""
+        keys = self.parents.astype(np.int64) << 32 | self.last
+        order = np.argsort(keys, kind="stable")
+        keys, found = keys[order], []
+        for sequence in sequences:
+            node = -1
+            for unit in sequence:
+                place = int(np.searchsorted(keys, node << 32 | unit))
+                if place == len(keys) or keys[place] != node << 32 | unit:
+                    node = -1
+                    break
+                node = int(order[place])
+            found.append(node)
+        return found
+
+
+def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
+    """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
+
+    Listed sequences and their parts are returned however often they occur, if they occur at all.
+    """
+    wanted = {
+        sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)
+    }
+    often = text.counts >= support
+    often[[sequence[0] for sequence in wanted if len(sequence) == 1]] = True
+    kept = np.flatnonzero(often & (text.counts > 0))
+    numbers = np.full(len(text.lexicon), -1, np.int32)
+    numbers[kept] = np.arange(len(kept))
+    nodes = numbers[text.units]
+    longest, none = nodes.copy(), np.full(len(kept), -1, np.int32)
+    levels: list[tuple[np.ndarray, ...]] = [
+        (none, none, kept.astype(np.int32), np.ones(len(kept), np.int32), text.counts[kept])
+    ]
+    total = len(kept)
+    known: dict[Sequence, int] = {(unit,): int(numbers[unit]) for unit in kept.tolist()} if wanted else {}
+    for length in range(2, most + 1):
+        keys = {
+            known[sequence[:-1]] << 32 | sequence[-1]: sequence
+            for sequence in wanted
+            if len(sequence) == length and sequence[:-1] in known
+        }
+        level, nodes = _longer(text, nodes, length, support, total, longest, np.array(sorted(keys), np.int64), run)
+        if not len(level[0]):
+            break
+        levels.append(level)
+        found = zip(
+            (level[0].astype(np.int64) << 32 | level[2]).tolist(), range(total, total + len(level[0])), strict=True
+        )
+        known |= {keys[key]: node for key, node in found if key in keys} if keys else {}
+        total += len(level[0])
+    parents, suffixes, last, lengths, counts = (np.concatenate(column) for column in zip(*levels, strict=True))
+    return Ngrams(parents, suffixes, last, lengths, counts, longest)
+
+
+def _longer(
+    text: Text,
+    nodes: np.ndarray,
+    length: int,
+    support: int,
+    total: int,
+    longest: np.ndarray,
+    wanted: np.ndarray,
+    run: Run,
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`.
+
+    `wanted` has the keys of nodes that are returned however rare they are.
+    """
+    places = np.empty(len(nodes), np.int32)
+
+    def count(part: int) -> tuple[np.ndarray, np.ndarray]:
+        return count_longer(nodes, text.units, text.walls, length, part, PARTS, places)
+
+    counted = list(run(count, range(PARTS)))
+    numbers, keys, counts, end = [], [], [], total
+    for found, occurrences in counted:
+        enough = (occurrences >= support) | np.isin(found, wanted)
+        number = np.full(len(found), -1, np.int32)
+        number[enough] = np.arange(end, end + enough.sum())
+        end += int(enough.sum())
+        numbers.append(number)
+        keys.append(found[enough])
+        counts.append(occurrences[enough])
+    longer = np.full(len(nodes), -1, np.int32)
+
+    def place(part: int) -> None:
+        place_longer(nodes, text.walls, length, part, PARTS, places, numbers[part], longer, longest)
+
+    list(run(place, range(PARTS)))
+    suffixes, key = np.empty(end - total, np.int32), np.concatenate(keys)
+    find_suffixes(nodes, longer, total, suffixes)
+    lengths = np.full(len(key), length, np.int32)
+    last = (key & 0xFFFFFFFF).astype(np.int32)
+    return ((key >> 32).astype(np.int32), suffixes, last, lengths, np.concatenate(counts)), longer
+
+
+def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
+    """Raise InputError if there are too few frequent sequences of two words; the message names the support that would do."""
+    if _pairs(text, ngrams).size >= FEWEST:
+        return
+    counts = np.sort(_pairs(text, frequent(text, 2, 2)))[::-1] if support > 2 else np.empty(0)
+    if len(counts) < FEWEST:
+        raise InputError(
+            f"The collection is too small for phrases: fewer than {FEWEST} pairs of words occur twice in it; add documents."
+        )
+    raise InputError(
+        f"Too few word sequences occur {support:,} times in this collection to learn phrases from; "
+        f"write phrases(support={int(counts[FEWEST - 1])})."
+    )
+
+
+def _pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
+    """Return the counts of the sequences of two units of which neither is a stop word."""
+    pairs = np.flatnonzero(ngrams.lengths == 2)
+    first = ngrams.last[ngrams.parents[pairs]]
+    return ngrams.counts[pairs[~text.stops[first] & ~text.stops[ngrams.last[pairs]]]]

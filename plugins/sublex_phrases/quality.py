@@ -1,0 +1,89 @@
+"""Judge which frequent sequences are phrases, without labels made by hand.
+
+Phrases for which a text defines an abbreviation, as in "support vector machine (SVM)", are good ones. A forest learns which other
+sequences are like them. A text that defines few abbreviations has its sequences compared with those of it that score best by a sum of
+ranks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sublex.estimators.phrases.phrase_list import NAMES
+from sublex_phrases.forest import likeness
+from sublex_phrases.ngrams import Ngrams
+from sublex_phrases.text import Run, Text
+
+# Good phrases from which a forest can learn, and the share of the sequences that stand for them where there are fewer.
+ENOUGH, BEST_SHARE = 20, 0.1
+# The quality from which a sequence is a phrase, for counting the phrases that a word ends.
+PHRASE = 0.5
+# The features whose ranks are summed, with their weights.
+RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
+# Of a single word, the features by which it is judged, beside the residual idf. The other features of phrases say nothing of it, or tell
+# abbreviations apart.
+SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice".split()
+
+
+def judge(
+    text: Text, ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the quality of each sequence of several words, and the sequences that were taken for good.
+
+    `table` has the features of all nodes and `good` the nodes that are known to be phrases. The quality of a single word is 1, so that any
+    text can be cut into words; that of a sequence of numbers is 0.
+    """
+    quality = np.ones(len(table))
+    several = np.flatnonzero(ngrams.lengths > 1)
+    if len(good) < ENOUGH:
+        good = np.union1d(good, several[_best(table[several])])
+    quality[several] = likeness(table[several], np.searchsorted(several, good), seed, run)
+    quality[several[_without_letters(text, ngrams)[several]]] = 0.0
+    return quality, good
+
+
+def judge_words(
+    text: Text, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
+) -> np.ndarray:
+    """Return `quality`, which holds the quality of sequences of several words, with that of single words added.
+
+    `whole` says which sequences segmentation leaves whole often enough. Words with which many phrases end and to which texts come back, as
+    "network" and "algorithm", are taken for good, and a forest finds words that are used like them. Common words and words without a letter
+    have the quality 0.
+    """
+    several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
+    units = ngrams.last[words]
+    phrases = several[(quality[several] >= PHRASE) & whole[several]]
+    ends = np.bincount(ngrams.last[phrases], minlength=len(text.lexicon))[units]
+    residual = text.residual_idf[units]
+    head = np.log1p(ends) * residual
+    head[text.common[units]] = 0.0
+    best = np.argsort(-head, kind="stable")[: max(ENOUGH, int(BEST_SHARE * len(head)))]
+    best = np.sort(best[head[best] > 0])
+    judged = quality.copy()
+    judged[words] = 0.0
+    if 0 < len(best) < len(words):
+        columns = table[words][:, [NAMES.index(name) for name in SINGLE]]
+        judged[words] = likeness(np.column_stack([columns, residual]), best, 2, run)
+    judged[words[text.common[units]]] = 0.0
+    judged[_without_letters(text, ngrams)] = 0.0
+    return judged
+
+
+def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
+    """Return for each node whether none of its words has a letter."""
+    lettered = np.array([any(map(str.isalpha, word)) for word in text.lexicon.words], bool)
+    units = ngrams.sequences()
+    return np.logical_not(np.where(units >= 0, lettered[units], False).any(axis=1))
+
+
+def _best(table: np.ndarray) -> np.ndarray:
+    """Return the rows with the largest sum of ranks, among those that neither begin nor end with a stop word."""
+    column = {name: table[:, NAMES.index(name)] for name in NAMES}
+    sums = np.zeros(len(table))
+    for name, weight in RANKED.items():
+        distinct, places = np.unique(column[name], return_inverse=True)
+        sums += weight * places / max(1, len(distinct) - 1)
+    sums[(column["first_stop"] > 0) | (column["last_stop"] > 0)] = -1.0
+    best = np.argsort(-sums, kind="stable")[: max(ENOUGH, int(BEST_SHARE * len(sums)))]
+    return np.sort(best[sums[best] >= 0])

@@ -1,0 +1,106 @@
+"""The text of a collection as phrase mining reads it: units, which are words by number, and walls, which no phrase crosses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sublex.contracts.base import Break, WordArrays
+from sublex.estimators.phrases.lexicon import COMMON_SHARE, Lexicon
+from sublex_phrases.mining_kernels import count_documents
+
+Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
+
+
+@dataclass(frozen=True)
+class Text:
+    """All texts of a collection, end to end: `ends` says where each ends.
+
+    `units`, `surfaces` and `breaks` have an entry for each word. `written` has each surface as a string.
+    """
+
+    lexicon: Lexicon
+    units: np.ndarray
+    surfaces: np.ndarray
+    breaks: np.ndarray
+    ends: np.ndarray
+    written: Sequence[str]
+
+    @cached_property
+    def walls(self) -> np.ndarray:
+        """Whether a phrase cannot continue across the break before each word (uint8). A hyphen alone is no wall."""
+        return (self.breaks > Break.HYPHEN).astype(np.uint8)
+
+    @cached_property
+    def capitals(self) -> np.ndarray:
+        """Whether each word begins with a capital letter (uint8)."""
+        return np.array([word[:1].isupper() for word in self.written], np.uint8)[self.surfaces]
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """How often each unit occurs."""
+        return np.bincount(self.units, minlength=len(self.lexicon))
+
+    @cached_property
+    def idf(self) -> np.ndarray:
+        """For each unit the logarithm of the number of texts, divided by the number of those that hold it."""
+        df = count_documents(self.units, self.ends, len(self.lexicon))
+        return np.log(len(self.ends) / np.maximum(df, 1))
+
+    @cached_property
+    def residual_idf(self) -> np.ndarray:
+        """For each unit its idf, less the idf that it would have if its occurrences were spread over the texts by chance.
+
+        Texts come back to the words that they are about, so these are in fewer texts (K. Church and W. Gale, Inverse Document Frequency: A
+        Measure of Deviations from Poisson, 1995).
+        """
+        counts = np.maximum(self.counts, 1)
+        return self.idf + np.log(-np.expm1(-counts / max(1, len(self.ends))))
+
+    @cached_property
+    def common(self) -> np.ndarray:
+        """For each unit whether it is a stop word or occurs in a large share of the texts."""
+        common = self.idf <= -np.log(COMMON_SHARE)
+        common[self.lexicon.first_stop :] = True
+        return common
+
+    @cached_property
+    def stops(self) -> np.ndarray:
+        """For each unit whether it is a stop word of the analyzer; if the analyzer has none, whether it is common."""
+        stops = np.arange(len(self.lexicon)) >= self.lexicon.first_stop
+        return stops if stops.any() else self.common
+
+    @cached_property
+    def units_of_surfaces(self) -> np.ndarray:
+        """The unit of each surface."""
+        units = np.full(len(self.written), -1, np.int32)
+        units[self.surfaces] = self.units
+        return units
+
+    def parts(self, number: int) -> list[tuple[int, int]]:
+        """Return places that cut the words into about equal parts of whole texts."""
+        cuts = np.linspace(0, len(self.ends), number + 1).astype(np.int64)
+        places = [int(self.ends[cut - 1]) if cut else 0 for cut in cuts]
+        return list(zip(places[:-1], places[1:], strict=True))
+
+
+def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]) -> Text:
+    """Return the text that the blocks of a corpus view hold; `surfaces` is called after the last block."""
+    parts: list[list[np.ndarray]] = [[], [], [], []]
+    before = 0
+    for block in blocks:
+        for part, array in zip(parts, (block.surfaces, block.terms, block.breaks, block.ends + before), strict=True):
+            part.append(array)
+        before += len(block.surfaces)
+    words, terms, breaks, ends = (np.concatenate(part) if part else np.empty(0, np.int64) for part in parts)
+    written = surfaces()
+    term_of = np.full(len(written), -1, np.int32)
+    term_of[words] = terms
+    stopped = [written[k].casefold() for k in np.flatnonzero(term_of < 0).tolist()]
+    lexicon = Lexicon(vocabulary, dict.fromkeys(stopped))
+    term_of[term_of < 0] = [lexicon.unit(word, "") for word in stopped]
+    return Text(lexicon, term_of[words], words, breaks, ends, written)

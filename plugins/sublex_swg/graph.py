@@ -1,0 +1,72 @@
+"""Join the neighbourhoods of words to a graph, and choose the edges of a graph to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.errors import InputError
+from sublex_swg.neighbourhoods import Neighbourhoods, neighbourhoods
+
+COMBINE = ("union", "intersection")
+
+
+class Edges(NamedTuple):
+    """Edges as three arrays of the same length: the smaller and the larger word number, and the weight."""
+
+    first: np.ndarray
+    second: np.ndarray
+    weights: np.ndarray
+
+
+def word_graph(
+    binary: Any,
+    rho: float = 0.1,
+    combine: str = "union",
+    tol: float = 1e-5,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> csr_array:
+    """Return the sparse word graph of binary documents: φ as a symmetric matrix of words by words, in sparse rows.
+
+    `join` says what the edges are, and `neighbourhoods` what the other parameters mean.
+    """
+    if combine not in COMBINE:
+        raise InputError(f"combine={combine} is none of {', '.join(COMBINE)}.")
+    return join(neighbourhoods(binary, rho, tol, workers, progress), combine)
+
+
+def join(found: Neighbourhoods, combine: str = "union") -> csr_array:
+    """Return the graph of some neighbourhoods: the weight of an edge is the sum of the weights of its two words for each other.
+
+    With "union" there is an edge where one of the two weights is not 0; with "intersection", where both are not.
+    """
+    if combine not in COMBINE:
+        raise InputError(f"combine={combine} is none of {', '.join(COMBINE)}.")
+    forth, back = found.weights, csr_array(found.weights.T)
+    graph = csr_array(forth + back)
+    if combine == "intersection":
+        graph = csr_array(graph.multiply((forth != 0).multiply(back != 0)))
+        graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph
+
+
+def strongest(graph: csr_array, number: int | None = None) -> Edges:
+    """Return the edges with the largest weights, largest first; equal weights by word number. Without `number` all edges."""
+    pairs = graph.tocoo()
+    i, j = pairs.coords
+    upper = np.flatnonzero(i < j)
+    order = upper[np.lexsort((j[upper], i[upper], -pairs.data[upper]))][:number]
+    return Edges(i[order], j[order], pairs.data[order])
+
+
+def truncated(graph: csr_array, word: int, number: int | None = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Return the neighbours of a word with the largest weights, and the weights: largest first, equal ones by word number."""
+    begin, end = graph.indptr[word], graph.indptr[word + 1]
+    words, weights = graph.indices[begin:end], graph.data[begin:end]
+    order = np.lexsort((words, -weights))[:number]
+    return words[order], weights[order]

@@ -1,0 +1,159 @@
+"""Estimate the neighbourhood of each word: an ℓ1-regularised logistic regression of the word on all other words.
+
+The data are binary documents. For each word v the method maximises
+
+    Σ_d x_v λᵀx − log(1 + exp(λᵀx)) − ρ Σ_v' |λ_v'|     (table 1 of R. Nallapati et al., Sparse Word Graphs, 2007)
+
+with an intercept that is not penalised. The sum is over documents and is not averaged. A word that is in every document or in none has no
+neighbours. Words that are in the same documents share a weight equally, since the sum above only depends on the total of their weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from sublex.errors import InputError
+from sublex.estimators.blocks import in_order, spans
+from sublex_swg import kernels
+
+# Words per call of the kernel.
+WORDS_PER_CALL = 32
+
+
+class Neighbourhoods(NamedTuple):
+    """The regressions of all words, which are the rows of `weights`.
+
+    * `weights[v, w]` is the weight of word w for word v, in sparse rows. It is exactly 0 if w is no neighbour of v.
+    * `intercepts[v]` is infinite, with its sign, for a word in every document or in none.
+    * `violations[v]` is the largest violation of the conditions of the optimum, divided by ρ.
+    """
+
+    weights: csr_array
+    intercepts: np.ndarray
+    violations: np.ndarray
+
+
+def neighbourhoods(
+    binary: Any,
+    rho: float = 0.1,
+    tol: float = 1e-5,
+    workers: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Neighbourhoods:
+    """Return the neighbourhood of every word of a matrix of documents by words; an entry other than 0 means that the word occurs.
+
+    Parameters
+    ----------
+    binary : matrix of shape (documents, words)
+    rho : float
+        The weight of the penalty; a larger one gives fewer neighbours.
+    tol : float
+        The largest violation of the conditions of the optimum, divided by `rho`.
+    workers : int
+        The number of threads. The result is the same, to the byte, for any number.
+    progress : function
+        Called with the number of words done and of all words. It may raise to end the work.
+    """
+    if not rho > 0 or not np.isfinite(rho):
+        raise InputError(f"rho is {rho:g}; the weight of the penalty must be above 0.")
+    if not tol > 0:
+        raise InputError(f"tol is {tol:g}; the largest violation must be above 0.")
+    columns = _Columns(binary)
+    fits = _Fits(columns, rho)
+    targets = np.flatnonzero(columns.sizes == 1)
+    # Words that have twins are done by now.
+    done = columns.words - len(targets)
+
+    def fit(span: slice) -> tuple[np.ndarray, ...]:
+        part = targets[span]
+        return (part, *kernels.neighbourhoods(columns.starts, columns.docs, columns.documents, part, rho, tol))
+
+    for result in in_order(fit, spans(len(targets), WORDS_PER_CALL), workers):
+        fits.add(*result)
+        done += len(result[0])
+        if progress:
+            progress(done, columns.words)
+    return fits.expand()
+
+
+class _Columns:
+    """The distinct columns of a binary matrix, without those that are empty or full.
+
+    `starts` and `docs` are the columns. `group[v]` is the column of word v, -1 for none; `sizes` has the number of words of each column.
+    """
+
+    def __init__(self, binary: Any):
+        matrix = csc_array(binary, dtype=np.int8, copy=True)
+        if matrix.ndim != 2 or not all(matrix.shape):
+            raise InputError("A word graph needs a matrix of at least one document and one word.")
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        self.documents, self.words = matrix.shape
+        self.df = np.diff(matrix.indptr).astype(np.int64)
+        indices = matrix.indices.astype(np.int32)
+        distinct: dict[bytes, int] = {}
+        self.group = np.full(self.words, -1, np.int64)
+        first: list[int] = []
+        for word in np.flatnonzero((self.df > 0) & (self.df < self.documents)):
+            key = indices[matrix.indptr[word] : matrix.indptr[word + 1]].tobytes()
+            self.group[word] = distinct.setdefault(key, len(distinct))
+            if len(distinct) > len(first):
+                first.append(int(word))
+        self.sizes = np.bincount(self.group[self.group >= 0], minlength=len(first))
+        self.first = np.array(first, np.int64)
+        chosen = matrix[:, self.first]
+        self.starts, self.docs = chosen.indptr.astype(np.int64), chosen.indices.astype(np.int32)
+
+
+class _Fits:
+    """The regressions of distinct columns, collected and then expanded to words."""
+
+    def __init__(self, columns: _Columns, rho: float):
+        self.columns = columns
+        self.intercepts, self.violations = np.zeros((2, len(columns.sizes)))
+        self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self._add_twins(rho)
+
+    def _add_twins(self, rho: float) -> None:
+        """Add the regressions of words that have twins, which are words in the same documents.
+
+        The optimum is known: only twins have a weight, unless ρ is so large that nothing has. With it the residuals are ρ / positives
+        and ρ / negatives, so no other column can violate its condition.
+        """
+        twins = np.flatnonzero(self.columns.sizes > 1)
+        positives = self.columns.df[self.columns.first[twins]].astype(np.float64)
+        negatives = self.columns.documents - positives
+        related = positives * negatives > rho * self.columns.documents
+        absent = np.log(np.where(related, rho / np.where(related, negatives - rho, 1), positives / negatives))
+        present = np.log(np.where(related, positives - rho, 1) / rho)
+        self.intercepts[twins] = absent
+        self.parts.append((twins[related], twins[related], (present - absent)[related]))
+
+    def add(self, targets: Any, lengths: Any, columns: Any, values: Any, intercepts: Any, violations: Any) -> None:
+        """Add the regressions that the kernel returns for some columns."""
+        self.intercepts[targets], self.violations[targets] = intercepts, violations
+        self.parts.append((np.repeat(targets, lengths), columns, values))
+
+    def expand(self) -> Neighbourhoods:
+        """Return the regressions of words: the weight of a column is shared equally by its words, without the target itself."""
+        target, column, value = (np.concatenate(part) for part in zip(*self.parts, strict=True))
+        sizes, group = self.columns.sizes, self.columns.group
+        count, words = len(sizes), self.columns.words
+        known = np.flatnonzero(group >= 0)
+        belongs = csr_array((np.ones(len(known)), (known, group[known])), shape=(words, count))
+        shared = value / np.where(target == column, sizes[column] - 1, sizes[column])
+        weights = belongs @ csr_array((shared, (target, column)), shape=(count, count)) @ belongs.T
+        # A column with twins has a weight for itself, which is not a weight of each word for itself.
+        pairs = weights.tocoo()
+        others = pairs.coords[0] != pairs.coords[1]
+        rows, of = (coordinate[others] for coordinate in pairs.coords)
+        weights = csr_array((pairs.data[others], (rows, of)), shape=(words, words))
+        intercepts = np.where(self.columns.df > 0, np.inf, -np.inf)
+        violations = np.zeros(words)
+        intercepts[known], violations[known] = self.intercepts[group[known]], self.violations[group[known]]
+        return Neighbourhoods(weights, intercepts, violations)

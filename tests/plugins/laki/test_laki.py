@@ -1,0 +1,422 @@
+"""Tests of the plugin laki: fitting, scores, explanations, labels, filter, commands, determinism, and hostile input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from copy import copy
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from command import invoke
+from scipy.sparse import csr_array
+
+import sublex
+from sublex.contracts.base import Document
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
+from sublex.index.check import check
+from sublex.pipeline.index import Index
+from sublex.testing import CHECKS, Subject
+from sublex_laki import representation
+from sublex_laki.estimator import encode
+from sublex_laki.estimator.network import network_of
+from sublex_laki.keyphrases import Keyphrases
+from sublex_laki.representation import LAKIRepresentation
+from sublex_laki.similarity import vectors_of_model
+
+WATER = (
+    "river shore boat mud reed heron bridge stream lake pond dam canal ferry trout salmon willow harbour tide".split()
+)
+MONEY = "loan teller coin deposit vault branch client broker bond stock dividend pension audit tax ledger fund rent debt".split()
+PHRASES = {"otter colony": WATER, "flood plain": WATER, "credit union": MONEY, "interest rate": MONEY}
+
+
+def texts(number: int = 200, seed: int = 0) -> list[Document]:
+    """Return documents about water and about money: words of the field, and one or two of its phrases in most."""
+    chance, found = np.random.default_rng(seed), []
+    for k in range(number):
+        field = (WATER, MONEY)[k % 2]
+        parts = [" and ".join(part) for part in chance.choice(field, (2, 3), replace=False)]
+        phrases = [phrase for phrase, own in PHRASES.items() if own is field]
+        parts += list(chance.choice(phrases, chance.integers(0, 3), replace=False))
+        found.append(Document(f"d{k}", ", ".join(parts), "A title" if k % 3 else ""))
+    return found
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An expression whose phrases are those of `PHRASES`."""
+    file = tmp_path_factory.mktemp("list") / "phrases.txt"
+    file.write_text("\n".join(PHRASES), encoding="utf-8")
+    return f'laki(phrases=phrases(support=3, list="{file}"), max_df=1, width=4, inference=gibbs, sweeps=500)'
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory, model: str) -> Index:
+    """An index with keyphrases, which tests only read."""
+    index = sublex.build(texts(), tmp_path_factory.mktemp("laki") / "fields")
+    index.fit(model)
+    return index
+
+
+@pytest.fixture(scope="module")
+def found(fitted: Index, model: str) -> SimpleNamespace:
+    """The loaded representation, its model, and its keyphrases."""
+    loaded = fitted.representation(model)
+    return SimpleNamespace(loaded=loaded, model=loaded.model, keyphrases=loaded.model.keyphrases(loaded.view))
+
+
+def chances(fitted: Index, found: SimpleNamespace, text: str) -> dict[str, float]:
+    query = found.loaded.query(fitted.query(text))
+    return dict(zip(found.keyphrases.names, query.chances.tolist(), strict=True))
+
+
+# The model.
+
+
+def test_the_keyphrases_are_the_phrases_and_a_text_is_about_those_of_its_field(fitted, found):
+    assert set(found.keyphrases.names) == set(PHRASES) and not list(check(fitted.path))
+    assert found.model.perplexities[-1] < found.model.perplexities[0]
+    mentioned = chances(fitted, found, "the otter colony")
+    assert mentioned["otter colony"] > 0.5 and mentioned["credit union"] < 0.05
+    latent = chances(fitted, found, "a loan, the teller, a coin, the deposit, a vault, the client")
+    assert min(latent["credit union"], latent["interest rate"]) > 4 * max(latent["otter colony"], latent["flood plain"])
+    assert max(latent["credit union"], latent["interest rate"]) > 0.1, "no keyphrase is mentioned, but some are meant"
+
+
+def test_a_short_text_evokes_less_if_all_units_that_it_lacks_count(found):
+    whole = copy(found.model)
+    whole.params = SimpleNamespace(**vars(whole.params) | {"absent": "all"})
+    whole.__dict__.pop("length", None)
+    counts = found.model.units.of_texts(found.loaded.view.words(0))
+    counts.data[1:] = 0
+    part, full = (one.encode_units(counts, 0.0).sum() for one in (found.model, whole))
+    assert full < 0.9 * part and whole.length == 0
+    lengths = np.diff(found.model.units.of_texts(found.loaded.inputs.of_documents(texts())).indptr)
+    assert found.model.length == pytest.approx(lengths.mean(), rel=0.3)
+
+
+def test_silhouettes_have_the_words_of_the_field(found):
+    for number, phrase in enumerate(found.keyphrases.names):
+        items = found.keyphrases.silhouette(number, 6)
+        own = {*PHRASES[phrase], *(other for other in PHRASES if PHRASES[other] is PHRASES[phrase])}
+        assert items[0].name == phrase or items[0].name in own
+        assert sum(item.name in own for item in items) >= len(items) - 1
+        assert all(0 < item.weight <= 1 for item in items)
+
+
+def test_near_duplicates_are_left_out_of_a_silhouette():
+    words = ["neural network", "neural networks", "training"]
+    units = SimpleNamespace(name=lambda unit, surface: words[unit], names=lambda numbers, surface: [])
+    network = network_of(csr_array(np.array([[0.0, 3.0, 2.0, 1.0]])), np.full(4, 0.1), np.array([0]))
+    items = Keyphrases(network, units, str).silhouette(0, 3)  # type: ignore[arg-type]
+    assert [item.name for item in items] == ["neural network", "training"]
+    assert items[1].weight == pytest.approx(1 - np.exp(-1))
+
+
+def test_rows_are_the_probabilities_of_the_estimator(fitted, found):
+    view, model = found.loaded.view, found.model
+    counts = model.units.of_texts(view.words(7))
+    expected = encode(model.capped, counts, sweeps=500, length=model.length, method="gibbs").toarray()[0]
+    expected[expected < 0.01] = 0
+    np.testing.assert_allclose(view.rows(np.array([7])).toarray()[0], expected, rtol=1e-6)
+
+
+def test_scores_are_cosines_and_explanations_say_why(fitted, found):
+    query = found.loaded.query(fitted.query("otter colony"))
+    scores = found.loaded.scores(query)
+    rows = found.loaded.view.rows().toarray()
+    lengths = np.linalg.norm(rows, axis=1) * np.linalg.norm(query.chances)
+    np.testing.assert_allclose(
+        scores[lengths > 0], (rows @ query.chances)[lengths > 0] / lengths[lengths > 0], rtol=1e-5
+    )
+    best = int(scores.argmax())
+    tree = found.loaded.explain(query, best)
+    assert sum(part.value for part in tree.parts) == pytest.approx(scores[best], rel=1e-5)
+    part = tree.parts[0]
+    assert part.label == "otter colony" and part.evidence["in the query"] > 0.5
+    assert (
+        part.evidence["mentioned in"].startswith("query") and "otter colony" in part.evidence["evoked in the query by"]
+    )
+    assert "otter colony" in part.evidence["silhouette"]
+
+
+def test_a_phrase_is_cut_at_a_break_by_fit_encoding_and_query_alike(fitted, found):
+    for text, expected in (("otter colony", 1), ("otter-colony", 1), ("otter. Colony", 0), ("otter (colony)", 0)):
+        counts = found.model.units.of_texts(found.loaded.inputs.query(fitted.query(text)))
+        assert [found.model.units.name(unit, str) for unit in counts.indices].count("otter colony") == expected, text
+
+
+def test_a_text_without_known_units_has_no_opinion(fitted, found, model):
+    for text in ("zyzzyva", "the of and", ""):
+        assert np.isneginf(found.loaded.scores(found.loaded.query(fitted.query(text)))).all()
+    assert not fitted.search("zyzzyva", model)
+    assert fitted.search("loan", f"BM25 + 0.3*{model}")[0].score > 0
+
+
+@pytest.mark.slow
+def test_documents_without_units_have_no_opinion_and_deleted_ones_are_not_found(tmp_path, model):
+    index = sublex.build([*texts(), Document("empty", ""), Document("odd", "zyzzyva")], tmp_path / "i")
+    index.fit(model)
+    index.add([Document("new", "otter colony by the river"), Document("void", "")])
+    index.delete(["d0"])
+    index.merge()
+    docnos = [hit.docno for hit in index.search("otter colony", model, k=500)]
+    assert "new" in docnos and not {"d0", "empty", "odd", "void"} & set(docnos)
+
+
+def test_the_directed_graph_has_broader_and_narrower_keyphrases():
+    links = np.zeros((2, 4))
+    links[0, 1], links[0, 2], links[1, 3] = 0.7, 1.0, 1.0
+    network = network_of(csr_array(links), np.full(4, 0.1), np.array([0, 1]))
+    names = ["network", "sensor network"]
+    units = SimpleNamespace(name=lambda unit, surface: names[unit], names=lambda numbers, surface: names)
+    keyphrases = Keyphrases(network, units, str)  # type: ignore[arg-type]
+    assert [item.name for item in keyphrases.broader(1)] == ["network"] and not keyphrases.broader(0)
+    assert keyphrases.narrower(0)[0] == ("sensor network", pytest.approx(1 - np.exp(-0.7)))
+
+
+def test_inference_without_chance_and_swaps_find_the_same_keyphrases(fitted, found, model):
+    index = fitted
+    for changes in ("propagation", "gibbs, swaps=2", "gibbs, most=2"):
+        other = model.replace("inference=gibbs", f"inference={changes}")
+        index.fit(other)
+        hits = [hit.docno for hit in index.search("otter colony", other, k=5)]
+        assert all(int(docno[1:]) % 2 == 0 for docno in hits)
+
+
+def test_each_parameter_reaches_the_method(index, monkeypatch):
+    given: dict[str, tuple[list[Any], dict[str, Any]]] = {}
+
+    def spied(name: str) -> Any:
+        real = getattr(representation, name)
+        return lambda *args, **named: given.setdefault(name, (list(args), named)) and real(*args, **named)
+
+    for name in ("come_back", "unit_vectors", "structure", "learn", "encode"):
+        monkeypatch.setattr(representation, name, spied(name))
+    fit = "again=0.5, width=12, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
+    index.fit(
+        f"laki(phrases=phrases(support=3), max_df=0.3, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
+    )
+    assert given["come_back"][0][2] == 0.5 and given["unit_vectors"][0][1:3] == [12, 3]
+    assert given["structure"][1].items() >= {"alpha": 0.4, "beta": 0.2, "most": 7}.items()
+    assert given["learn"][1].items() >= {"iterations": 2, "seed": 3}.items()
+    asked = {"method": "gibbs", "most": 9, "sweeps": 50, "swaps": 1, "length": 0.0, "seed": 3}
+    assert given["encode"][1] == asked
+
+
+def test_a_unit_gets_the_models_own_vector_or_the_mean_of_those_of_its_words(found):
+    units = found.model.units.kept(np.flatnonzero([len(terms) == 2 for terms in found.model.units.terms])[:1])
+    model = SimpleNamespace(vocabulary=list(units.terms[0]), word_vectors=lambda: np.array([[2.0, 0], [0, 2.0]]))
+    given: list[object] = []
+
+    def vectors() -> list[list[float]]:
+        return vectors_of_model(units, model, "m", "the job", "the analyzer").tolist()  # type: ignore[arg-type]
+
+    assert vectors() == [[1, 1]]
+    model.vectors_of_texts = lambda *asked: given.append(asked) or np.array([[np.nan, np.nan]])
+    assert vectors() == [[1, 1]] and given == [(units.terms, "the analyzer", "the job")]
+    model.vectors_of_texts = lambda *asked: np.array([[5.0, 6.0]])
+    assert vectors() == [[5, 6]]
+
+
+@pytest.mark.slow
+def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tmp_path, model):
+    file = tmp_path / "vectors.txt"
+    lines = [f"{word} {int(word in WATER)} {int(word in MONEY)} 0" for word in (*WATER, *MONEY)]
+    lines += ["otter_colony 1 0 0", "flood 1 0 0", "credit_union 0 1 0", "interest 0 1 0", "plain 1 0 0", "rate 0 1 0"]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    index = sublex.build(texts(), tmp_path / "i")
+    phrases = model[len("laki(phrases=") : model.index(", max_df")]
+    expression = model.replace("max_df=1", f'max_df=1, words=vectors("{file}")')
+    index.fit(expression)
+    keyphrases = index.representation(expression).model.keyphrases(index.representation(expression).view)
+    for number, phrase in enumerate(keyphrases.names):
+        others = {*PHRASES[phrase], *PHRASES} - {phrase}
+        assert {item.name for item in keyphrases.silhouette(number, 5)} <= {*others, phrase}
+    with pytest.raises((InputError, PluginError), match="has no word vectors"):
+        index.fit(model.replace("max_df=1", f"max_df=1, words={phrases}"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_bytes_are_the_same_for_any_number_of_workers(fitted, tmp_path, model, workers):
+    index = sublex.build(texts(), tmp_path / "i")
+    index.fit(model, workers=workers)
+    (name,) = (name for name, entry in index.fitted.items() if entry.expression.startswith("laki"))
+    assert index.fitted[name].model.checksum == fitted.fitted[name].model.checksum
+    (rows,) = index.fitted[name].rows
+    parts = [next(iter(i.fitted[name].rows[rows].segments.values())).data for i in (index, fitted)]
+    assert parts[0] == parts[1]
+
+
+# Labels.
+
+
+def test_filters_facets_and_marks_work_by_keyphrase(fitted, found, model):
+    every = fitted.search("river loan", "BM25", k=200)
+    kept = fitted.search("river loan", f'BM25 >> keyphrase("Otter Colony", of={model}, share=0.95)', k=200)
+    rows = found.loaded.view.rows().toarray()[:, found.keyphrases.names.index("otter colony")]
+    assert {hit.docno for hit in kept} == {hit.docno for hit in every if rows[int(hit.docno[1:])] >= 0.95}
+    assert 0 < len(kept) < len(every)
+    facets = found.loaded.facets(np.arange(200))
+    assert {facet.label for facet in facets} <= set(PHRASES) and facets[0].docs >= facets[-1].docs > 0
+    doc = int(kept[0].docno[1:])
+    marks = {mark.terms: mark for mark in found.loaded.marks(found.loaded.query(fitted.query("river")), doc)}
+    assert any(mark.label in PHRASES and PHRASES[mark.label] is WATER for mark in marks.values())
+
+
+def test_a_keyphrase_is_named_by_any_form_and_an_unknown_one_is_refused(fitted, found, model):
+    number = found.keyphrases.names.index("otter colony")
+    assert found.keyphrases.number("OTTER_colony", model) == number == found.keyphrases.number(str(number), model)
+    with pytest.raises(InputError, match="did you mean otter colony"):
+        fitted.search("river", f'BM25 >> keyphrase("oter colony", of={model})')
+    with pytest.raises(InputError, match="names no keyphrase"):
+        fitted.search("river", f'BM25 >> keyphrase("", of={model})')
+
+
+def test_the_card_and_the_page_show_silhouettes(fitted, model, tmp_path):
+    card = fitted.card(model)
+    assert card["keyphrases"] == 4 and {row["keyphrase"] for row in card["most frequent"]} == set(PHRASES)
+    page = tmp_path / "page.html"
+    assert invoke("card", fitted.path, model, "-o", page).code == 0
+    assert "<h2>otter colony</h2>" in page.read_text(encoding="utf-8")
+
+
+# Commands.
+
+
+def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_marked(fitted, model, tmp_path):
+    text = "an otter colony, by the river and the shore and the lake"
+    done = invoke("keyphrases", fitted.path, model, text, "--format", "json")
+    rows = {row["keyphrase"]: row for row in json.loads(done.output)}
+    assert rows["otter colony"]["mentioned"] == "yes" and "otter colony" in rows["otter colony"]["evoked by"]
+    latent = json.loads(invoke("keyphrases", fitted.path, model, text, "--latent", "--format", "json").output)
+    assert latent and all(row["mentioned"] == "no" for row in latent) and latent[0]["keyphrase"] == "flood plain"
+    table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
+    assert table[0].split() == ["keyphrase", "strength", "mentioned", "evoked", "by"] and len(table) == 2
+    nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
+    assert nothing.code == 0 and "no keyphrase" in nothing.output
+    page = tmp_path / "page.html"
+    assert invoke("keyphrases", fitted.path, model, "the <b>otter colony</b>", "-o", page).code == 0
+    written = page.read_text(encoding="utf-8")
+    assert '<td class="mentioned">otter colony</td>' in written and "&lt;b&gt;" in written
+
+
+def test_keyphrases_of_many_texts_are_those_of_each_alone(fitted, model, tmp_path):
+    file = tmp_path / "texts.jsonl"
+    some = [*texts(70, seed=5), Document("none", "zyzzyva")]
+    file.write_text(
+        "\n".join(json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in some), encoding="utf-8"
+    )
+    done = invoke("keyphrases", fitted.path, model, "--file", file, "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(done.output)))
+    assert {row["docno"] for row in rows} <= {d.docno for d in some[:-1]} and len({row["docno"] for row in rows}) > 60
+    alone = invoke("keyphrases", fitted.path, model, some[2].text, "--format", "csv").output
+    if not some[2].title:
+        mine = [row for row in rows if row["docno"] == "d2"]
+        assert [row["strength"] for row in mine] == [row["strength"] for row in csv.DictReader(io.StringIO(alone))]
+
+
+def test_a_file_may_need_a_reader(fitted, model, tmp_path):
+    file = tmp_path / "texts"
+    file.write_text("a\tthe otter colony\nb\tzyzzyva\n", encoding="utf-8")
+    done = invoke("keyphrases", fitted.path, model, "--file", file, "--reader", "tsv", "-n", "1", "--format", "json")
+    assert [(row["docno"], row["keyphrase"]) for row in json.loads(done.output)] == [("a", "otter colony")]
+    assert "either a text" in invoke("keyphrases", fitted.path, model, "otter", "--reader", "tsv").messages
+
+
+def test_a_silhouette_is_listed_and_drawn(fitted, model, tmp_path):
+    done = invoke("silhouette", fitted.path, model, "OTTER COLONY", "--format", "json", "-n", "3")
+    rows = json.loads(done.output)
+    assert rows[0]["relation"] == "silhouette" and 0 < rows[0]["probability"] <= 1
+    page = tmp_path / "page.html"
+    assert invoke("silhouette", fitted.path, model, "0", "-o", page).code == 0
+    assert page.read_text(encoding="utf-8").count("<article>") == 1
+
+
+def test_the_graph_of_keyphrases_is_exported(fitted, found, model, tmp_path):
+    links = found.keyphrases.network.hierarchy.tocoo()
+    assert invoke("hierarchy", fitted.path, model, "-o", tmp_path / "g.csv").code == 0
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "g.csv").read_text(encoding="utf-8"))))
+    names = found.keyphrases.names
+    assert [(row["broader"], row["narrower"]) for row in rows] == [
+        (names[a], names[b]) for a, b in zip(*links.coords, strict=True)
+    ]
+    assert invoke("hierarchy", fitted.path, model, "-o", tmp_path / "g.graphml").code == 0
+    root = ElementTree.parse(tmp_path / "g.graphml").getroot()
+    space = "{http://graphml.graphdrawing.org/xmlns}"
+    assert len(list(root.iter(f"{space}node"))) == 4 and len(list(root.iter(f"{space}edge"))) == links.nnz
+    documents = [node[1].text for node in root.iter(f"{space}node")]
+    assert documents == [str(n) for n in (found.loaded.view.rows() >= 0.5).sum(axis=0).tolist()]
+
+
+def test_mistakes_of_commands_cost_one_sentence(fitted, model, tmp_path):
+    (tmp_path / "mine.html").write_text("a page of my own", encoding="utf-8")
+    for arguments, message in (
+        (("keyphrases", fitted.path, model), "either a text"),
+        (("keyphrases", fitted.path, model, "a", "--file", "b"), "either a text"),
+        (("keyphrases", fitted.path, model, "--file", "nofile"), "No file or folder nofile"),
+        (("keyphrases", fitted.path, model, "a", "-o", tmp_path / "mine.html"), "mine.html"),
+        (("keyphrases", fitted.path, "laki(width=7)", "a"), "No laki(width=7)"),
+        (("silhouette", fitted.path, model, "oter colony"), "did you mean otter colony"),
+        (("silhouette", fitted.path, model, "9"), "no keyphrase 9"),
+        (("hierarchy", fitted.path, model, "-o", tmp_path / "x.txt"), "does not end in .graphml or .csv"),
+    ):
+        done = invoke(*arguments)
+        assert done.code == 2 and message in done.messages and done.messages.count("\n") == 1, done.messages
+
+
+# Mistakes and damage.
+
+
+def test_unsuitable_collections_cost_a_sentence(tmp_path, model):
+    index = sublex.build([Document("a", "otter colony"), Document("b", "a river")], tmp_path / "small")
+    with pytest.raises((InputError, PluginError), match="phrases"):
+        index.fit("laki")
+    with pytest.raises((InputError, PluginError), match="fewer than 2 keyphrases in 2 documents"):
+        index.fit(model)
+    with pytest.raises((InputError, PluginError), match="has no phrases"):
+        sublex.build(texts(), tmp_path / "i").fit("laki(phrases=lsi(e=1))")
+    bare = sublex.build(texts(), tmp_path / "bare", store=["terms"])
+    with pytest.raises(IndexProblem, match="without stored text"):
+        bare.fit(model)
+
+
+def stored(model: LAKIRepresentation) -> dict:
+    values: dict = {}
+    model.save(SimpleNamespace(put=values.__setitem__))  # type: ignore[arg-type]
+    return values
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("units", lambda a: a + 10**6), ("units", lambda a: a[::-1]), ("units", lambda a: a[:-1]), ("units", lambda a: a - 9),
+        ("units", lambda a: a.astype(float)), ("network_starts", lambda a: a[:-1]), ("network_parents", lambda a: a + 100),
+        ("network_weights", lambda a: a * np.nan), ("network_leaks", lambda a: -a), ("network_phrases", lambda a: a * 0 - 1),
+        ("network_phrases", lambda a: a + 4), ("phrases_sequences", lambda a: a + 10**6),
+        ("phrases_word_phrases", lambda a: a[:-1]),
+    ],
+)  # fmt: skip
+def test_a_stored_model_whose_parts_do_not_fit_is_refused(found, name, change):
+    values = stored(found.model)
+    values[name] = change(values[name])
+    fresh = LAKIRepresentation(**vars(found.model.params))
+    with pytest.raises(IndexCorrupt):
+        fresh.load(SimpleNamespace(get=values.__getitem__))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    return Subject("laki(phrases=phrases(support=3), max_df=1, iterations=2)", tmp_path_factory.mktemp("laki"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS)
+def test_the_plugin_holds_the_contract(subject, check):
+    check(subject)

@@ -1,0 +1,121 @@
+"""Write the Lucene indexes that test_lucene.py reads. It runs Java, so the tests run it in a process of its own.
+
+python lucene_indexes.py FOLDER JAR CLASSES
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from sublex_lucene.child import start_java
+
+DEMO = Path(__file__).parents[3] / "queries" / "demo" / "documents.jsonl"
+# Documents of the demo collection that the indexes hold.
+DOCS = 60
+
+
+def main(folder: Path, jar: str, classes: str) -> None:
+    """Write all indexes to the folder."""
+    start_java(jar, classes, "256m")
+    from jnius import autoclass, cast
+
+    def make(name, *arguments):
+        return autoclass(name)(*arguments)
+
+    documents = "org.apache.lucene.document."
+    stored = autoclass(documents + "Field$Store").YES
+    options = autoclass("org.apache.lucene.index.IndexOptions")
+    analyzer = cast(
+        "org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER
+    )
+
+    def field(name, text, norms=True, positions=False, tf=True):
+        kind = make(documents + "FieldType")
+        kind.setOmitNorms(not norms)
+        kind.setStoreTermVectors(positions)
+        best = options.DOCS_AND_FREQS_AND_POSITIONS if positions else options.DOCS_AND_FREQS
+        kind.setIndexOptions(best if tf else options.DOCS)
+        return make(documents + "Field", name, cast("java.lang.CharSequence", make("java.lang.String", text)),
+                    cast("org.apache.lucene.index.IndexableFieldType", kind))  # fmt: skip
+
+    def text_of(record):
+        return f"{record['title']}\n{record['text']}"
+
+    def ids(record, columns=True):
+        found = [make(documents + "StringField", "id", record["id"], stored)]
+        if columns:
+            text = cast("java.lang.CharSequence", make("java.lang.String", record["id"]))
+            value = make("org.apache.lucene.util.BytesRef", text)
+            found.append(make(documents + "BinaryDocValuesField", "id", value))
+        return found
+
+    def raw(record):
+        value = json.dumps({"id": record["id"], "contents": text_of(record), "title": record["title"], "year": 1999})
+        return make(documents + "StoredField", "raw", value)
+
+    def write(name, fields, commits=1, delete=()):
+        """Write an index whose documents have the fields that `fields` makes, in this many segments, and delete some of them."""
+        config = make("org.apache.lucene.index.IndexWriterConfig", analyzer)
+        config.setMergePolicy(
+            cast("org.apache.lucene.index.MergePolicy", autoclass("org.apache.lucene.index.NoMergePolicy").INSTANCE)
+        )
+        directory = autoclass("org.apache.lucene.store.FSDirectory").open(
+            make("java.io.File", str(folder / name)).toPath()
+        )
+        writer = make(
+            "org.apache.lucene.index.IndexWriter", cast("org.apache.lucene.store.Directory", directory), config
+        )
+        for place, record in enumerate(records):
+            document = make(documents + "Document")
+            for each in fields(record):
+                document.add(cast("org.apache.lucene.index.IndexableField", each))
+            writer.addDocument(cast("java.lang.Iterable", document))
+            if commits > 1 and place % (len(records) // commits) == 0:
+                writer.commit()
+        for docno in delete:
+            term = make("org.apache.lucene.index.Term", "id", docno)
+            writer.deleteDocuments(
+                cast("org.apache.lucene.search.Query", make("org.apache.lucene.search.TermQuery", term))
+            )
+        writer.commit()
+        writer.close()
+
+    with open(DEMO, encoding="utf-8") as lines:
+        records = [json.loads(line) for line, _ in zip(lines, range(DOCS), strict=False)]
+    write("plain", lambda r: [*ids(r), field("contents", text_of(r)), raw(r)])
+    write("bare", lambda r: [*ids(r, columns=False), field("contents", text_of(r))])
+    deleted = [records[1]["id"], records[31]["id"], records[-1]["id"]]
+    write(
+        "segments",
+        lambda r: [*ids(r, columns=False), field("contents", text_of(r), positions=True), raw(r)],
+        4,
+        deleted,
+    )
+    write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
+    write("once", lambda r: [*ids(r), field("contents", text_of(r), tf=False)])
+    write(
+        "body",
+        lambda r: [
+            make(documents + "StoredField", "url", r["id"]),
+            field("body", text_of(r)),
+            field("title", r["title"]),
+        ],
+    )
+    write(
+        "markup",
+        lambda r: [
+            *ids(r),
+            field("contents", text_of(r)),
+            make(documents + "StoredField", "raw", f"<DOC>{text_of(r)}</DOC>"),
+        ],
+    )
+    similar = autoclass("org.apache.lucene.index.VectorSimilarityFunction").COSINE
+    write("vectors", lambda r: [*ids(r), make(documents + "KnnFloatVectorField", "vector", [1.0, 2.0], similar)])
+    records = []
+    write("empty", lambda r: [])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), *sys.argv[2:])

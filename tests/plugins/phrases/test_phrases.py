@@ -1,0 +1,181 @@
+"""Tests of the plugin phrases: fitting, the list and its way back, the expander, determinism, and hostile input."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+
+import pytest
+from command import invoke
+from shared import DEMO
+from test_phrase_mining import collection
+
+import sublex
+from sublex.errors import IndexProblem, InputError
+from sublex.index.check import check
+from sublex.pipeline.index import Index
+from sublex_phrases.read_list import read_list
+
+MODEL = "phrases(support=5)"
+
+
+def documents() -> list[dict[str, str]]:
+    return [
+        {"id": f"d{k}", "text": text.replace(" - ", "-").replace("( ", "(").replace(" )", ")")}
+        for k, text in enumerate(collection())
+    ]
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """An index with phrases, which tests only read."""
+    index = sublex.build(documents(), tmp_path_factory.mktemp("phrases") / "talk")
+    index.fit(MODEL)
+    return index
+
+
+def listed(index: Index, *options: str) -> list[dict]:
+    done = invoke("phrases", index.path, MODEL, "--format", "json", *options)
+    assert done.code == 0, done.messages
+    return json.loads(done.output)
+
+
+def test_phrases_are_fitted_without_rows_and_the_index_stays_sound(fitted):
+    found = fitted.fitted_model(MODEL).model.phrases
+    assert "balpha1x bbeta1x bgamma1x" in found.names
+    assert not list(check(fitted.path))
+    card = invoke("card", fitted.path, MODEL)
+    assert "phrases of several words" in card.output and "best:" in card.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_model_is_the_same_for_any_number_of_workers(fitted, tmp_path, workers):
+    other = sublex.build(documents(), tmp_path / "i")
+    other.fit(MODEL, workers=workers)
+    first, second = (index.fitted_model(MODEL).model.phrases.values() for index in (fitted, other))
+    for name, value in first.items():
+        assert (value == second[name]) is True or (value == second[name]).all(), name
+
+
+def test_a_phrase_is_listed_with_quality_features_forms_and_abbreviations(fitted):
+    rows = {row["phrase"]: row for row in listed(fitted)}
+    row = rows["balpha1x bbeta1x bgamma1x"]
+    assert row["words"] == 3 and 0.5 <= row["quality"] <= 1 and row["mentions"] <= row["count"] * 2
+    assert row["forms"]["balpha1x bbeta1x bgamma1x"] > 5 and {"concordance", "kept", "bracketed"} <= set(row)
+    several, one = listed(fitted, "--words", "several"), listed(fitted, "--words", "one")
+    assert len(several) + len(one) == len(rows) and several[0]["words"] > 1 and all(row["words"] == 1 for row in one)
+    sheet = invoke("phrases", fitted.path, MODEL, "-n", "1", "--format", "spreadsheet").output
+    assert f"{several[0]['phrase']} (" in sheet
+    table = invoke("phrases", fitted.path, MODEL, "-n", "2").output.splitlines()
+    assert table[0].split() == ["phrase", "quality", "mentions", "abbreviations", "other", "forms"] and len(table) == 3
+
+
+@pytest.mark.slow
+def test_an_edited_list_is_given_back(fitted, tmp_path):
+    text = invoke("phrases", fitted.path, MODEL, "--format", "csv").output
+    rows = list(csv.DictReader(io.StringIO(text)))[:6]
+    file = tmp_path / "edited.csv"
+    with open(file, "w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, ["phrase", "quality"], extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows([*rows, {"phrase": "no such phrase", "quality": "0.9"}])
+    index = sublex.build(documents(), tmp_path / "i")
+    expression = f'phrases(list="{file}")'
+    index.fit(expression)
+    done = invoke("phrases", index.path, expression, "--format", "json")
+    assert {row["phrase"].casefold() for row in json.loads(done.output)} == {row["phrase"].casefold() for row in rows}
+    assert {row["quality"] for row in json.loads(done.output)} <= {float(row["quality"]) for row in rows}
+    assert re.search(r"of the list, not found +1\n", invoke("card", index.path, expression).output)
+
+
+@pytest.mark.slow
+def test_good_phrases_of_the_user_are_learned_from(fitted, tmp_path):
+    file = tmp_path / "good.txt"
+    file.write_text("\n".join(row["phrase"] for row in listed(fitted, "--words", "several")[:30]))
+    index = sublex.build(documents(), tmp_path / "i")
+    index.fit(f'phrases(support=5, good="{file}")')
+    assert len(index.fitted_model(f'phrases(support=5, good="{file}")').model.phrases)
+
+
+def test_queries_get_what_abbreviations_stand_for_and_abbreviations(tmp_path):
+    texts = collection()
+    texts = [text + " convolutional kernel machine ( CKM ) works" for text in texts[:40]] + texts[40:]
+    index = sublex.build([{"id": str(k), "text": text} for k, text in enumerate(texts)], tmp_path / "i")
+    index.fit(MODEL)
+
+    def added(text: str) -> dict[str, float]:
+        terms = index.answer(text, f"{MODEL} >> BM25").query.terms
+        return {term.term: term.weight for term in terms if term.origin != "query"}
+
+    words = {index.analyze(word)[0] for word in ("convolutional", "kernel", "machine")}
+    assert added("the CKM of today") == dict.fromkeys(words, 0.3)
+    assert added("convolutional kernel machines") == {"ckm": 0.3}
+    assert added("machine kernel convolutional") == added("") == {}
+    assert added("CKM convolutional kernel machine") == {}
+    terms = index.answer("CKM", "phrases(support=5, weight=0) >> BM25").query.terms
+    assert [term.term for term in terms] == ["ckm"]
+
+
+@pytest.mark.slow
+def test_an_index_without_text_and_a_small_one_are_refused(tmp_path):
+    index = sublex.build(documents()[:9], tmp_path / "i", store=["terms"])
+    with pytest.raises(IndexProblem, match="without stored text"):
+        index.fit("phrases")
+    small = sublex.build(documents()[:2], tmp_path / "small")
+    with pytest.raises(InputError, match="too small for phrases"):
+        small.fit("phrases")
+    demo = sublex.build(DEMO, tmp_path / "demo")
+    with pytest.raises(InputError, match=r"write phrases\(support=4\)"):
+        demo.fit("phrases")
+    demo.fit("phrases(support=4)")
+
+
+def test_mistakes_cost_a_sentence(fitted, tmp_path):
+    assert "is not a single fitted model" in invoke("phrases", fitted.path, "BM25").messages
+    (tmp_path / "none.txt").write_text("wombat tango\n")
+    with pytest.raises(InputError, match="none of the phrases in"):
+        fitted.fit(f'phrases(list="{tmp_path / "none.txt"}")')
+    with pytest.raises(InputError, match="leave one out"):
+        fitted.fit(f'phrases(list="{tmp_path / "none.txt"}", good="{tmp_path / "none.txt"}")')
+    with pytest.raises(InputError, match="support"):
+        fitted.fit("phrases(support=1)")
+
+
+@pytest.mark.parametrize(
+    "content, expected",
+    [
+        ("big data\n\nIoT\n", [("big data", 1.0), ("IoT", 1.0)]),
+        ('quality,phrase\n.5,"big, data"\n,x\n', [("big, data", 0.5), ("x", 1.0)]),
+        ('["big data", {"phrase": "x", "quality": 0.25, "more": 1}]', [("big data", 1.0), ("x", 0.25)]),
+        ("\ufeffphrase\nbig data\n", [("big data", 1.0)]),
+    ],
+)
+def test_lists_are_read(tmp_path, content, expected):
+    file = tmp_path / "list"
+    file.write_text(content, encoding="utf-8")
+    assert [tuple(phrase) for phrase in read_list(file)] == expected
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"", "lists no phrase"),
+        (b"\n \n", "lists no phrase"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b'["a", 3]', "item 2 is neither"),
+        (b'["a"', "begins like JSON"),
+        (b"[" * 100_000, "begins like JSON"),
+        (b"phrase,quality\na,much\n", ":2: the quality much"),
+        (b"phrase,quality\na,2\n", "quality 2"),
+        (b"phrase,quality\na,nan\n", "quality nan"),
+        (b'[{"phrase": "a", "quality": [1]}]', "item 1: the quality"),
+    ],
+)
+def test_a_bad_list_is_refused(tmp_path, content, message):
+    file = tmp_path / "list"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_list(file)

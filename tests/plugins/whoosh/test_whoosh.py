@@ -1,0 +1,535 @@
+"""The plugin sublex_whoosh: the mirror of a Whoosh index, the analyzer, the reader, and Whoosh's scorers."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import invoke
+from shared import DEMO, TOPICS
+
+import sublex
+from sublex.analysis.tokens import analyze
+from sublex.errors import IndexProblem, MissingExtra, SublexError
+from sublex.language import plugins
+
+pytest.importorskip("whoosh")
+
+from whoosh import analysis, fields, index, query, scoring
+from whoosh.util.numeric import byte_to_length, length_to_byte
+from whoosh.util.varints import varint
+
+from sublex_whoosh.analyzer import expression_of
+from sublex_whoosh.backend import WhooshBackend
+from sublex_whoosh.toc import last_toc
+
+# Whoosh leaves files open when it cannot read them, and its code has old forms.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+DOCUMENTS = [json.loads(line) for line in DEMO.read_text(encoding="utf-8").splitlines()]
+SCORERS = {
+    "WhooshBM25F": scoring.BM25F(), "WhooshBM25F(k1=0.9, b=0.4)": scoring.BM25F(B=0.4, K1=0.9), "WhooshTFIDF": scoring.TF_IDF(),
+    "WhooshPL2": scoring.PL2(), "WhooshPL2(c=7)": scoring.PL2(c=7),
+}  # fmt: skip
+
+
+def build(folder: Path, documents=DOCUMENTS, segments: int = 1, analyzer=None, **more) -> Path:
+    """Write a Whoosh index of documents in several segments."""
+    folder.mkdir(exist_ok=True)
+    text = fields.TEXT(stored=True, analyzer=analyzer or analysis.StemmingAnalyzer())
+    schema = fields.Schema(
+        **{"docno": fields.ID(stored=True, unique=True), "title": fields.STORED, "text": text} | more
+    )
+    opened = index.create_in(folder, schema)
+    for part in range(segments):
+        writer = opened.writer()
+        for document in documents[part::segments]:
+            values = {"docno": document["id"], "title": document["title"], "text": document["text"]}
+            writer.add_document(**{name: value for name, value in values.items() if name in schema})
+        writer.commit(merge=False)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of a Whoosh index of the demo collection, in three segments."""
+    return build(tmp_path_factory.mktemp("built") / "demo", segments=3)
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    """An empty working folder, with the user's configuration in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def attached(built, tmp_path_factory):
+    """The index of the demo collection, attached."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("attached")
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        yield sublex.attach(f"whoosh:{built}", folder / "index", trust=True)
+
+
+def searcher(folder: Path, weighting):
+    return index.open_dir(folder).searcher(weighting=weighting)
+
+
+def terms_query(opened, text: str):
+    """Return Whoosh's query for any of the words of a text."""
+    return query.Or([query.Term("text", term, boost=w) for term, w in opened.query(text).weights().items()])
+
+
+def topics() -> list[str]:
+    return [topic.text for topic in sublex.read_topics(TOPICS)]
+
+
+# The mirror.
+
+
+def test_the_mirror_has_the_postings_of_whoosh(built, attached):
+    reader = index.open_dir(built).reader()
+    terms = [text.decode() for text in reader.lexicon("text")]
+    assert [term.term for term in attached.terms()] == sorted(terms) and len(attached) == reader.doc_count()
+    docnos = [reader.stored_fields(doc)["docno"] for doc in range(reader.doc_count_all())]
+    for term in terms[::7]:
+        matcher = reader.postings("text", term)
+        found = {}
+        while matcher.is_active():
+            found[docnos[matcher.id()]] = int(matcher.weight())
+            matcher.next()
+        mine = attached.postings(term)
+        assert dict(zip(map(attached.docno, mine.docs.tolist()), mine.tfs.tolist(), strict=True)) == found
+    assert attached.statistics.tokens == reader.field_length("text")
+
+
+def test_texts_titles_and_fields_come_from_whoosh(attached):
+    for document in DOCUMENTS[::9]:
+        found = attached.document(document["id"])
+        assert (found.title, found.text) == (document["title"], document["text"])
+
+
+def test_attaching_writes_nothing_into_the_folder_of_whoosh(built, work):
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in built.iterdir()}
+    opened = sublex.attach(f"whoosh:{built}", "index", trust=True)
+    opened.document("birds-01")
+    opened.run(topics()[:3], "WhooshBM25F >> RM3 >> WhooshBM25F")
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in built.iterdir()} == before
+
+
+@pytest.mark.slow
+def test_deleted_documents_are_left_out(work):
+    folder = build(work / "w", segments=2)
+    writer = index.open_dir(folder).writer()
+    writer.delete_by_term("docno", "birds-01")
+    writer.commit(merge=False)
+    said: list[str] = []
+    opened = sublex.attach("whoosh:w", "index", trust=True, say=said.append)
+    assert len(opened) == len(DOCUMENTS) - 1 and "birds-01" not in opened
+    assert any(text.startswith("Deleted documents are left out: 1.") for text in said)
+    assert opened.document("birds-02").docno == "birds-02"
+    assert "birds-01" not in opened.search("swift", "WhooshBM25F", k=500).docnos
+    assert invoke("check", "./index").code == 0
+
+
+# Whoosh's scorers.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("expression", SCORERS)
+def test_a_retriever_ranks_as_whoosh_does(built, attached, expression):
+    for text in topics():
+        hits = attached.search(text, expression, k=50)
+        results = searcher(built, SCORERS[expression]).search(terms_query(attached, text), limit=None, optimize=False)
+        expected = sorted(results.top_n, key=lambda item: -item[0])[:50]
+        assert hits.scores == pytest.approx([score for score, _ in expected], rel=1e-6)
+        found = {results.searcher.stored_fields(doc)["docno"]: score for score, doc in results.top_n}
+        assert [found[docno] for docno in hits.docnos] == pytest.approx(hits.scores.tolist(), rel=1e-6)
+
+
+def test_bm25_over_the_mirror_ranks_as_whoosh(attached):
+    for text in topics():
+        theirs, ours = (attached.search(text, name, k=100) for name in ("WhooshBM25F", "BM25(variant=whoosh)"))
+        assert ours.docnos == theirs.docnos and ours.scores == pytest.approx(theirs.scores, rel=1e-6)
+
+
+def test_lengths_are_rounded_as_whoosh_stores_them():
+    from sublex.rankers.whoosh_lengths import round_lengths
+
+    lengths = [*range(3000), *range(3000, 120_000, 97), 106_373, 106_374, 10**7]
+    assert round_lengths(np.array(lengths)).tolist() == [byte_to_length(length_to_byte(length)) for length in lengths]
+
+
+def test_dfree_follows_its_formula(attached):
+    # whoosh/scoring.py: dfree. Whoosh 2.7.5 cannot run it by itself, since its searcher lacks the method `weight`.
+    hits = attached.search("swift", "WhooshDFree")
+    docs, tfs = attached.postings("swift")
+    frequency = dict(zip(docs.tolist(), tfs.tolist(), strict=True))
+    total, cf = attached.statistics.tokens, attached.term("swift").cf
+    for doc, score in zip(hits.docs.tolist(), hits.scores.tolist(), strict=True):
+        tf = frequency[doc]
+        length = attached.explain("swift", attached.docno(doc), "WhooshDFree").parts[0].evidence["length, rounded"]
+        prior, post = tf / length, (tf + 1) / (length + 1)
+        gain = tf * np.log(prior * total / cf) + (tf + 1) * np.log(post * total / cf) + 0.5 * np.log(post / prior)
+        assert score == pytest.approx(tf * np.log(post / prior) * gain, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "expression", ["WhooshBM25F", "WhooshPL2 >> RM3 >> WhooshPL2", "WhooshBM25F + 0.3*BM25", "BM25 >> WhooshTFIDF"]
+)
+def test_explanations_equal_the_scores(attached, expression):
+    hits = attached.search("the swifts over the rivers", expression, k=20)
+    for hit in list(hits)[::4]:
+        tree = attached.explain("the swifts over the rivers", hit.docno, expression)
+        assert tree.value == pytest.approx(hit.score, rel=1e-6)
+        if expression == "WhooshBM25F":
+            assert {part.label.partition(":")[0] for part in tree.parts} == {"swifts", "over", "rivers"}
+            assert sum(part.value for part in tree.parts if part.kind != "evidence") == pytest.approx(
+                hit.score, rel=1e-6
+            )
+
+
+def test_scores_of_any_documents_are_those_of_the_search(attached):
+    hits = attached.search("swift river", "WhooshBM25F", k=500)
+    stage = attached.pipeline("WhooshBM25F").scorer
+    from sublex.pipeline.stages.stage import State
+
+    scoring = stage.start(State(attached.query("swift river")))
+    scores = scoring.scores(np.arange(len(attached))[::-1].astype(np.int32))[::-1]
+    assert scores[hits.docs].tolist() == hits.scores.tolist() and np.isfinite(scores).sum() == len(hits)
+
+
+def test_a_retriever_reads_whooshs_query_language(built, attached):
+    from whoosh.qparser import QueryParser
+
+    opened = index.open_dir(built)
+    for text in ("swift AND river", '"common swift"', "docno:birds-01", "swi* NOT river", "zzzz", ""):
+        parsed = QueryParser("text", opened.schema).parse(text)
+        with opened.searcher() as whoosh:
+            results = whoosh.search(parsed, limit=None)
+            expected = {hit["docno"]: hit.score for hit in results}
+        hits = attached.search(text, "WhooshBM25F(language=true)", k=500)
+        assert dict(zip(hits.docnos, hits.scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-6)
+    tree = attached.explain("swift AND river", "birds-01", "WhooshBM25F(language=true)")
+    assert tree.label.startswith("WhooshBM25F(language=true): Whoosh's score for (text:swift AND text:river)")
+    with pytest.raises(
+        SublexError, match=r"reads the user's text, and an expander before it changed the query; leave language out"
+    ):
+        attached.search("swift river", "BM25 >> RM3 >> WhooshBM25F(language=true)")
+    with pytest.raises(
+        SublexError, match=r"^Whoosh cannot read the query .*; the fields that it can search are docno, text\.$"
+    ):
+        attached.search("title:swift", "WhooshBM25F(language=true)")
+
+
+def test_a_query_in_whooshs_language_is_not_called_plain_words(work, built):
+    sublex.attach(f"whoosh:{built}", "index", trust=True)
+    asked = ("search", "./index", "docno:birds-01", "-r")
+    assert "plain words" in invoke(*asked, "WhooshBM25F").messages
+    assert "plain words" not in invoke(*asked, "WhooshBM25F(language=true)").messages
+
+
+# Analyzers.
+
+
+TEXT = "It is THE accelerated Foo_bar naïve café x-y don't 3.14 a.b.c of you to-day ФИЛЬМ 日本 I.B.M. 2nd a"
+
+
+@pytest.mark.parametrize(
+    ("analyzer", "printed"),
+    [
+        (analysis.StemmingAnalyzer(), "whoosh"),
+        (analysis.StandardAnalyzer(), "whoosh(stem=none)"),
+        (analysis.StandardAnalyzer(minsize=1), "whoosh(least=1, stem=none)"),
+        (analysis.StandardAnalyzer(stoplist=["the", "o'x"]), 'whoosh(stop=["o\'x", the], stem=none)'),
+        (analysis.StemmingAnalyzer(stoplist=None), "whoosh(stop=none)"),
+        (analysis.SimpleAnalyzer(), "whoosh(stop=none, stem=none)"),
+        (analysis.RegexTokenizer(), "whoosh(stop=none, stem=none, lower=false)"),
+    ],
+)
+def test_whooshs_analyzers_are_recognised_and_reproduced(analyzer, printed):
+    registry = plugins.load()
+    mine = registry.make("analyzer", expression_of(analyzer))
+    settings = mine.settings()
+    assert registry.print_of("analyzer", mine, settings["name"], settings["params"]) == printed
+    assert analyze(mine, TEXT) == [token.text for token in analyzer(TEXT)]
+    again = registry.build("analyzer", settings["name"], json.loads(json.dumps(settings["params"])))
+    assert analyze(again, TEXT) == analyze(mine, TEXT)
+
+
+@pytest.mark.parametrize(
+    "analyzer",
+    [
+        analysis.LanguageAnalyzer("de"), analysis.FancyAnalyzer(), analysis.KeywordAnalyzer(), analysis.RegexTokenizer(r"\w+"),
+        analysis.StandardAnalyzer(maxsize=9), analysis.StemmingAnalyzer(ignore=["apples"]), analysis.NgramWordAnalyzer(2, 4),
+        analysis.RegexTokenizer(gaps=True),
+    ],
+)  # fmt: skip
+def test_other_analyzers_have_to_be_named(analyzer):
+    assert expression_of(analyzer) is None
+
+
+def test_an_index_with_an_unknown_analyzer_needs_a_name(work):
+    build(work / "w", DOCUMENTS[:3], analyzer=analysis.LanguageAnalyzer("de"))
+    with pytest.raises(SublexError, match=r"The analyzer of \S*w is not known; .* by --analyzer\.$"):
+        sublex.attach("whoosh:w", "index", trust=True)
+    assert len(sublex.attach("whoosh:w", "index", trust=True, analyzer="german")) == 3
+
+
+@pytest.mark.parametrize(("characters", "read"), [(1, 1), (5_000_000, 3)])
+def test_large_documents_end_the_check_of_the_analyzer(work, monkeypatch, characters, read):
+    build(work / "w", DOCUMENTS[:3])
+    monkeypatch.setattr("sublex_whoosh.foreign.CHARACTERS", characters)
+    texts: list[str] = []
+    with closing(WhooshBackend(None, None).open(str(work / "w"))) as index:
+        index.check_analyzer(
+            "plain", lambda text: texts.append(text) or [t.text for t in analysis.StemmingAnalyzer()(text)]
+        )
+    assert len(texts) == read
+
+
+def test_a_wrong_stop_list_costs_a_sentence():
+    with pytest.raises(SublexError, match=r"stop=3 of the analyzer whoosh is not whoosh, none or a list of words"):
+        plugins.load().make("analyzer", "whoosh(stop=3)")
+
+
+# Fields.
+
+
+def test_fields_are_chosen_and_named(work):
+    schema = {"body": fields.TEXT(stored=True), "number": fields.NUMERIC(stored=True), "tag": fields.KEYWORD}
+    folder = work / "w"
+    folder.mkdir()
+    opened = index.create_in(
+        folder, fields.Schema(key=fields.ID(stored=True), path=fields.ID(stored=True), abstract=fields.TEXT, **schema)
+    )
+    writer = opened.writer()
+    writer.add_document(key="k1", path="p1", abstract="a whale", body="the ship sailed", number=7, tag="x")
+    writer.add_document(key="k2", path="p2", abstract="another whale")
+    writer.commit()
+    with pytest.raises(
+        SublexError,
+        match=r"holds the ids of documents; name it by --docno \(docno=… in Python and in readers\): body, key, number, path\.$",
+    ):
+        sublex.attach("whoosh:w", "index", trust=True)
+    said: list[str] = []
+    first = sublex.attach("whoosh:w", "index", trust=True, docno="path", say=said.append)
+    assert said[:2] == [
+        "Ids come from the field path, postings from the field abstract.",
+        "Other fields are not searched by Sublex's rankers: body, key, number, tag.",
+    ]
+    assert first.search("whale").docnos == ["p1", "p2"] and first.store == {"terms"}
+    with pytest.raises(IndexProblem, match="stores no texts"):
+        first.document("p1")
+    second = sublex.attach("whoosh:w", "index", trust=True, docno="key", field="body", overwrite=True)
+    assert second.search("ship").docnos == ["k1"]
+    document = second.document("k1")
+    assert document.text == "the ship sailed" and document.fields == {"number": 7, "path": "p1"}
+    assert second.document("k2").text == ""
+    for options, sentence in (
+        ({"field": "nope", "docno": "key"}, "has no field nope that is searched; there are abstract, body"),
+        ({"docno": "nope"}, "has no stored field nope; there are body, key, number, path"),
+        ({"docno": "body"}, "has no id in the field body; name another by --docno"),
+    ):
+        with pytest.raises(SublexError, match=sentence):
+            sublex.attach("whoosh:w", "other", trust=True, **options)
+
+
+def test_the_boost_of_a_field_is_left_out(work):
+    build(work / "plain", DOCUMENTS[:5], text=fields.TEXT(stored=True))
+    build(work / "boosted", DOCUMENTS[:5], text=fields.TEXT(stored=True, field_boost=1.5))
+    said: list[str] = []
+    plain = sublex.attach("whoosh:plain", "first", trust=True)
+    boosted = sublex.attach("whoosh:boosted", "second", trust=True, say=said.append)
+    assert boosted.fingerprint == plain.fingerprint and "The boost 1.5 of the field text is left out." in said
+
+
+# The reader.
+
+
+@pytest.mark.parametrize("boost", [0.0, float("nan")])
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_boost_that_is_no_factor_costs_a_sentence(work, boost):
+    build(work / "w", DOCUMENTS[:3], text=fields.TEXT(stored=True, field_boost=boost))
+    with pytest.raises(SublexError, match="has the frequency -2,147,483,648"):
+        sublex.attach("whoosh:w", "index", trust=True)
+
+
+def test_stored_documents_are_read_into_an_own_index(work, built):
+    done = invoke("index", "./own", f"whoosh:{built}")
+    assert done.code == 2 and "if you trust whoever wrote" in done.messages and "whoosh(trust=true)" in done.messages
+    done = invoke("index", "./own", f"whoosh:{built}", "--reader", "whoosh(trust=true)")
+    assert done.code == 0, done.messages
+    own, direct = sublex.open("own"), sublex.build(DEMO, "direct")
+    assert "Ids come from the field docno, texts from the field text." in done.messages
+    assert own.statistics == direct.statistics and own.attachment is None
+    assert own.document("birds-01")[:3] == direct.document("birds-01")[:3]
+
+
+def test_a_field_that_is_not_stored_cannot_be_read(work):
+    build(work / "w", DOCUMENTS[:3], text=fields.TEXT)
+    with pytest.raises(
+        SublexError, match=r"is not stored, so its documents cannot be read; use its postings: sublex attach NAME"
+    ):
+        sublex.build("whoosh:w", "own", reader="whoosh(trust=true)")
+
+
+# Trust, and folders that are wrong.
+
+
+class Bomb:
+    """An object whose pickle makes a file when it is loaded."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("exploded"),)
+
+
+def test_nothing_is_unpickled_before_trust(work):
+    folder = build(work / "w", DOCUMENTS[:3])
+    toc = folder / f"_MAIN_{last_toc(str(folder)).generation}.toc"
+    sublex.attach("whoosh:w", "index", trust=True)
+    with open(folder / "_MAIN_9.toc", "wb") as file:
+        # The head of a table of contents, and a schema that explodes.
+        bomb = pickle.dumps(Bomb(), 2)
+        file.write(toc.read_bytes()[:14] + varint(len(bomb)) + bomb)
+    for attempt in (
+        lambda: sublex.attach("whoosh:w", "other"),
+        lambda: sublex.attach(None, "index", refresh=True),
+        lambda: sublex.open("index").document("birds-01"),
+        lambda: sublex.open("index").search("swift", "WhooshBM25F"),
+        lambda: sublex.build("whoosh:w", "own"),
+    ):
+        with pytest.raises(SublexError, match=r"add --|has changed since"):
+            attempt()
+    assert invoke("search", "./index", "swift").code == 0 and invoke("info", "./index").code == 0
+    assert invoke("backends").code == 0 and not Path("exploded").exists()
+    with pytest.raises(SublexError, match=r"cannot be read; it may be damaged"):
+        sublex.attach("whoosh:w", "other", trust=True)
+    assert Path("exploded").exists()
+
+
+@pytest.mark.parametrize("name", ["_MAIN_9.toc", "MAIN_WRITELOCK"])
+def test_no_pipe_makes_the_program_wait(work, name):
+    folder = build(work / "w", DOCUMENTS[:3])
+    (folder / name).unlink(missing_ok=True)
+    os.mkfifo(folder / name)
+    if name == "MAIN_WRITELOCK":
+        assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
+        return
+    with pytest.raises(SublexError, match=r"Cannot read .*_MAIN_9\.toc: it is not a plain file"):
+        sublex.attach("whoosh:w", "index")
+
+
+def test_wrong_folders_cost_a_sentence(work, built):
+    Path("empty").mkdir()
+    Path("file").touch()
+    two = Path("two")
+    two.mkdir()
+    for name in ("_A_1.toc", "_B_1.toc"):
+        (two / name).touch()
+    for source, sentence in (
+        ("nowhere", "No folder .*nowhere; name the folder of a Whoosh index"),
+        ("empty", "empty is not a Whoosh index: it holds no file named _MAIN_1.toc or the like"),
+        ("file", "Cannot read .*file: Not a directory"),
+        ("two", "two holds several Whoosh indexes, A, B, and none is called MAIN"),
+    ):
+        with pytest.raises(SublexError, match=sentence):
+            sublex.attach(f"whoosh:{source}", "index", trust=True)
+    Path("w").mkdir()
+    index.create_in("w", fields.Schema(docno=fields.ID(stored=True), text=fields.TEXT(stored=True)))
+    with pytest.raises(SublexError, match="holds no documents"):
+        sublex.attach("whoosh:w", "index", trust=True)
+    assert not Path("index").exists()
+
+
+@pytest.mark.slow
+def test_a_damaged_index_costs_a_sentence(work):
+    folder = build(work / "w", DOCUMENTS[:20])
+    (segment,) = folder.glob("*.seg")
+    sound = segment.read_bytes()
+    for cut in (0, 10, len(sound) // 2, len(sound) - 50):
+        segment.write_bytes(sound[:cut])
+        with pytest.raises(SublexError, match=r"The Whoosh index .*w cannot be read; it may be damaged"):
+            sublex.attach("whoosh:w", "index", trust=True)
+    segment.unlink()
+    with pytest.raises(SublexError, match=r"it may be damaged \(FileNotFoundError"):
+        sublex.attach("whoosh:w", "index", trust=True)
+
+
+def test_an_index_that_is_being_written_is_refused(work):
+    folder = build(work / "w", DOCUMENTS[:3])
+    writer = index.open_dir(folder).writer()
+    with pytest.raises(SublexError, match="is being written; try again when its writer has finished"):
+        sublex.attach("whoosh:w", "index", trust=True)
+    writer.cancel()
+    assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
+
+
+def test_another_version_costs_a_sentence(work):
+    folder = build(work / "w", DOCUMENTS[:3])
+    toc = folder / f"_MAIN_{last_toc(str(folder)).generation}.toc"
+    data = toc.read_bytes()
+    place = data.index((-111).to_bytes(4, "big", signed=True))
+    toc.write_bytes(data[:place] + (-999).to_bytes(4, "big", signed=True) + data[place + 4 :])
+    with pytest.raises(SublexError, match="is a Whoosh index of another version"):
+        sublex.attach("whoosh:w", "index", trust=True)
+
+
+def test_a_missing_whoosh_costs_a_sentence_that_installs_it(work, built, monkeypatch):
+    sublex.attach(f"whoosh:{built}", "index", trust=True)
+    monkeypatch.setattr("sublex_whoosh.backend.find_spec", lambda name: None)
+    message = "Whoosh is not installed; to install it: "
+    with pytest.raises(SublexError, match=message):
+        sublex.attach(f"whoosh:{built}", "other", trust=True)
+    with pytest.raises(SublexError, match=message):
+        sublex.build(f"whoosh:{built}", "own", reader="whoosh(trust=true)")
+    with pytest.raises(IndexProblem, match=message):
+        sublex.open("index").document("birds-01")
+    assert message in invoke("backends").output
+    monkeypatch.setitem(sys.modules, "whoosh.lang.porter", None)
+    with pytest.raises(MissingExtra, match="The analyzer whoosh with stem=porter needs an optional part"):
+        sublex.open("index").search("swift")
+
+
+def test_whoosh_is_not_imported_before_it_is_needed():
+    code = "import sys; from sublex.language import plugins; plugins.load().plugins; print('whoosh' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+
+
+# The analyzer that a user names is compared with Whoosh's on stored texts.
+
+
+def test_another_analyzer_is_checked_on_stored_texts(built):
+    from sublex_whoosh.foreign import WhooshIndex
+
+    opened, registry = WhooshIndex(str(built), None, None), plugins.load()
+
+    def check(expression: str) -> str | None:
+        made = registry.make("analyzer", expression)
+        return opened.check_analyzer(expression, lambda text: analyze(made, text))
+
+    try:
+        assert check("whoosh") is None
+        assert re.fullmatch(
+            r"On a sample of the texts, \d+\.\d% of the terms by english and by Whoosh differ; queries do not find these\.",
+            check("english") or "",
+        )
+        with pytest.raises(
+            SublexError, match=r"german\(.*\) makes other terms than those of .*; name the right analyzer by --analyzer"
+        ):
+            check("german(stop=none)")
+    finally:
+        opened.close()
