@@ -34,8 +34,11 @@ LAYERS = [
     {"report"},
     {"display"},
     {"__init__"},
+    {"operations"},
     {"testing", "pyterrier"},
-    {"cli", "shell"},
+    {"faces"},
+    {"cli"},
+    {"shell"},
     {"__main__"},
 ]
 
@@ -116,6 +119,11 @@ def test_no_file_imports_itself_through_others():
     assert not left
 
 
+def test_the_faces_import_nothing_of_one_another():
+    for face, other in (("cli", "shell"), ("shell", "cli")):
+        assert not [path for path in (ENGINE / face).rglob("*.py") if other in imports(path, at_import=False)]
+
+
 def test_the_layers_name_every_part():
     parts = {path.relative_to(ENGINE).parts[0].removesuffix(".py") for path in FILES}
     assert parts == set().union(*LAYERS)
@@ -125,7 +133,7 @@ def test_plugins_import_public_modules_only():
     page = (ENGINE.parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
     (sentence,) = re.findall(r"([^.]*(?:`sublex[\w.]*`[^.]*)*) are for plugins to import\.", page)
     public = set(re.findall(r"`(sublex[\w.]*)`", sentence))
-    assert {"sublex.contracts.fitted", "sublex.cli.plugin_commands"} <= public
+    assert {"sublex.contracts.fitted", "sublex.operations"} <= public
     files = [*ENGINE.parents[1].glob("plugins/**/*.py"), *(ENGINE / "template").rglob("*.py")]
     private = [
         f"{path.name} imports {module}"

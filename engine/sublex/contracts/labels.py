@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sublex.contracts.base import Facet
 from sublex.errors import InputError
-from sublex.tools.messages import command, nearest
+from sublex.tools.messages import Message, Step, nearest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -34,7 +34,7 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
         close = next((label for label in labels if plain and plain in _plain(label)), "")
         hint = f"did you mean {close}? " if close else nearest(plain, labels)
         unknown = f"{model} has no {noun} {wanted or repr(wanted)}; {hint}{'T' if hint else 't'}o list them"
-        raise InputError(f"{unknown}, run: {command('card', 'INDEX', model)}")
+        raise InputError(Message(unknown, ", run: ", Step("card", "INDEX", model)))
     return found[0]
 
 

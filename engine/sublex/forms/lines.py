@@ -7,13 +7,14 @@ that steers a terminal.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from sublex.forms.tables import Table
 from sublex.forms.values import as_text
-from sublex.tools.messages import one_line
+from sublex.tools.messages import Step, one_line
 
 # Columns that must remain for the text beside an indent; otherwise the indent is smaller.
 LEAST_TEXT = 20
@@ -56,6 +57,9 @@ class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
     Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
+    `forms` makes the text of other forms by their names, such as "trec" or "markdown", and `files` that of files by their
+    endings, such as ".html"; a face that writes one says that the file does what `about` says. `code` is not 0 if the answer
+    is no. `step` names the operation that gives the same on the command line, if that is another one.
     """
 
     def __init__(
@@ -65,9 +69,16 @@ class Shown:
         head: Sequence[str] = (),
         rows: Sequence[Sequence[Any]] = (),
         notes: Sequence[str] = (),
+        *,
+        forms: Mapping[str, Callable[[], Any]] | None = None,
+        files: Mapping[str, Callable[[], str]] | None = None,
+        about: str = "",
+        code: int = 0,
+        step: Step | None = None,
     ):
         self._lines, self._data = lines, data
         self.head, self.rows, self.notes = head, rows, notes
+        self.forms, self.files, self.about, self.code, self.step = forms or {}, files or {}, about, code, step
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -79,10 +90,26 @@ class Shown:
         """The result as a value for JSON."""
         return self._data()
 
+    def between(self, above: Sequence[Line] = (), below: Sequence[Line] = (), notes: Sequence[str] = ()) -> Shown:
+        """Return the result with further lines above and below its own, and with further notes."""
+        other = copy(self)
+        other.__dict__.pop("lines", None)
+        other._lines, other.notes = lambda: [*above, *self.lines, *below], [*self.notes, *notes]
+        return other
+
+    def offers(self, form: str) -> bool:
+        """Return whether the result has a form besides its lines."""
+        return form == "json" or form in self.forms or (form in ("csv", "spreadsheet") and bool(self.head))
+
     def compute(self, form: str) -> None:
         """Compute now what a face will print: the lines, and with the form "json" the data."""
         for part in ("lines", "data") if form == "json" else ("lines",):
             getattr(self, part)
+
+
+def sentence(text: str, **options: Any) -> Shown:
+    """Return a sentence as Shown; as JSON it is a string."""
+    return Shown(lambda: [line(text, indent=0)], lambda: text, **options)
 
 
 def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column] = ()) -> Line:
@@ -137,6 +164,23 @@ def figure_lines(table: Table) -> list[Line]:
     """Return a table of figures as aligned columns: words to the left, figures to the right."""
     right = [column >= table.labels for column in range(len(table.head))]
     return table_lines(table.rows, table.head, right, table.bold)
+
+
+def figures(
+    table: Table,
+    data: Callable[[], Any],
+    exact: Callable[[], Table] | None = None,
+    notes: Sequence[str] = (),
+    lines: Callable[[], Iterable[Line]] | None = None,
+) -> Shown:
+    """Return a table of figures as Shown, in all forms that `Table` has.
+
+    `exact` makes a table with more digits for CSV, and `lines` makes other lines for people.
+    """
+    exact = exact or (lambda: table)
+    own: dict[str, Callable[[], str]] = {"markdown": table.markdown, "latex": table.latex}
+    own |= {"csv": lambda: exact().csv(), "spreadsheet": lambda: exact().spreadsheet()}
+    return Shown(lines or (lambda: figure_lines(table)), data, table.head, table.rows, notes, forms=own)
 
 
 def wrapped(long: Line, width: int) -> Iterator[Line]:

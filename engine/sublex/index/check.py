@@ -16,7 +16,7 @@ from sublex.index.format import Folder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
-from sublex.tools.messages import command, in_short
+from sublex.tools.messages import Message, Step, in_short
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
@@ -65,9 +65,9 @@ def _check_model(root: Path, name: str, entry: ModelEntry) -> list[str]:
     folders = [(place / "model", entry.model)]
     for rows_name, rows in entry.rows.items():
         folders += [(place / rows_name / segment, stored.data) for segment, stored in rows.segments.items()]
-    remedy = f"run: {command('forget', root, name)}, then: {command('fit', root, entry.expression)}"
+    remedy = ("; run: ", Step("forget", root, name), ", then: ", Step("fit", root, entry.expression))
     problems = [problem for folder, data in folders for problem in _check_folder(folder, data)]
-    return [f"{problem.rpartition(';')[0]}; {remedy}" for problem in problems]
+    return [Message(problem.rpartition(";")[0], *remedy) for problem in problems]
 
 
 def _check_folder(folder: Directory, entry: FolderEntry) -> list[str]:

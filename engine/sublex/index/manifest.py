@@ -21,7 +21,7 @@ from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manife
 from sublex.index.format import FORMAT
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
-from sublex.tools.messages import command, in_short
+from sublex.tools.messages import Step, in_short
 
 # Names of files and folders within an index.
 MANIFEST = "index.json"
@@ -95,7 +95,7 @@ def _expect_agreement(manifest: Manifest) -> None:
 def _no_index(root: Path) -> str:
     """Return the message for a path without an index."""
     if not root.exists():
-        return f"No index at {root}; make one by: {command('index', root)} FILE…"
+        return f"No index at {root}; make one by: {Step('index', root)} FILE…"
     if Directory(root).has(BUILDING):
         from sublex.index.lock import is_being_written
 

@@ -35,7 +35,7 @@ from sublex.index.manifest import (
 )
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
-from sublex.tools.messages import command
+from sublex.tools.messages import Step
 from sublex.tools.strings import Strings
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ class Snapshot:
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "
-                f"rebuild it: {command('index', self.path)} SOURCE… --overwrite --store {store}"
+                f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --store {store}"
             )
 
     @cached_property

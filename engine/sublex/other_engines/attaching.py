@@ -22,7 +22,7 @@ from sublex.index.schema import Mismatch, record_of
 from sublex.language import plugins
 from sublex.language.parser import parse_call
 from sublex.language.profiles import profile as find_profile
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Step, counted
 
 Say = Callable[[str], None]
 # Called with the number of terms that were read so far.
@@ -141,10 +141,10 @@ def _place(
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
     if source is None:
         if mirrored is None:
-            raise InputError(f"Name the index that {path} shall mirror: {command('attach', path, 'BACKEND:PATH')}")
+            raise InputError(f"Name the index that {path} shall mirror: {Step('attach', path, 'BACKEND:PATH')}")
         if known is None:
             raise InputError(
-                f"Sublex does not know which index {path} mirrors; name it: {command('attach', path, 'BACKEND:PATH')} --refresh"
+                f"Sublex does not know which index {path} mirrors; name it: {Step('attach', path, 'BACKEND:PATH')} --refresh"
             )
         name, where = known.backend, known.path
     else:

@@ -12,6 +12,7 @@ from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
+from sublex.tools.messages import counted
 from sublex.tools.workers import Workers
 
 # Queries in one task of a worker thread.
@@ -57,6 +58,14 @@ class Pipeline:
     def expands(self) -> bool:
         """Whether the expression has an expander. If so, the terms of a query are searched more than once."""
         return any(component.kind == "expander" for component in self.components)
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each fitted model that does not cover all documents."""
+        return [
+            f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
+            for name, documents in self.uncovered.items()
+        ]
 
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""

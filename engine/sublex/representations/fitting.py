@@ -35,7 +35,7 @@ from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, wri
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, namer, not_fitted
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 
 NO_TOKENS = TokenCounts(0, 0)
 
@@ -91,10 +91,8 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None) -> N
         for name, expression in dropped.items():
             users = sorted(entry.expression for entry in remaining.values() if name in entry.depends)
             if users:
-                raise IndexProblem(
-                    f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on {expression}; run: "
-                    f"{command('forget', root, *users, expression)}"
-                )
+                depend = f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on {expression}"
+                raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users, expression)))
         commit(root, manifest.next(fitted=remaining))
 
 
@@ -105,10 +103,8 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
         return name
     outdated = [name for name, entry in fitted.items() if entry.expression == expression]
     if outdated:
-        raise IndexProblem(
-            f"{expression} was fitted with another version of the plugin, or with a file that has changed since; "
-            f"to drop that model, run: {command('forget', root, *outdated)}"
-        )
+        state = f"{expression} was fitted with another version of the plugin, or with a file that has changed since"
+        raise IndexProblem(Message(state, "; to drop that model, run: ", Step("forget", root, *outdated)))
     raise IndexProblem(not_fitted(root, expression, fitted, advise=False))
 
 

@@ -20,7 +20,7 @@ from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 
 
 class Identity(NamedTuple):
@@ -60,10 +60,9 @@ class Namer:
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
             if (plugin := parse_call(entry.expression).name) in names and plugin not in known:
-                raise IndexProblem(
-                    f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins). "
-                    f"Repair the plugin, or run: {command('forget', self.resources.root, name)}"
-                )
+                lost = f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins)."
+                step = Step("forget", self.resources.root, name)
+                raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))
 
     def identity(self, component: Component, model: Fitted, known: dict[str, str] | None = None) -> Identity:
         """Return the identity of a component, given its unfitted model.

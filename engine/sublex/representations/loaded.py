@@ -29,7 +29,7 @@ from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Message, Step, counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -113,8 +113,10 @@ class LoadedRepresentation(LoadedModel):
         self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
         if self.uncovered and not (allow_uncovered and any(covered)):
             raise IndexProblem(
-                f"{self.name} does not cover {counted(self.uncovered, 'document')} of {snapshot.path}; "
-                f"run: {command('fit', snapshot.path, component, '--update')}"
+                Message(
+                    f"{self.name} does not cover {counted(self.uncovered, 'document')} of {snapshot.path}; run: ",
+                    Step("fit", snapshot.path, component, update=True),
+                )
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         self._rows, self._folder = rows, Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows

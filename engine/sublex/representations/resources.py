@@ -25,7 +25,7 @@ from sublex.index.manifest import (
 from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Message, Step, counted
 
 
 class Resources:
@@ -53,13 +53,13 @@ class Resources:
             path = folder.path / entry.file
             if not _is_whole(folder, entry):
                 raise IndexCorrupt(
-                    f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, name)} FILE"
+                    f"{path} is missing or damaged; add the same file again: {Step('resource add', self.root, name)} FILE"
                 )
             return path
         if not os.path.isfile(name):
             raise InputError(
                 f"No file {name!r}, and {self.root.name} has no resource of that name; "
-                f"add one: {command('resource', 'add', self.root)} NAME FILE"
+                f"add one: {Step('resource add', self.root)} NAME FILE"
             )
         return Path(name)
 
@@ -71,10 +71,12 @@ class Resources:
         if name in self._recorded and not os.path.exists(name):
             recorded = self._recorded[name]
             if len(recorded) > 1:
-                raise InputError(
-                    f"{name} is gone, and models were fitted to {counted(len(recorded), 'file')} of that name; put back the "
-                    f"file you mean, or forget a model by the name that {command('card', self.root)} lists."
+                files = counted(len(recorded), "file")
+                advice = (
+                    f"{name} is gone, and models were fitted to {files} of that name; put back the file you mean, or "
                 )
+                listed = Step("card", self.root)
+                raise InputError(Message(advice, "forget a model by the name that ", listed, " lists."))
             return min(recorded)
         path = self.path(name)
         try:

@@ -25,7 +25,7 @@ from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import threads
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
@@ -72,9 +72,8 @@ def tune(
     plan = _plan(tree, slots, numbers, composer, defaults)
     unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
     if len(unfitted) > 1:
-        raise IndexProblem(
-            f"{len(unfitted)} models that this expression tries are not fitted; run: {command('fit', index.path, *unfitted)}"
-        )
+        tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
+        raise IndexProblem(Message(tried, Step("fit", index.path, *unfitted)))
     judge = Judge(index, qrels, qids, measure, k)
     queries = [index.query(text) for text in texts.values()]
     scores = _run(plan, composer, defaults, queries, judge, threads(workers), progress)

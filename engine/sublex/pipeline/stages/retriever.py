@@ -16,7 +16,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.tools.messages import command
+from sublex.tools.messages import Step
 
 
 class RetrieverScoring(RankerScoring):
@@ -78,5 +78,5 @@ def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attach
     is_what = f"mirrors a {attachment.backend} index" if attachment else "is an index of Sublex"
     raise IndexProblem(
         f"{name} searches a {backend} index, and {snapshot.path} {is_what}; "
-        f"use a ranker such as BM25, or attach a {backend} index: {command('attach', 'NAME', f'{backend}:PATH')}"
+        f"use a ranker such as BM25, or attach a {backend} index: {Step('attach', 'NAME', f'{backend}:PATH')}"
     )
