@@ -200,7 +200,7 @@ def document_lists(terms, sizes, data, ranks, counts):
 
 @kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
-    """Write the most frequent form of each term to `chosen`; of equally frequent ones, the smallest by its bytes.
+    """Write the most frequent form of each term to `chosen`, the smallest by its bytes of equally frequent ones.
 
     Form forms[k], a string of the table (ends, arena), is one of the term with rank ranks[k] and occurs counts[k] times. The
     term with rank r is string terms[r] of the table (term_ends, term_arena). A term without a form, or that is equal to its most

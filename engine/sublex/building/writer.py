@@ -105,7 +105,7 @@ def make_index(
 
     Args:
         root: The folder of the index.
-        action: What other processes are told that this one does.
+        action: The name of the command, for the message that other processes get.
         new: The manifest of the new index, without the segment.
         write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
         overwrite: Replace an existing index.
@@ -123,8 +123,7 @@ def make_index(
             entry, summary = write(folder)
             if old and old.fitted:
                 models = ", ".join(sorted(model.expression for model in old.fitted.values()))
-                note = f"The models fitted to the replaced index are gone: {models}; run sublex fit again"
-                summary.add_report(Report(notes={note: 1}))
+                summary.note(f"The models fitted to the replaced index are gone: {models}; run sublex fit again")
             _commit_segment(root, new, entry)
             _write_listing(root, summary)
     return summary

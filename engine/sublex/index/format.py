@@ -97,6 +97,17 @@ class ComponentWriter:
         self.file.close()
 
 
+class NumbersWriter:
+    """Collects non-negative numbers, which `FolderWriter.finish` writes in the smallest unsigned type that holds all of them."""
+
+    def __init__(self) -> None:
+        self.parts = [np.empty(0, np.uint8)]
+
+    def write(self, values: np.ndarray) -> None:
+        """Append numbers."""
+        self.parts.append(with_smallest_dtype(values))
+
+
 def _write_all(file: Any, data: Any) -> None:
     """Write all bytes; an unbuffered file may take only a part of them in one call."""
     view = memoryview(data)
@@ -111,11 +122,17 @@ class FolderWriter:
         self.directory = directory
         directory.make_new()
         self._writers: dict[str, ComponentWriter] = {}
+        self._numbers: dict[str, NumbersWriter] = {}
 
     def stream(self, name: str, dtype: Any) -> ComponentWriter:
         """Return the writer of a component that is written in several pieces."""
         self._writers[name] = ComponentWriter(self.directory, name, dtype)
         return self._writers[name]
+
+    def collect(self, name: str) -> NumbersWriter:
+        """Return the writer of a component of sizes, counts or numbers, which stay in memory until `finish`."""
+        self._numbers[name] = NumbersWriter()
+        return self._numbers[name]
 
     def put(self, name: str, values: np.ndarray) -> None:
         """Write a whole component."""
@@ -126,6 +143,9 @@ class FolderWriter:
 
         The folder can then be read. More components may be written to it, and `finish` called again for an entry with all of them.
         """
+        for name, numbers in self._numbers.items():
+            self.put(name, np.concatenate(numbers.parts))
+        self._numbers = {}
         checksums: list[int] = []
         for name in sorted(self._writers):
             self._writers[name].close()

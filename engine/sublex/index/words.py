@@ -30,7 +30,7 @@ class _Texts(NamedTuple):
     titles: np.ndarray
 
 
-class Words:
+class CorpusWords:
     """The words of the live documents, in the order of the documents' numbers.
 
     `surfaces` has each word as it is written; it is complete after the last block. Words are numbered by their first appearance.

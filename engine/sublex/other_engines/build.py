@@ -85,7 +85,7 @@ def build_foreign(
     summary.indexed = read_manifest(path).statistics.docs
     summary.empty = _empty_documents(Snapshot(path, lambda: registry))
     if left := summary.read - len(summary.duplicate) - summary.indexed:
-        summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1
+        summary.note(f"{name.capitalize()} left out {counted(left, 'document')} without text")
     return summary
 
 

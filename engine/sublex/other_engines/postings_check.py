@@ -15,7 +15,7 @@ from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSour
 from sublex.errors import InputError
 from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, end_to_end
 
 _SPACE = re.compile(r"\s")
 # What a user can do about a source that contradicts itself.
@@ -85,11 +85,7 @@ class ReceivedPostings:
 
     def _check_terms(self, terms: list[bytes]) -> None:
         """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
-        try:
-            b"\n".join(terms).decode()
-        except UnicodeDecodeError:
-            bad = next(term for term in terms if not _is_text(term))
-            raise InputError(f"{self.name} has a term that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
+        _expect_text(terms, f"{self.name} has a term")
         last = self._last
         for term in terms:
             if last is not None and term <= last:
@@ -146,14 +142,9 @@ class ReceivedDocuments:
 
     def _docnos_of(self, batch: DocumentsBatch, first: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the docnos of a batch, end to end, and their sizes. `first` is the number of its first document."""
-        docnos = Strings.of(batch.docnos)
-        listed = docnos.tobytes()
-        try:
-            b"\n".join(listed).decode()
-        except UnicodeDecodeError:
-            bad = next(docno for docno in listed if not _is_text(docno))
-            raise InputError(f"{self.name} has a docno that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
-        data, sizes = np.frombuffer(b"".join(listed), np.uint8), docnos.sizes
+        listed = Strings.of(batch.docnos).tobytes()
+        _expect_text(listed, f"{self.name} has a docno")
+        data, sizes = end_to_end(listed)
         if not sizes.all():
             raise InputError(f"{self.name}: document {first + int(np.argmin(sizes)):,} has an empty docno; {REMEDY}.")
         known = self._docnos.size
@@ -176,16 +167,15 @@ class ReceivedDocuments:
         unknown = (lengths == 0) & (self.postings.uniques > 0)
         if unknown.any():
             note = "A document has terms but the length 0; the sum of its frequencies was taken"
-            self.summary.add_report(Report(notes={note: int(unknown.sum())}))
+            self.summary.note(note, int(unknown.sum()))
             lengths[unknown] = self.postings.sums[unknown]
         differing = int((lengths != self.postings.sums).sum())
         if differing:
             self.states_lengths = True
-            note = (
+            self.summary.note(
                 f"The lengths of {differing:,} of {len(lengths):,} documents differ from the sums of their frequencies; "
                 "they were kept as the source has them"
             )
-            self.summary.add_report(Report(notes={note: 1}))
         return lengths
 
     def tokens(self, counted: int) -> int:
@@ -194,8 +184,9 @@ class ReceivedDocuments:
         if stated is None or stated == counted:
             return counted
         if not counted <= stated <= MOST:
-            note = f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
-            self.summary.add_report(Report(notes={note: 1}))
+            self.summary.note(
+                f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
+            )
             return counted
         return stated
 
@@ -209,9 +200,11 @@ def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
     return np.ascontiguousarray(given, dtype)
 
 
-def _is_text(data: bytes) -> bool:
+def _expect_text(strings: list[bytes], holder: str) -> None:
+    """Raise `InputError` unless each string is UTF-8. `holder` begins the message, such as "FILE has a term"."""
     try:
-        data.decode()
+        # A newline ends any character that a string cuts short.
+        b"\n".join(strings).decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        bad = next(string for string in strings if string.decode(errors="ignore").encode() != string)
+        raise InputError(f"{holder} that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None

@@ -34,7 +34,7 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
-from sublex.representations.stored_models import MODEL, load_model, namer, not_fitted
+from sublex.representations.stored_models import MODEL, load_model, not_fitted
 from sublex.tools.messages import Message, Step
 
 NO_TOKENS = TokenCounts(0, 0)
@@ -67,12 +67,12 @@ def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str]
     for ranker in rankers:
         registry.resolve("ranker", parse_call(ranker))
     is_there = models and Directory(root).has(MANIFEST)
-    names = namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
+    names = Namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
     for expression in models:
         resolved = names.resolve(expression)
         model = names.make(resolved)
         names.identity(resolved, model)
-        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
+        part = READINGS[model.reads].stored_part if isinstance(model, Representation) else ""
         if part and part not in store.split(","):
             raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
@@ -85,7 +85,7 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None) -> N
     with locked(root, "forget"):
         manifest = read_manifest(root)
         fitted = manifest.fitted
-        names = namer(root, manifest, registry)
+        names = Namer(root, manifest, registry)
         dropped = {_fitted_name(root, fitted, expression, names): expression for expression in expressions}
         remaining = {name: entry for name, entry in fitted.items() if name not in dropped}
         for name, expression in dropped.items():
@@ -117,7 +117,7 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.namer = namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
+        self.namer = Namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
         self.manifest = manifest
         self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
         self.changed = False
@@ -139,7 +139,11 @@ class Fitting:
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         for dependency in model.depends():
-            self.fit_and_encode(self._resolve_dependency(component, dependency), requested=False)
+            try:
+                resolved = self.namer.resolve(dependency)
+            except UnknownName as error:
+                raise UnknownName(f"{component} depends on {dependency}. {error}") from None
+            self.fit_and_encode(resolved, requested=False)
         self._models[identity.model] = model
         fitted_before = identity.model in self.fitted
         if fitted_before:
@@ -155,18 +159,12 @@ class Fitting:
             self.encode_missing_rows(model, identity, just_fitted=not fitted_before and self.source is None)
         return identity
 
-    def _resolve_dependency(self, component: Component, dependency: Expression) -> Component:
-        try:
-            return self.namer.resolve(dependency)
-        except UnknownName as error:
-            raise UnknownName(f"{component} depends on {dependency}. {error}") from None
-
     def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> ModelEntry:
         """Write the folder of a model, and return the manifest's entry for it."""
         index = Snapshot(self.root, lambda: self.namer.registry)
         if isinstance(model, Representation):
             # Refuse before the work is done an index that does not store what the model reads.
-            index.need(READINGS[model.reads].needs, "documents are encoded by")
+            index.need(READINGS[model.reads].stored_part, "documents are encoded by")
         folder = self._place(identity.model) / MODEL
         if self.source is not None:
             return self._copy(self.source, component, model, identity, folder)

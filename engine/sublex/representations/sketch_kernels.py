@@ -12,9 +12,9 @@ I16 = int16[::1]
 FLAGS = boolean[::1]
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
-# Estimates of cosines, from -2 to 2, are counted in so many buckets.
+# The number of buckets in which estimates of cosines, from -2 to 2, are counted.
 BUCKETS = 1 << 14
-# One in so many of the estimates by signs is counted. Counting all of them would take longer.
+# Every estimate by signs with a number divisible by `STEP` is counted. Counting all of them would take longer.
 STEP = 8
 
 

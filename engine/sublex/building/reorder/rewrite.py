@@ -43,11 +43,10 @@ def _write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, w
     for name in LEXICON:
         folder.put(name, segment.folder[name].all())
     _write_postings(segment, order, folder, workers)
-    lengths, docnos = LengthsWriter(folder), DocnosWriter(folder)
-    lengths.add(segment.lengths[order], segment.uniques[order])
+    LengthsWriter(folder).add(segment.lengths[order], segment.uniques[order])
     data, sizes = segment.docnos.arrays()
+    docnos = DocnosWriter(folder)
     docnos.add(_pieces(data, starts_of(sizes)[order], sizes[order]), sizes[order])
-    lengths.finish()
     docnos.finish()
     if "document_terms" in segment.folder:
         _write_document_terms(segment, order, folder, workers)
@@ -70,7 +69,6 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
     writer = PostingsWriter(folder)
     for encoded in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
         writer.add(encoded)
-    writer.finish()
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
@@ -101,7 +99,6 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
         list(workers.map(documents.take_from, frames))
         for compressed in workers.map(documents.compress, documents.spans()):
             writer.add(compressed)
-    writer.finish()
 
 
 class _Documents:
