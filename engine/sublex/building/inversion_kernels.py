@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int32, int64, uint8
+from numba import int32, int64
 
 from sublex.index.code_kernels import code_size, encode_lists_into, get_posting, put_number
 from sublex.index.lexicon_kernels import compare_bytes
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
-# The types of arguments.
-I32 = int32[::1]
-U8 = uint8[::1]
-I64 = int64[::1]
-FLAGS = boolean[::1]
+# Another type of arguments.
 ROWS_OF_TERMS = int32[:, ::1]
 # The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
 # for none, the bytes of the posting list, and its documents.

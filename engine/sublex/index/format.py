@@ -12,7 +12,6 @@ import mmap
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +196,10 @@ class Component:
     arrays made in memory, and Numba does not compile a second version for read-only arrays.
     """
 
-    def __init__(self, directory: Directory, descriptor: int, name: str, size: int, private: bool = False):
-        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor."""
+    def __init__(
+        self, directory: Directory, descriptor: int, name: str, size: int, checksums: np.ndarray, private: bool = False
+    ):
+        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor. It has a checksum for each chunk."""
         file_name = f"{name}.npy"
         self.path = path = directory.path / file_name
         try:
@@ -217,11 +218,6 @@ class Component:
             raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
         self._private = private
         self.values = _array(self._data, path)
-        self._checksums = np.empty(0, np.uint64)
-        self._verified = bytearray()
-
-    def expect(self, checksums: np.ndarray) -> None:
-        """Set the checksums that the chunks must have."""
         self._checksums, self._verified = checksums, bytearray(len(checksums))
 
     def __len__(self) -> int:
@@ -314,21 +310,18 @@ class Folder:
         chunks = [-(-size // CHUNK) for size in sizes.values()]
         self._components: dict[str, Component] = {}
         self._checksum_bytes = HEADER + 8 * sum(chunks)
-        with self._opened() as descriptor:
-            checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes).values
-            if _summary(sizes, checksums) != entry.checksum:
-                raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
-            begin = 0
-            for (name, size), count in zip(sizes.items(), chunks, strict=True):
-                component = self._components[name] = Component(directory, descriptor, name, size, private)
-                component.expect(checksums[begin : begin + count])
-                begin += count
-
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
         try:
-            with self.directory.opened() as descriptor:
-                yield descriptor
+            with directory.opened() as descriptor:
+                # The checksums are verified as a whole, by the manifest.
+                none = np.empty(0, np.uint64)
+                checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes, none).values
+                if _summary(sizes, checksums) != entry.checksum:
+                    raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
+                begin = 0
+                for (name, size), count in zip(sizes.items(), chunks, strict=True):
+                    own = checksums[begin : begin + count]
+                    self._components[name] = Component(directory, descriptor, name, size, own, private)
+                    begin += count
         except (FileNotFoundError, NotADirectoryError):
             raise IndexCorrupt(f"{self.path} is missing; rebuild the index.") from None
         except OSError as error:

@@ -68,11 +68,7 @@ def _reader(kind: Any) -> Callable[[Any, str], Any]:
     if hasattr(kind, "_fields"):
         hints = get_type_hints(kind, include_extras=True)
         return partial(_record, kind, {name: _reader(hint) for name, hint in hints.items()})
-    return _anything if kind in (object, Any) else partial(_exactly, kind)
-
-
-def _anything(value: Any, place: str) -> Any:
-    return value
+    return (lambda value, place: value) if kind in (object, Any) else partial(_exactly, kind)
 
 
 def _exactly(kind: type, value: Any, place: str) -> Any:

@@ -34,14 +34,10 @@ def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
             word = raw if len(terms) == 1 else term
             if word not in found and snapshot.term(term) is None and not any(map(str.isdigit, term)):
                 near = nearest_term(snapshot, term, len(word))
-                if near and _alike(word, near.surface):
+                # Two words may be written differently although their stems are alike.
+                if near and SequenceMatcher(None, word.casefold(), near.surface.casefold()).ratio() >= LEAST_LIKENESS:
                     found[word] = near
     return found
-
-
-def _alike(word: str, surface: str) -> bool:
-    """Return whether two words look alike as they are written; their stems may be alike although they do not."""
-    return SequenceMatcher(None, word.casefold(), surface.casefold()).ratio() >= LEAST_LIKENESS
 
 
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:

@@ -83,15 +83,11 @@ def build_foreign(
         finally:
             work.remove()
     summary.indexed = read_manifest(path).statistics.docs
-    summary.empty = _empty_documents(Snapshot(path, lambda: registry))
+    snapshot = Snapshot(path, lambda: registry)
+    summary.empty = [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
     if left := summary.read - len(summary.duplicate) - summary.indexed:
         summary.note(f"{name.capitalize()} left out {counted(left, 'document')} without text")
     return summary
-
-
-def _empty_documents(snapshot: Snapshot) -> list[str]:
-    """Return the docnos of the documents without a term."""
-    return [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
 
 
 @contextmanager

@@ -37,8 +37,6 @@ from sublex.representations.sketch_files import has_sketch, key_of, read_sketch,
 from sublex.representations.stored_models import MODEL, load_model, not_fitted
 from sublex.tools.messages import Message, Step
 
-NO_TOKENS = TokenCounts(0, 0)
-
 
 def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
     """Fit a component and the models it depends on, encode all documents that lack rows, and return the component's identity.
@@ -153,22 +151,20 @@ class Fitting:
                     f"{identity.expression} is fitted here already; to take it from {self.source}, forget it first."
                 )
         else:
-            self.fitted[identity.model] = self._fit_or_copy(component, model, identity)
+            index = Snapshot(self.root, lambda: self.namer.registry)
+            if isinstance(model, Representation):
+                # Refuse before the work is done an index that does not store what the model reads.
+                index.need(READINGS[model.reads].stored_part, "documents are encoded by")
+            folder = self._place(identity.model) / MODEL
+            self.fitted[identity.model] = (
+                self._fit(index, component, model, identity, folder)
+                if self.source is None
+                else self._copy(self.source, component, model, identity, folder)
+            )
             self.changed = True
         if isinstance(model, Representation):
             self.encode_missing_rows(model, identity, just_fitted=not fitted_before and self.source is None)
         return identity
-
-    def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> ModelEntry:
-        """Write the folder of a model, and return the manifest's entry for it."""
-        index = Snapshot(self.root, lambda: self.namer.registry)
-        if isinstance(model, Representation):
-            # Refuse before the work is done an index that does not store what the model reads.
-            index.need(READINGS[model.reads].stored_part, "documents are encoded by")
-        folder = self._place(identity.model) / MODEL
-        if self.source is not None:
-            return self._copy(self.source, component, model, identity, folder)
-        return self._fit(index, component, model, identity, folder)
 
     def _fit(
         self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Directory
@@ -241,7 +237,7 @@ class Fitting:
         for described in missing:
             segment = open_segment(self.root, described)
             covered[segment.name], counts = self._encode_segment(model, identity, segment, kind)
-            seen.setdefault(segment.name, SeenEntry(*counts, NO_TOKENS if just_fitted else counts))
+            seen.setdefault(segment.name, SeenEntry(*counts, TokenCounts(0, 0) if just_fitted else counts))
         self.write_missing_sketches(model, identity, covered)
         self._place(identity.model).sync()
         self._place(identity.model).parent.sync()

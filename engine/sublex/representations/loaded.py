@@ -101,7 +101,7 @@ class LoadedRepresentation(LoadedModel):
         component: Component,
         namer: Namer,
         views: dict[str, View],
-        allow_uncovered: bool = False,
+        allow_uncovered: bool,
     ):
         super().__init__(snapshot, component, namer)
         identity = self._identity

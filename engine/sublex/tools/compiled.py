@@ -34,6 +34,14 @@ from numba.np import numpy_support
 numba_jit: Any = njit
 numba_config: Any = config
 Function = Callable[..., Any]
+# The types of arrays that kernels take: one-dimensional and contiguous. Arrays from files, whose names begin with STORED, are read-only.
+FLAGS = types.boolean[::1]
+I16, I32, I64 = types.int16[::1], types.int32[::1], types.int64[::1]
+U8, U32, U64 = types.uint8[::1], types.uint32[::1], types.uint64[::1]
+F32, F64 = types.float32[::1], types.float64[::1]
+STORED_U8, STORED_I32, STORED_U32 = (
+    types.Array(kind, 1, "C", readonly=True) for kind in (types.uint8, types.int32, types.uint32)
+)
 # The types of a kernel's arguments, in their order.
 Signature = tuple[Any, ...]
 # The types of constants whose `repr` is the same in all processes.

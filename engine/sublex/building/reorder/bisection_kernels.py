@@ -6,16 +6,9 @@ All numbers are whole, so the order is the same on every machine. Callers check 
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8
-from numba.core.types import Array
+from numba import int64
 
-from sublex.tools.compiled import inner, kernel
-
-# The types of arguments.
-I32 = int32[::1]
-I64 = int64[::1]
-U8 = uint8[::1]
-STORED_U8 = Array(uint8, 1, "C", readonly=True)
+from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
 # A part with this number of documents or fewer is not split. The left half has a multiple of it, so halves fit the blocks of retrieval.
 LEAF = 8

@@ -83,9 +83,9 @@ class StringsReader:
         cuts = (starts - starts[0]).tolist()
         return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
 
-    def texts(self, begin: int = 0, end: int | None = None) -> Sequence[str]:
-        """Return the strings of a range as texts; by default all."""
-        return [self._decoded(string) for string in self.list(begin, end)]
+    def texts(self) -> Sequence[str]:
+        """Return all strings as texts."""
+        return [self._decoded(string) for string in self.list()]
 
     def _decoded(self, string: bytes) -> str:
         try:
