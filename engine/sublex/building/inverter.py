@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import RawTokens
-from sublex.building.vocabulary import TokenTerms, Vocabulary
+from sublex.building.vocabulary import TokenTerms, TokenVocabulary
 from sublex.contracts.base import Analyzer
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
@@ -26,7 +26,7 @@ from sublex.tools.workers import Workers
 GROUP_BYTES = 8 << 20
 # Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range. The ranges that four workers have in hand are taken for the least ones.
+# Bytes of memory for each posting of such a range. `nbytes` takes four workers to have ranges of the least size in hand.
 POSTING_BYTES = 16
 
 
@@ -111,7 +111,7 @@ class Inverter:
     """The inverted index of a segment while it is in memory, and the writer of its components in `folder`."""
 
     def __init__(self, analyzer: Analyzer, folder: FolderWriter):
-        self.vocabulary = Vocabulary(analyzer)
+        self.vocabulary = TokenVocabulary(analyzer)
         self.docs = 0
         self._folder, self._lengths = folder, LengthsWriter(folder)
         # Of each batch, the number of distinct terms of each document.

@@ -32,7 +32,7 @@ class TokenTerms(NamedTuple):
     terms: Numbered
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Numbers raw tokens and terms. `size` is the number of distinct terms."""
 
     def __init__(self, analyzer: Analyzer):

@@ -209,7 +209,7 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
     """Merge all segments into one without the deleted documents. Return how many segments there were.
 
-    With `reorder`, similar documents get neighbouring numbers, also if there is nothing to merge.
+    With `reorder`, similar documents get neighbouring numbers; this is done even if there is nothing to merge.
     """
     with locked(root, "merge"):
         old = read_manifest(root)

@@ -79,16 +79,13 @@ def _check_folder(folder: Directory, entry: FolderEntry) -> list[str]:
 
 def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     try:
-        sound = folder.hash(entry.file) == (entry.bytes, entry.hash)
-    except OSError:
-        sound = False
+        if folder.hash(entry.file) == (entry.bytes, entry.hash):
+            return []
     except IndexCorrupt as error:
         return [str(error)]
-    return (
-        []
-        if sound
-        else [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
-    )
+    except OSError:
+        pass
+    return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
 def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:

@@ -23,7 +23,7 @@ from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
 ENTRY = "entry.json"
-# Folders below `derived` that lead to derived data.
+# Levels of folders below `derived` in which derived data lie.
 DEPTH = 2
 
 

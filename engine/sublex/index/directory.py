@@ -111,12 +111,8 @@ class Directory:
 
     def make(self) -> None:
         """Make the folder, and those above it, unless they are there."""
-        if not self.names:
-            self.root.mkdir(parents=True, exist_ok=True)
-            return
-        self.parent.make()
-        with self.parent._holding(self.name) as descriptor, suppress(FileExistsError):
-            os.mkdir(self.name, dir_fd=descriptor)
+        with suppress(FileExistsError):
+            self.make_new()
         with self.opened():
             pass
 

@@ -28,7 +28,7 @@ CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# Parts of a component up to which verifying them one by one takes less time than all at once.
+# The largest number of parts of a component that are verified faster one by one than all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -159,7 +159,7 @@ class FolderWriter:
         return FolderEntry(components, _summary(components, np.array(checksums, np.uint64)))
 
     def close(self) -> None:
-        """Close all files; what `finish` has not completed is useless."""
+        """Close all files. The folder can be read only if `finish` was called."""
         for writer in list(self._writers.values()):
             writer.file.close()
 

@@ -17,7 +17,7 @@ from functools import cache, partial
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-# The default of a field for an object that may be absent. An object that is present and empty is another, and is written.
+# The default of a field for an object that may be absent. It differs from an empty object, which is written.
 ABSENT: Mapping[str, Any] = MappingProxyType({})
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")

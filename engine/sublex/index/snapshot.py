@@ -26,13 +26,7 @@ from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
-from sublex.index.manifest import (
-    MANIFEST,
-    REPRESENTATIONS,
-    RESOURCES,
-    analyzer_of,
-    read_manifest,
-)
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, read_manifest
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
 from sublex.tools.messages import Step

@@ -25,12 +25,12 @@ from sublex.language.profiles import profile as find_profile
 from sublex.tools.messages import Step, counted
 
 Say = Callable[[str], None]
-# Called with the number of terms that were read so far.
+# Called with the number of terms, or of documents, that were read so far.
 Progress = Callable[[int], None]
 
 
 class Given(NamedTuple):
-    """What the user gave to read a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
+    """The user's settings for reading a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
 
     analyzer: str | None = None
     profile: str | None = None

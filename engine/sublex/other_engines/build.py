@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,12 +20,9 @@ from sublex.index.lock import locked
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins
-from sublex.other_engines.attaching import Given, attach_index
+from sublex.other_engines.attaching import Given, Progress, Say, attach_index
 from sublex.readers.batch import Batch
 from sublex.tools.messages import counted
-
-Say = Callable[[str], None]
-Progress = Callable[[int], None]
 
 
 def build_foreign(

@@ -28,8 +28,8 @@ from sublex.language.expression import Expression
 from sublex.language.parser import parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
-from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
-from sublex.representations.job import Job, Options, open_job
+from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
+from sublex.representations.job import FittingJob, Options, open_job
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
@@ -125,7 +125,7 @@ class Fitting:
     def _analyzer(self) -> Analyzer:
         return analyzer_of(self.manifest, self.namer.registry)
 
-    def _place(self, model: str) -> Directory:
+    def _folder_of(self, model: str) -> Directory:
         """Return the folder of a model and its rows."""
         return Directory(self.root) / REPRESENTATIONS / model
 
@@ -155,7 +155,7 @@ class Fitting:
             if isinstance(model, Representation):
                 # Refuse before the work is done an index that does not store what the model reads.
                 index.need(READINGS[model.reads].stored_part, "documents are encoded by")
-            folder = self._place(identity.model) / MODEL
+            folder = self._folder_of(identity.model) / MODEL
             self.fitted[identity.model] = (
                 self._fit(index, component, model, identity, folder)
                 if self.source is None
@@ -209,7 +209,7 @@ class Fitting:
         load_model(self.root, entry, identity, model)
         return entry
 
-    def _job(self) -> AbstractContextManager[Job]:
+    def _job(self) -> AbstractContextManager[FittingJob]:
         """Return a job whose `model` finds the models that were fitted or loaded here."""
 
         def model_of(expression: Expression) -> Fitted:
@@ -226,7 +226,7 @@ class Fitting:
         The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
         """
         entry = self.fitted[identity.model]
-        folder = self._place(identity.model) / identity.rows
+        folder = self._folder_of(identity.model) / identity.rows
         covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
         seen = dict(entry.seen)
         missing = [segment for segment in self.manifest.segments if segment.name not in covered]
@@ -239,8 +239,8 @@ class Fitting:
             covered[segment.name], counts = self._encode_segment(model, identity, segment, kind)
             seen.setdefault(segment.name, SeenEntry(*counts, TokenCounts(0, 0) if just_fitted else counts))
         self.write_missing_sketches(model, identity, covered)
-        self._place(identity.model).sync()
-        self._place(identity.model).parent.sync()
+        self._folder_of(identity.model).sync()
+        self._folder_of(identity.model).parent.sync()
         rows = {**entry.rows, identity.rows: RowsEntry(identity.encoded, covered)}
         self.fitted[identity.model] = entry._replace(rows=rows, seen=seen)
         self.changed = True
@@ -252,11 +252,11 @@ class Fitting:
         for described in self.manifest.segments:
             if not has_sketch(model, described.docs):
                 continue
-            folder = self._place(identity.model) / identity.rows / described.name
+            folder = self._folder_of(identity.model) / identity.rows / described.name
             key = key_of(self.fitted[identity.model].model, covered[described.name].data)
             if read_sketch(folder, key, described.docs) is None:
                 segment = open_segment(self.root, described)
-                inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
+                inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
                 with self._job() as job:
                     write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
 
@@ -267,15 +267,15 @@ class Fitting:
 
         Rows must be of this `kind`; with None, of the kind of the first block.
         """
-        inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
-        folder = self._place(identity.model) / identity.rows / segment.name
+        inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
+        folder = self._folder_of(identity.model) / identity.rows / segment.name
         known_tokens = 0
 
         def encode(block: Any) -> tuple[Rows, int]:
             rows = checked_rows(model.encode_documents(block), size_of(block), identity.expression)
             return rows, inputs.count_known(block)
 
-        def encoded_blocks(job: Job) -> Iterator[Rows]:
+        def encoded_blocks(job: FittingJob) -> Iterator[Rows]:
             nonlocal known_tokens, kind
             done = 0
             for rows, tokens in job.map(encode, inputs.blocks(segment)):

@@ -65,8 +65,9 @@ class Namer:
             return self.registry.resolve("representation", call)
 
     def look_for(self, expression: Expression) -> None:
-        """Raise IndexProblem if the expression uses a name that no working plugin provides, but with which a model of
-        this index was fitted. The message then names the plugin as the cause.
+        """Raise IndexProblem if a model of this index was fitted by a plugin of the expression that no longer works.
+
+        The message names the plugin as the cause.
         """
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")

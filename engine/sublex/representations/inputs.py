@@ -31,7 +31,7 @@ DOCUMENTS_PER_BLOCK = 4096
 SEQUENCES_PER_BLOCK = 256
 
 
-class Vocabulary:
+class ModelVocabulary:
     """The terms that a model knows, numbered in its own order."""
 
     def __init__(self, terms: Sequence[str]):
@@ -85,7 +85,7 @@ class TermInputs:
     # The part that an index must store.
     stored_part = "terms"
 
-    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+    def __init__(self, vocabulary: ModelVocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def blocks(self, segment: Segment) -> Iterator[csr_array]:
@@ -123,7 +123,7 @@ class WrittenInputs:
     # The part that an index must store.
     stored_part = "text"
 
-    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+    def __init__(self, vocabulary: ModelVocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def of_texts(self, texts: Sequence[str]) -> Any:
@@ -213,7 +213,7 @@ Inputs = TermInputs | SequenceInputs | WordInputs
 READINGS: dict[str, type[Inputs]] = {"terms": TermInputs, "sequence": SequenceInputs, "words": WordInputs}
 
 
-def inputs_of(model: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:
+def inputs_of(model: Representation, vocabulary: ModelVocabulary, analyzer: Analyzer) -> Inputs:
     """Return the reader for a representation; `analyzer` is the index's."""
     return READINGS[model.reads](vocabulary, analyzer)
 

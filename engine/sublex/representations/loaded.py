@@ -23,7 +23,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.language.plugins import Component
 from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.identity import Namer
-from sublex.representations.inputs import Vocabulary, inputs_of, size_of
+from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
@@ -51,7 +51,7 @@ class LoadedModel:
         load_model(snapshot.path, self._entry, self._identity, self.model)
         self.fingerprint = self._entry.model.checksum
         self.uncovered = 0
-        self.view = View(snapshot, snapshot.segments, Vocabulary(()), ())
+        self.view = View(snapshot, snapshot.segments, ModelVocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
         """Return a description of the model: how it was fitted, and what the plugin's `describe` adds."""
@@ -96,12 +96,7 @@ class LoadedRepresentation(LoadedModel):
     """
 
     def __init__(
-        self,
-        snapshot: Snapshot,
-        component: Component,
-        namer: Namer,
-        views: dict[str, View],
-        allow_uncovered: bool,
+        self, snapshot: Snapshot, component: Component, namer: Namer, views: dict[str, View], allow_uncovered: bool
     ):
         super().__init__(snapshot, component, namer)
         identity = self._identity
@@ -138,7 +133,7 @@ class LoadedRepresentation(LoadedModel):
         return View(
             self.snapshot,
             segments,
-            Vocabulary(self.model.vocabulary),
+            ModelVocabulary(self.model.vocabulary),
             [parts[s.name] if s.name in parts else zero_rows(like, s.docs) for s in segments],
         )
 

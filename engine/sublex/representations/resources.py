@@ -16,12 +16,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.directory import Directory, is_plain
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
 from sublex.index.lock import locked
-from sublex.index.manifest import (
-    RESOURCES,
-    commit,
-    read_manifest,
-    remove_leftovers,
-)
+from sublex.index.manifest import RESOURCES, commit, read_manifest, remove_leftovers
 from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sublex.contracts.fitted import Fitted
 from sublex.errors import IndexCorrupt, SublexError, contract
@@ -23,17 +23,15 @@ from sublex.tools.messages import Message, Step
 MODEL = "model"
 # Fitted models listed in a message before "and N more".
 LISTED_MODELS = 8
-Model = TypeVar("Model", bound=Fitted)
 
 
-def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Model) -> Model:
-    """Load the files of a fitted model into `model`, an unfitted instance, and return it.
+def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fitted) -> None:
+    """Load the files of a fitted model into `model`, an unfitted instance.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
     with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
         model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model))
-    return model
 
 
 @contextmanager

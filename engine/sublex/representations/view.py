@@ -20,7 +20,7 @@ from sublex.errors import PluginError
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, WordInputs, recoded
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, ModelVocabulary, WordInputs, recoded
 from sublex.representations.rows import stacked
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ class Forward(NamedTuple):
 class View:
     """The segments of one generation of an index, with the rows of each. Later commits do not change it."""
 
-    def __init__(self, index: Snapshot, segments: Sequence[Segment], vocabulary: Vocabulary, parts: Sequence[Rows]):
+    def __init__(
+        self, index: Snapshot, segments: Sequence[Segment], vocabulary: ModelVocabulary, parts: Sequence[Rows]
+    ):
         self.index, self.segments, self.vocabulary, self._parts = index, segments, vocabulary, parts
         self.bases = starts_of(np.array([segment.docs for segment in segments], np.int64))
         self._decoded: dict[int, Forward] = {}

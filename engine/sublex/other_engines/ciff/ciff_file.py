@@ -1,4 +1,4 @@
-"""`CiffFile`: a CIFF file as a source of postings. Nothing that the file states is believed before it is checked."""
+"""`CiffFile`: a CIFF file as a source of postings. Everything that the file states is checked before it is used."""
 
 from __future__ import annotations
 
