@@ -10,24 +10,24 @@ from sublex.index.lexicon_kernels import compare_bytes
 from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
 # Another type of arguments.
-ROWS_OF_TERMS = int32[:, ::1]
-# The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
+RECORDS = int32[:, ::1]
+# The columns of the records that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
 # for none, the bytes of the posting list, and its documents.
 PLACE, DOC, BYTES, DF = range(4)
 
 
 @inner
-def _count(term, first, o, rows, entries, tfs):
+def _count(term, first, o, records, entries, tfs):
     """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
 
     There are no branches, because nobody can predict them. Term 0, which is no term, writes an entry that the next one replaces.
     """
-    at = np.int64(rows[term, PLACE])
+    at = np.int64(records[term, PLACE])
     place = at if at >= first else o
     tf = tfs[place]
     entries[place] = term
     tfs[place] = (tf if at >= first else np.int32(0)) + np.int32(1)
-    rows[term, PLACE] = place if term > 0 else -1
+    records[term, PLACE] = place if term > 0 else -1
     return o + (np.int64(at < first) & np.int64(term > 0))
 
 
@@ -37,24 +37,24 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
 
     Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
     `places` is scratch memory: zeros, one for each term. The terms of the batch are numbered from 1 in the order of their first
-    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, rows, cf, counts).
+    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, records, cf, counts).
     `met` has the terms themselves. `entries` and `tfs` have the batch's numbers of terms with frequencies, document after
     document, each document's in order of first appearance; `ends` is where each document ends in them, and `lengths` counts
-    repetitions. `rows` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
+    repetitions. `records` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
     `cf` has its occurrences. `counts` is how often each token occurs in the selected documents.
     """
     room = 0
     for local in range(len(numbers)):
-        row = numbers[local]
-        room += term_ends[row] - (term_ends[row - 1] if row else 0)
+        token = numbers[local]
+        room += term_ends[token] - (term_ends[token - 1] if token else 0)
     begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
     # Of each token: its term if it has exactly one, 0 for none, -1 for several; and how often it occurs.
     found = np.zeros((len(numbers), 2), np.int32)
     n, x = np.int32(0), np.int64(0)
     for local in range(len(numbers)):
-        row = numbers[local]
+        token = numbers[local]
         begins[local] = x
-        for y in range(term_ends[row - 1] if row else 0, term_ends[row]):
+        for y in range(term_ends[token - 1] if token else 0, term_ends[token]):
             term = term_flat[y]
             if places[term] == 0:
                 met[n] = term
@@ -73,9 +73,9 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
         docs += keep[doc]
     entries, tfs = np.empty(room, np.int32), np.empty(room, np.int32)
     ends, lengths = np.empty(docs, np.int64), np.empty(docs, np.int32)
-    rows = np.zeros((n + 1, 4), np.int32)
+    records = np.zeros((n + 1, 4), np.int32)
     for term in range(n + 1):
-        rows[term, PLACE] = rows[term, DOC] = -1
+        records[term, PLACE] = records[term, DOC] = -1
     d, o, i = np.int32(0), np.int64(0), np.int64(0)
     for doc in range(len(keep)):
         end = token_ends[doc]
@@ -89,18 +89,18 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
             term = found[local, 0]
             found[local, 1] += 1
             if term >= 0:
-                o = _count(term, first, o, rows, entries, tfs)
+                o = _count(term, first, o, records, entries, tfs)
                 length += np.int64(term > 0)
                 continue
             for y in range(begins[local], begins[local + 1]):
-                o = _count(flat[y], first, o, rows, entries, tfs)
+                o = _count(flat[y], first, o, records, entries, tfs)
                 length += 1
         for at in range(first, o):
             term, tf = entries[at], np.int64(tfs[at])
-            gap = np.int64(d - rows[term, DOC] - 1)
-            rows[term, DOC] = d
-            rows[term, BYTES] += code_size(gap << 1) + np.int32(tf > 1) * code_size(tf - 2)
-            rows[term, DF] += 1
+            gap = np.int64(d - records[term, DOC] - 1)
+            records[term, DOC] = d
+            records[term, BYTES] += code_size(gap << 1) + np.int32(tf > 1) * code_size(tf - 2)
+            records[term, DF] += 1
         ends[d], lengths[d] = o, length
         d += 1
     cf, counts = np.zeros(n + 1, np.int64), np.empty(len(numbers), np.int64)
@@ -108,22 +108,22 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
         counts[local] = found[local, 1]
         for y in range(begins[local], begins[local + 1]):
             cf[flat[y]] += counts[local]
-    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, rows, cf, counts
+    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, records, cf, counts
 
 
-@kernel((I32, I32, I64, ROWS_OF_TERMS, I32), before="build")
-def invert_batch(entries, tfs, ends, rows, order):
+@kernel((I32, I32, I64, RECORDS, I32), before="build")
+def invert_batch(entries, tfs, ends, records, order):
     """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
-    `entries`, `tfs`, `ends` and `rows` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
+    `entries`, `tfs`, `ends` and `records` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
     their lists.
     """
     # Of each term: where its list goes on, and its last document.
-    state = np.empty((len(rows), 2), np.int64)
+    state = np.empty((len(records), 2), np.int64)
     total = np.int64(0)
     for k in range(len(order)):
         state[order[k], 0], state[order[k], 1] = total, -1
-        total += rows[order[k], BYTES]
+        total += records[order[k], BYTES]
     # Three spare bytes, because each posting writes three bytes at once and leaves bytes beyond its own as they are, and because
     # the kernels that decode read three bytes ahead.
     out = np.zeros(total + 3, np.uint8)

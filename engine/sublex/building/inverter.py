@@ -26,7 +26,7 @@ from sublex.tools.workers import Workers
 GROUP_BYTES = 8 << 20
 # Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range. `nbytes` takes four workers to have ranges of the least size in hand.
+# Bytes of memory for each posting of such a range. `nbytes` counts four ranges of the least size for the workers.
 POSTING_BYTES = 16
 
 
@@ -58,14 +58,14 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
     ends, flat, terms = token_terms
     places = np.zeros(terms.size, np.int32)
-    met, entries, tfs, doc_ends, lengths, rows, cf, token_counts = inversion_kernels.count_terms(
+    met, entries, tfs, doc_ends, lengths, records, cf, token_counts = inversion_kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
     # A term may occur only in documents that were left out.
-    ordered = terms.ascending(met[rows[1:, inversion_kernels.DF] > 0]).astype(np.int32)
+    ordered = terms.ascending(met[records[1:, inversion_kernels.DF] > 0]).astype(np.int32)
     order = places[ordered]
-    data = inversion_kernels.invert_batch(entries, tfs, doc_ends, rows, order)
-    sizes, df = rows[order, inversion_kernels.BYTES], rows[order, inversion_kernels.DF]
+    data = inversion_kernels.invert_batch(entries, tfs, doc_ends, records, order)
+    sizes, df = records[order, inversion_kernels.BYTES], records[order, inversion_kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
     return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 

@@ -74,7 +74,7 @@ class Window:
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface of each term: its most frequent raw form in all segments, the smallest of equally frequent ones.
+        """Return the surface of each term: its most frequent raw form, the smallest of equally frequent ones.
 
         The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
         knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.

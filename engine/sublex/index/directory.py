@@ -43,9 +43,9 @@ def is_plain(name: str) -> bool:
 class Directory:
     """A folder of an index: the path of the index, and the names of the folders that lead from there to this one.
 
-    The object keeps no file or folder open. Each method walks from the index to the folder, and raises `IndexCorrupt` where it
-    finds a link or a file in the place of a folder, or anything but a plain file in the place of a file. An `OSError` names the
-    whole path.
+    The object keeps no file or folder open. Each method walks from the index to the folder, and raises `IndexCorrupt` where
+    it finds a link or a file in the place of a folder, or anything but a plain file in the place of a file. An `OSError`
+    names the whole path.
     """
 
     root: Path

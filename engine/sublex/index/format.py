@@ -97,7 +97,7 @@ class ComponentWriter:
 
 
 class NumbersWriter:
-    """Collects non-negative numbers, which `FolderWriter.finish` writes in the smallest unsigned type that holds all of them."""
+    """Collects non-negative numbers, which `FolderWriter.finish` writes in the smallest type that holds all of them."""
 
     def __init__(self) -> None:
         self.parts = [np.empty(0, np.uint8)]
@@ -199,7 +199,10 @@ class Component:
     def __init__(
         self, directory: Directory, descriptor: int, name: str, size: int, checksums: np.ndarray, private: bool = False
     ):
-        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor. It has a checksum for each chunk."""
+        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor.
+
+        `checksums` has one number for each chunk.
+        """
         file_name = f"{name}.npy"
         self.path = path = directory.path / file_name
         try:

@@ -187,9 +187,10 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
 
 
 def _keep_only(folder: Directory, names: Collection[str], prefix: str = "") -> list[Directory]:
-    """Remove the folders within a folder whose names begin with a prefix, and keep those with given names. Return the kept ones.
+    """Remove the folders within a folder, but for those with given names. Return the kept ones.
 
-    A folder that is itself a link is left alone: its files are not the index's.
+    Folders whose names do not begin with `prefix` are neither removed nor returned. A folder that is itself a link is
+    left alone: its files are not the index's.
     """
     found = []
     with suppress(IndexCorrupt, OSError):

@@ -41,9 +41,9 @@ def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
 
 
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
-    """Return the most frequent of the live documents' terms at the smallest distance from `term`; None if none is near enough.
+    """Return the most frequent of the terms at the smallest distance from `term`; None if none is near enough.
 
-    `letters` is the length of the word as it is written, on which the largest distance depends.
+    Only terms of live documents count. `letters` is the length of the word as it is written, on which the largest distance depends.
     """
     wanted = np.frombuffer(term.encode("utf-8", "replace"), np.uint8)
     limit = max((distance for size, distance in LIMITS if letters >= size), default=0)
@@ -75,8 +75,8 @@ def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit
 def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the places, ascending, of the strings that have a beginning within one edit of `wanted`.
 
-    String k is `data[begins[k] : begins[k] + sizes[k]]`. `wanted` has at least three bytes. Only the first COMPARED of the strings
-    that begin like `wanted` are compared.
+    String k is `data[begins[k] : begins[k] + sizes[k]]`. `wanted` has at least three bytes. Only the first COMPARED of the
+    strings that begin like `wanted` are compared.
     """
     places = np.flatnonzero(sizes >= len(wanted) - 1)
     places = places[sizes[places] >= 3]

@@ -30,7 +30,7 @@ Progress = Callable[[int], None]
 
 
 class Given(NamedTuple):
-    """The user's settings for reading a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
+    """The user's settings for reading a foreign index: an analyzer, a profile, and options of the back end, such as a field."""
 
     analyzer: str | None = None
     profile: str | None = None

@@ -1,4 +1,4 @@
-"""Check the postings and documents that a `PostingsSource` yields. The message of an error is one sentence that names the source."""
+"""Check the postings and documents that a `PostingsSource` yields. Each error is one sentence that names the source."""
 
 from __future__ import annotations
 

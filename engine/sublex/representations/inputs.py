@@ -118,7 +118,7 @@ class TermInputs:
 
 
 class WrittenInputs:
-    """Inputs of a representation that reads texts as they are written, and a query without the terms that expanders added."""
+    """Inputs of a representation that reads texts as they are written, a query without the terms that expanders added."""
 
     # The part that an index must store.
     stored_part = "text"
@@ -139,7 +139,7 @@ class WrittenInputs:
         return {"read as written": query.text}
 
     def is_known(self, term: str) -> bool:
-        """Return whether the model knows a term; a model without a vocabulary counts as knowing all. The empty term is unknown."""
+        """Return whether the model knows a term. A model without a vocabulary counts as knowing all but the empty term."""
         return term != "" and (not self.vocabulary.numbers or term in self.vocabulary.numbers)
 
 

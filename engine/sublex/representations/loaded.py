@@ -187,8 +187,8 @@ class LoadedRepresentation(LoadedModel):
             docs, scores = docs[high], scores[high]
         return docs.astype(np.int32), scores
 
-    def candidates(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return documents with their scores, among which are the best; None if all documents have to be scored.
+    def find_by_sketches(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return documents with their scores, among which are the best. Return None if all documents have to be scored.
 
         With `find=approximate` a few of the best may be missing.
         """

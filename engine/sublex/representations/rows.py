@@ -46,9 +46,9 @@ def read_rows(directory: Directory, entry: FolderEntry, docs: int) -> Rows:
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:
-    """Return the rows of `docs` documents as a plugin returned them. Raise `PluginError`, which names the plugin, for anything else.
+    """Return what a plugin gave as the rows of `docs` documents. Raise `PluginError` if it is anything else.
 
-    Sparse rows come back in compressed form.
+    `name` is the plugin's, for the message. Sparse rows come back in compressed form.
     """
     shape = getattr(rows, "shape", None) or (type(rows).__name__,)
     if shape[0] != docs or len(shape) > 2 or 0 in shape[1:]:

@@ -135,7 +135,7 @@ def _merge_rows(
 
 
 def _sketch_merged(fitting: Fitting) -> None:
-    """Make the sketches of merged segments. The error of a model that cannot make one is ignored: it finds documents without it."""
+    """Make the sketches of merged segments. Errors are ignored: without a sketch, all documents are scored."""
     covering = {segment.name for segment in fitting.manifest.segments}
     if fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS:
         return

@@ -34,7 +34,8 @@ from numba.np import numpy_support
 numba_jit: Any = njit
 numba_config: Any = config
 Function = Callable[..., Any]
-# The types of arrays that kernels take: one-dimensional and contiguous. Arrays from files, whose names begin with STORED, are read-only.
+# The types of arrays that kernels take: one-dimensional and contiguous. Arrays of the types STORED_… come from files and
+# are read-only.
 FLAGS = types.boolean[::1]
 I16, I32, I64 = types.int16[::1], types.int32[::1], types.int64[::1]
 U8, U32, U64 = types.uint8[::1], types.uint32[::1], types.uint64[::1]

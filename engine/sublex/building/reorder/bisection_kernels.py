@@ -10,7 +10,8 @@ from numba import int64
 
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
-# A part with this number of documents or fewer is not split. The left half has a multiple of it, so halves fit the blocks of retrieval.
+# A part with this number of documents or fewer is not split. The left half has a multiple of this number, so that halves
+# fit the blocks of retrieval.
 LEAF = 8
 # The most rounds of a split, and the share of the documents that a round has to move for another round to follow.
 ROUNDS, ENOUGH = 20, 200
@@ -75,7 +76,7 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
     for step in range(ROUNDS):
         for i in range(number):
             term = touched[i]
-            # The gain of moving a document with this term from left to right, and the loss of moving one from right to left.
+            # The gain of moving a document with this term to the right, and the loss of moving one to the left.
             gains[term, 0] = slopes[right[term]] - slopes[max(left[term] - 1, 0)]
             gains[term, 1] = slopes[max(right[term] - 1, 0)] - slopes[left[term]]
         for i in range(len(order)):

@@ -60,7 +60,7 @@ class DocnosReader:
         return order
 
     def find(self, docno: str) -> list[int]:
-        """Return the documents that have this docno. Of several documents with one docno, at most one is not deleted."""
+        """Return the documents that have this docno. Of several such documents, at most one is not deleted."""
         wanted = docno.encode("utf-8", "surrogatepass")
         place = self.strings.bisect(wanted, self.order)
         docs = []
@@ -79,9 +79,9 @@ def byte_order(data: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     width = max(8, -(-longest // 8) * 8)
     words = np.zeros((len(sizes), width), np.uint8)
     columns = np.arange(width)
-    for row in range(0, len(sizes), DOCNOS_PER_STEP):
-        inside = columns < sizes[row : row + DOCNOS_PER_STEP, None]
-        words[row : row + DOCNOS_PER_STEP][inside] = data[starts[row] : starts[row] + int(inside.sum())]
+    for begin in range(0, len(sizes), DOCNOS_PER_STEP):
+        inside = columns < sizes[begin : begin + DOCNOS_PER_STEP, None]
+        words[begin : begin + DOCNOS_PER_STEP][inside] = data[starts[begin] : starts[begin] + int(inside.sum())]
     keys = words.view(">u8").astype(np.uint64)
     del words, starts
     return np.lexsort((sizes, *keys.T[::-1]))

@@ -34,9 +34,9 @@ class LexiconWriter:
         df: np.ndarray,
         cf: np.ndarray,
     ) -> None:
-        """Append terms, which must follow those already added, and their surfaces. A surface equal to its term must be empty.
+        """Append terms, which must follow those already added, and their surfaces.
 
-        Terms and surfaces come as their bytes end to end, and the size of each.
+        Both come as their bytes end to end, and the size of each. A surface equal to its term must be empty.
         """
         self._terms.add(*terms)
         self._surfaces.add(*surfaces)

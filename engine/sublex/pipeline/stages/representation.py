@@ -33,7 +33,7 @@ class RepresentationScoring(Scoring):
 
     def search(self, k: int) -> Hits:
         loaded = self.representation
-        found = loaded.candidates(self._encoded, k)
+        found = loaded.find_by_sketches(self._encoded, k)
         best = loaded.best(self._scores, k) if found is None else loaded.best(found[1], k, found[0])
         return Hits.ranked(loaded.snapshot, *best).first(k)
 
