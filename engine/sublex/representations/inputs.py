@@ -138,10 +138,6 @@ class WrittenInputs:
         """Return what an explanation says about how the query was read: the text that the user wrote."""
         return {"read as written": query.text}
 
-    def is_known(self, term: str) -> bool:
-        """Return whether the model knows a term. A model without a vocabulary counts as knowing all but the empty term."""
-        return term != "" and (not self.vocabulary.numbers or term in self.vocabulary.numbers)
-
 
 class SequenceInputs(WrittenInputs):
     """Inputs of a representation that reads sequences: for each text the list of its words."""
@@ -158,8 +154,9 @@ class SequenceInputs(WrittenInputs):
         return sequences(self._analyzer, texts)
 
     def count_known(self, block: list[list[Token]]) -> int:
-        """Return the number of tokens in a block that the model knows."""
-        return sum(self.is_known(word.term) for words in block for word in words)
+        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
+        numbers = self.vocabulary.numbers
+        return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
 
 
 class WordInputs(WrittenInputs):
@@ -191,8 +188,10 @@ class WordInputs(WrittenInputs):
         return _text_words(WordTable(self._analyzer), cut)
 
     def count_known(self, block: TextWords) -> int:
-        """Return the number of tokens in a block that the model knows."""
-        return int(np.array([self.is_known(term) for term in block.terms], bool)[block.words].sum())
+        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
+        numbers = self.vocabulary.numbers
+        known = [term != "" and (not numbers or term in numbers) for term in block.terms]
+        return int(np.array(known, bool)[block.words].sum())
 
 
 def _text_words(table: WordTable, cut: CutText) -> TextWords:
