@@ -1,7 +1,8 @@
 """A hash table that numbers byte strings in the order of their first appearance.
 
 The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. `Strings` in
-`sublex.tools.strings` is the immutable sequence that the table hands out; `index.arena.Arena` reads strings from an index's files.
+`sublex.tools.strings` is the immutable sequence that the table hands out; `index.components.strings.StringsReader`
+reads strings from an index's files.
 """
 
 from __future__ import annotations

@@ -89,11 +89,11 @@ def test(context: Context, expression: Annotated[str, positional("NAME", complet
         sublex plugin test "lsi(e=20)"
     """
     from sublex.contracts.fitted import Representation
-    from sublex.representations.stored_models import namer
+    from sublex.representations.identity import Namer
     from sublex.testing import CHECKS, Subject
 
     # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.
-    names = namer(Path(), None)
+    names = Namer(Path(), None)
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")
