@@ -18,7 +18,7 @@ import pluggy
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
 from sublex.errors import PluginError, UnknownName
-from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
+from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised, walk
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.tools.messages import in_short, unknown
@@ -79,11 +79,7 @@ class Component(Call):
 
 def components_in(node: Expression) -> Iterator[Component]:
     """Yield the components of a resolved expression, with those in the parameters of others."""
-    if isinstance(node, Component):
-        yield node
-    for child in node.children():
-        if isinstance(child, Expression):
-            yield from components_in(child)
+    return (part for part in walk(node) if isinstance(part, Component))
 
 
 @dataclass
