@@ -121,7 +121,7 @@ def test_no_file_imports_itself_through_others():
 
 def test_the_faces_import_nothing_of_one_another():
     for face, other in (("cli", "shell"), ("shell", "cli")):
-        assert not [path for path in (ENGINE / face).rglob("*.py") if other in imports(path, at_import=False)]
+        assert not [path for path in (ENGINE / face).rglob("*.py") if other in imports(path)]
 
 
 def test_the_layers_name_every_part():

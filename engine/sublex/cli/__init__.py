@@ -104,7 +104,8 @@ class Commands(click.Group):
             return super().resolve_command(context, args)
         except click.UsageError:
             hint = nearest(args[0], self.list_commands(context))
-            raise click.UsageError(f"No command {args[0]}; {hint}See sublex --help.", context) from None
+            see = "See" if hint else "see"
+            raise click.UsageError(f"No command {args[0]}; {hint}{see} sublex --help.", context) from None
 
 
 @click.group(

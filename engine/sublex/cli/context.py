@@ -14,7 +14,7 @@ import sublex
 from sublex.errors import SublexError
 from sublex.faces.compiling import say_if_compiling
 from sublex.faces.interrupts import reporting_interrupts
-from sublex.faces.output import say
+from sublex.faces.output import say, show
 from sublex.faces.progress import progress
 from sublex.index.lookup import existing_path, index_path
 from sublex.operations import INDEXED, Context, Needs, Operation
@@ -71,6 +71,11 @@ class CommandContext(Context):
     def say(self, *messages: str) -> None:
         """Print messages on standard error."""
         say(*messages)
+
+    def show(self, text: str) -> bool:
+        """Print a line of the result."""
+        show(text)
+        return True
 
     def report(self, error: SublexError) -> None:
         """Print an error as the one that ends a command is printed."""

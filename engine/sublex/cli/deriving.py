@@ -55,10 +55,10 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
     allow_uncovered = bool(arguments.get("allow_uncovered"))
     with CommandContext(operation, name, allow_uncovered, given["verbose"]) as context:
         shown = context.ask(operation, **arguments)
-        if output is not None:
-            shown = write_file(shown, output, ending)
+        shown, after = (shown, "") if output is None else write_file(shown, output, ending)
         say(*shown.notes)
         print_shown(shown, form)
+        say(*filter(None, [after]))
     if shown.code:
         click.get_current_context().exit(shown.code)
 

@@ -33,18 +33,19 @@ def check_output(output: str, *endings: str) -> str:
     return ending
 
 
-def write_file(shown: Shown, output: str, ending: str) -> Shown:
+def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
     """Write the file that a result makes, to a path that `check_output` accepted, and return what is left to show.
 
-    That is a sentence; or the result itself, if the file only repeats it. Raise `InputError` if the result makes no file.
+    That is a sentence; or the result itself, if the file only repeats it, and a message after it. Raise `InputError` if the
+    result makes no file.
     """
     make = shown.files.get(ending) or next(iter(shown.files.values()), None)
     if make is None:
         raise InputError("This result has no page; leave -o out, or name the one thing that the page shows.")
     write_output(output, make())
     if shown.about:
-        return sentence(f"{output} {shown.about}", notes=shown.notes)
-    return shown.between(notes=[f"The report is {output}"])
+        return sentence(f"{output} {shown.about}", notes=shown.notes), ""
+    return shown, f"The report is {output}"
 
 
 def write_output(output: str, text: str) -> None:

@@ -77,6 +77,10 @@ class Context:
     def say(self, *messages: str) -> None:
         """Tell the user something while the operation goes on; what is known at its end is better a note of `Shown`."""
 
+    def show(self, text: str) -> bool:
+        """Show a line of the result before the rest is known, and return True, if the face can; else it belongs into `Shown`."""
+        return False
+
     def report(self, error: SublexError) -> None:
         """Report an error after which the operation goes on."""
         self.say(str(error))

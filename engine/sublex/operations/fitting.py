@@ -75,7 +75,7 @@ def fit_each(
     from sublex.tools.arguments import threads
 
     cores, size = threads(workers), parse_size(memory)
-    states, code, wanted = [], 0, list(expressions)
+    states, code, wanted = list[str](), 0, list(expressions)
     for text in wanted:
         generation = index.generation
         try:
@@ -93,7 +93,8 @@ def fit_each(
             code = 2
             continue
         state = "is fitted" if index.generation != generation else "was fitted already"
-        states.append(f"{expression} {state} on {index.path}")
+        text = f"{expression} {state} on {index.path}"
+        states += [] if context.show(text) else [text]
     return Shown(lambda: [line(state, indent=0) for state in states], lambda: states, code=code)
 
 

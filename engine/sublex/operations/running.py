@@ -75,8 +75,9 @@ def run(
     context.say(str(queries), *queries.notes, *topics_notes(queries))
     pipelines, failures = _compose(context, rankers or (None,), profile)
     options = {"k": k, "where": metadata, "workers": workers, "tag": tag or ""}
-    done = [write_run(context, queries, pipeline, place, **options) for pipeline in pipelines]
-    return Shown(lambda: [line(text, indent=0) for text in done], lambda: done, code=2 * bool(failures))
+    done = (write_run(context, queries, pipeline, place, **options) for pipeline in pipelines)
+    left = [line(text, indent=0) for text in done if not context.show(text)]
+    return Shown(lambda: left, code=2 * bool(failures))
 
 
 def write_run(context: Context, topics: Topics, pipeline: Pipeline, place: Path, **options: Any) -> str:

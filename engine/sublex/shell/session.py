@@ -143,7 +143,8 @@ class Session:
         if output is None:
             return self.ask(operation, **arguments)
         ending = check_output(output, *operation.file.endings) if operation.file else ""
-        return write_file(self.ask(operation, **arguments), output, ending)
+        shown, after = write_file(self.ask(operation, **arguments), output, ending)
+        return shown.between(notes=list(filter(None, [after])))
 
     def ask(self, operation: Operation, **arguments: Any) -> Any:
         """Answer an operation and return what to show. It becomes the last step, unless it is a command of the session."""
