@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.lint.check_ids import check_near, match
 from sublex.lint.check_run import describe_ties
-from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of, groups, topics_of
+from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
 from sublex.lint.located import Ids, Located, locate
 from sublex.tools.messages import counted
@@ -122,14 +122,11 @@ def _no_common_document(run: Located, qrels: Located) -> Iterator[Finding]:
 
 def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]:
     """Yield a finding about ties with the AP that they allow; an error if the order of ties moves the mean of AP visibly."""
-    tied = groups(run.columns)
-    several = np.flatnonzero(tied.sizes > 1)
-    if not len(several):
+    lines, ties = describe_ties(run)
+    if not len(lines):
         return
     bounds = bounds_of(run.columns, qrels.columns, grades)
     worst, actual, best = bounds.means()
-    lines = np.sort(np.minimum.reduceat(run.lines, tied.starts)[several])
-    topics = len(np.unique(topics_of(run.columns)[tied.starts[several]]))
     changed = int((bounds.best > bounds.worst).sum())
     # Rounded, so that 0.4124 and 0.4123 count as differing by the last decimal.
     visible = round(best - worst, 9) >= PRINTED
@@ -142,7 +139,7 @@ def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]
         effect = f"AP is {actual:.4f} over the judged topics, and the order of ties moves it by less than {PRINTED:.4f}"
     else:
         effect = f"AP is {actual:.4f} over the judged topics in any order"
-    yield Finding.at(run.file, lines, "tie", ERROR if visible else NOTE, f"{describe_ties(tied, topics)}: {effect}.")
+    yield Finding.at(run.file, lines, "tie", ERROR if visible else NOTE, f"{ties}: {effect}.")
 
 
 def _run_and_topics(run: Located, topics: Ids) -> Iterator[Finding]:
