@@ -32,7 +32,10 @@ def check_run(run: Run | Located) -> list[Finding]:
 
 
 def describe_ties(located: Located) -> tuple[np.ndarray, str]:
-    """Return the first line of each tie of a run, and the numbers of tied hits and topics in words; no lines if there is no tie."""
+    """Return the first line of each tie of a run, and in words the numbers of tied hits and of their topics.
+
+    Without a tie the lines and the words are empty.
+    """
     run: Run = located.columns
     starts, sizes, _ = groups(run)
     several = np.flatnonzero(sizes > 1)

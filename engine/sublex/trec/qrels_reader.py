@@ -141,7 +141,10 @@ def _of_lines(
 
 
 def _cells(first: int, text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return all cells of a text, and for each line but blank ones and comments its first cell, its number of cells and its number."""
+    """Return all cells of a text, and of each line the place of its first cell, its number of cells and its number.
+
+    Lines that are blank or comments are left out of the last three.
+    """
     is_space = IS_SPACE[(buf := np.frombuffer(text, np.uint8))]
     starts = np.flatnonzero(~is_space & np.append(True, is_space[:-1]))
     ends = np.append(np.searchsorted(starts, np.flatnonzero(buf == ord("\n"))), len(starts))
@@ -211,7 +214,7 @@ def _whole(listen: Listener, grade: Any, refusal: str) -> int:
 def collect(
     parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
-    """Return judgements as columns, and the line of each. Report documents that a topic judges again, and leave them out."""
+    """Return all judgements, and the line of each. Report documents that a topic judges again, and leave them out."""
     # These dictionaries number each new id when it is looked up.
     qids: dict[str, int] = defaultdict(count().__next__)
     docnos: dict[str, int] = defaultdict(count().__next__)
