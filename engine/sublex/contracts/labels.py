@@ -1,4 +1,4 @@
-"""Labels: the names that a fitted model gives to its topics or keyphrases. Find one as a user writes it, and count them in documents."""
+"""Labels, the names that a fitted model gives to its topics or keyphrases: look them up, and count them in documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,10 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
 
 
 def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list[Facet]:
-    """Return the labels with the number of rows whose share is at least `least`, most frequent first, of equals the lowest number."""
+    """Return the labels with the number of documents whose share is at least `least`.
+
+    The most frequent labels come first; equally frequent ones are in the order of their numbers.
+    """
     import numpy as np
 
     docs = np.bincount(shares.indices[shares.data >= least], minlength=len(labels))

@@ -18,7 +18,7 @@ from sublex.tools.messages import Step, one_line
 
 # Columns that must remain for the text beside an indent; otherwise the indent is smaller.
 LEAST_TEXT = 20
-# Characters that remain of a cell of a table at least, when it is shortened.
+# The fewest characters of a cell of a table that is shortened.
 LEAST_CELL = 8
 
 
@@ -57,9 +57,9 @@ class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
     Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
-    `forms` makes the text of other forms by their names, such as "trec" or "markdown", and `files` that of files by their
-    endings, such as ".html"; a face that writes one says that the file does what `about` says. `code` is not 0 if the answer
-    is no. `step` names the operation that gives the same on the command line, if that is another one.
+    `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has functions that
+    make the text of files, by endings such as ".html"; `about` says in the message of a written file what the file shows.
+    `code` is not 0 if the answer is no. `step` names the operation that gives the same on the command line, if it is another.
     """
 
     def __init__(
@@ -184,9 +184,9 @@ def figures(
 
 
 def wrapped(long: Line, width: int) -> Iterator[Line]:
-    """Yield a line cut to a width of so many columns, at blanks; a line that is never wrapped comes as it is.
+    """Yield the lines of at most `width` characters into which a line is cut at blanks.
 
-    The cells of a table are shortened first, by the same number in each row.
+    The cells of a table are shortened first, to the same widths in each row. A line without an indent is not cut.
     """
     if long.columns:
         long = _shortened(long, width)
@@ -207,7 +207,7 @@ def _shortened(row: Line, width: int) -> Line:
     """Return a row of a table with cells short enough for a width, if that is possible."""
     widths = [column.width for column in row.columns]
     if row.indent is not None:
-        # The last column is wrapped, and needs no more than this.
+        # The last column is wrapped, so a few characters suffice.
         widths[-1] = min(widths[-1], LEAST_TEXT)
     gaps = row.columns[-1].begin + row.columns[-1].width - sum(column.width for column in row.columns)
     excess = sum(widths) + gaps - width
@@ -230,7 +230,7 @@ def _shortened(row: Line, width: int) -> Line:
 
 
 def _cut(spans: list[Span], size: int) -> list[Span]:
-    """Return the spans of a cell cut to so many characters; a cell that loses letters ends with …."""
+    """Return the spans of a cell cut to `size` characters; a cell that loses letters ends with an ellipsis."""
     text = "".join(span.text for span in spans)
     if len(text.rstrip()) <= size:
         return list(_part(spans, 0, size))

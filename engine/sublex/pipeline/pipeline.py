@@ -30,9 +30,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    The pipeline stays on its `snapshot`, whatever has become of the index since. `models` has the fingerprint of each fitted model
-    in the expression, and the version of each Python function that has one; `uncovered` has the number of documents without a row,
-    for each model that lacks some.
+    The pipeline stays on its `snapshot` when the index changes. `models` has the fingerprint of each fitted model in the
+    expression, and the version of each Python function that has one. `uncovered` has the number of documents without a row, for
+    each model that lacks some.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Pipeline:
         return Answer(scoring.state.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
-        """Return the score of a document for a query, taken apart. The evidence of the root has its rank, and how many are found."""
+        """Return the score of a document for a query, taken apart; the root's evidence has its rank and the number of hits."""
         tree = self.scorer.start(State(query)).explain(doc)
         hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})

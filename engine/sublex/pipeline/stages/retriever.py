@@ -1,4 +1,4 @@
-"""The retriever stage: scores documents by another engine's own scorer, on the foreign index that an attached index mirrors."""
+"""The retriever stage: scores documents by another engine's scorer, on the foreign index that an attached index mirrors."""
 
 from __future__ import annotations
 
@@ -23,13 +23,8 @@ class RetrieverScoring(RankerScoring):
     """A retriever at work on one state of an attached index."""
 
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
-        self.name, self.retriever, self.snapshot, self.attachment, self.state = (
-            name,
-            retriever,
-            snapshot,
-            attachment,
-            state,
-        )
+        self.name, self.retriever, self.state = name, retriever, state
+        self.snapshot, self.attachment = snapshot, attachment
 
     def search(self, k: int) -> Hits:
         name, snapshot = self.name, self.snapshot
@@ -71,7 +66,7 @@ def _worded(label: str, words: Mapping[str, str]) -> str:
 
 
 def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
-    """Return the foreign index that a retriever searches. Raise IndexProblem if the index is not attached to the retriever's engine."""
+    """Return the foreign index that a retriever searches. Raise IndexProblem for an index of another engine."""
     attachment, backend = snapshot.attachment, retriever.backend
     if attachment and attachment.backend == backend:
         return attachment
