@@ -66,7 +66,7 @@ def compare(index: Index, expression: str, queries: list[Query]) -> None:
     index.search(queries[0], approximate)
     print(f"{expression}: {len(index):,} documents; first approximate query {time.process_time() - begin:.1f} s")
     for k in DEPTHS:
-        with patch.object(LoadedRepresentation, "candidates", lambda *arguments: None):
+        with patch.object(LoadedRepresentation, "find_by_sketches", lambda *arguments: None):
             before, wanted = measured(index, expression, queries, k)
         exact, found = measured(index, expression, queries, k)
         if found != wanted:

@@ -243,7 +243,7 @@ def hits(index, expression: str, k: int) -> list[list[tuple[str, float]]]:
 def all_scored(monkeypatch, index, expression: str, k: int) -> list[list[tuple[str, float]]]:
     """Return the hits when all documents are scored."""
     with monkeypatch.context() as without:
-        without.setattr("sublex.representations.loaded.LoadedRepresentation.candidates", lambda *arguments: None)
+        without.setattr("sublex.representations.loaded.LoadedRepresentation.find_by_sketches", lambda *arguments: None)
         return hits(index, expression, k)
 
 
