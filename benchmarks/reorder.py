@@ -82,8 +82,8 @@ def visited(searcher: Searcher, queries: list[list[str]]) -> dict[tuple[int, int
     totals = {(size, k): np.zeros(2) for size in SIZES for k in DEPTHS}
     for query in queries:
         terms = np.array([ordinal for ordinal in segment.find_all(query) if ordinal >= 0])
-        impacts.need(terms)
-        lists = [impacts.lists.read(term) for term in terms.tolist()]
+        impacts.compute(terms)
+        lists = [impacts.postings.read(term) for term in terms.tolist()]
         scores = np.zeros(segment.docs)
         for docs, values in lists:
             scores[docs] += values

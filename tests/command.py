@@ -17,7 +17,7 @@ from unittest import mock
 from numba.core import event
 
 from sublex import cli
-from sublex.cli import compiling
+from sublex.faces import compiling
 
 
 class Done(NamedTuple):

@@ -281,7 +281,7 @@ def test_rows_have_the_documents_ranks_and_bounds_of_their_terms(index, segment)
     impacts = searcher.impacts[segment]
     own = impacts.blocks
     for term in np.flatnonzero(own.row_of >= 0).tolist():
-        docs, values = impacts.lists.read(term)
+        docs, values = impacts.postings.read(term)
         row = own.row_of[term]
         bits = np.unpackbits(own.bits[row].view(np.uint8), bitorder="little")
         assert np.flatnonzero(bits).tolist() == docs.tolist()

@@ -21,8 +21,8 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
 from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
-from sublex.retrieval.coding.lists import Lists
 from sublex.retrieval.key_kernels import unpack
 from sublex.retrieval.rescoring_kernels import rescore
 from sublex.retrieval.retrieval_kernels import LOWEST, retrieve
@@ -37,7 +37,7 @@ BORDERS = [0, 1, 16_383, 16_384, 65_534, 65_535, 65_536, 65_537, 131_071, 131_07
 class Made(NamedTuple):
     """Coded postings, and the documents and impacts that they were made from; NaN is the impact of a deleted document."""
 
-    lists: Lists
+    coded: CodedPostings
     least: np.ndarray
     most: np.ndarray
     kth: np.ndarray
@@ -48,7 +48,7 @@ class Made(NamedTuple):
 def made(docs: list[np.ndarray], impacts: list[np.ndarray], documents: int = DOCUMENTS) -> Made:
     """Code the postings of some terms."""
     df = np.array([len(own) for own in docs], np.int64)
-    lists, terms = Lists(df, documents), np.arange(len(df))
+    coded, terms = CodedPostings(df, documents), np.arange(len(df))
     least, most = np.empty(len(df), np.float32), np.empty(len(df), np.float32)
     kth = np.full((len(LEVELS), len(df)), -np.inf, np.float32)
     values, live, numbers, ends = [], [], [], []
@@ -60,11 +60,11 @@ def made(docs: list[np.ndarray], impacts: list[np.ndarray], documents: int = DOC
         values.append(bits.astype(np.int32).view(np.float32))
         live.append(count.astype(np.int32))
         ends.append(len(bits))
-    lists.put(
+    coded.put(
         terms, np.concatenate(docs).astype(np.int32), np.concatenate(numbers), np.cumsum(ends), np.concatenate(values),
         np.concatenate(live), least, most, kth,
     )  # fmt: skip
-    return Made(lists, least, most, kth, docs, impacts)
+    return Made(coded, least, most, kth, docs, impacts)
 
 
 def drawn(seed: int) -> Made:
@@ -97,7 +97,7 @@ def postings() -> Made:
 
 def test_postings_are_read_as_they_were_written(postings):
     for term, (docs, impacts) in enumerate(zip(postings.docs, postings.impacts, strict=True)):
-        found_docs, found = postings.lists.read(term)
+        found_docs, found = postings.coded.read(term)
         assert (found_docs == docs).all() and same(found, impacts)
         live = impacts[~np.isnan(impacts)]
         if len(live):
@@ -108,7 +108,7 @@ def test_postings_are_read_as_they_were_written(postings):
 
 
 def test_each_term_has_the_shortest_code(postings):
-    rows = postings.lists.rows
+    rows = postings.coded.lists
     assert set(rows[:, WIDTH]) == {1, 2, 4}
     for impacts, row in zip(postings.impacts, rows, strict=True):
         values = len(np.unique(impacts[~np.isnan(impacts)].view(np.int32))) + bool(np.isnan(impacts).any())
@@ -135,11 +135,11 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     ranks = chance.permutation(DOCUMENTS).astype(np.int32)
     expected = np.flatnonzero(there)
     expected = expected[np.lexsort((-ranks[expected], -scores[expected]))][:k]
-    lists = postings.lists
-    found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, lists.rows[:, COUNT])
+    coded = postings.coded
+    found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, coded.lists[:, COUNT])
     retrieve(
-        lists.docs, lists.runs, lists.codes, lists.rows, ranks, postings.least, postings.most,
-        np.full(len(lists.rows), -np.inf, np.float32), *blocks.rows, np.array([len(terms)]), terms, weights,
+        coded.docs, coded.runs, coded.codes, coded.lists, ranks, postings.least, postings.most,
+        np.full(len(coded.lists), -np.inf, np.float32), *blocks.arrays, np.array([len(terms)]), terms, weights,
         np.array([LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
     )  # fmt: skip
     found.sort(axis=1)
@@ -151,7 +151,7 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     wanted = np.unique([*BORDERS, *chance.choice(DOCUMENTS, 50)]).astype(np.int32)
     rescored = np.empty(len(wanted))
     rescore(
-        lists.docs, lists.runs, lists.codes, lists.rows, np.array([len(terms)]), terms, weights, np.array([len(wanted)]),
+        coded.docs, coded.runs, coded.codes, coded.lists, np.array([len(terms)]), terms, weights, np.array([len(wanted)]),
         wanted, rescored,
     )  # fmt: skip
     assert rescored.tolist() == np.where(there, sums, -np.inf)[wanted].tolist()
@@ -167,10 +167,10 @@ def whole(arrays: dict[str, Any]) -> dict[str, np.ndarray]:
     }
 
 
-def stored(postings: Made, root: Any, **forged: np.ndarray) -> Lists:
+def stored(postings: Made, root: Any, **forged: np.ndarray) -> CodedPostings:
     """Write coded postings to disk, with some arrays forged, and map and check them."""
     folders = []
-    for name, arrays in (("d", postings.lists.stored_documents()), ("i", postings.lists.stored_impacts())):
+    for name, arrays in (("d", postings.coded.stored_documents()), ("i", postings.coded.stored_impacts())):
         whole = {
             key: values if isinstance(values, np.ndarray) else np.concatenate([*values])
             for key, values in arrays.items()
@@ -179,19 +179,19 @@ def stored(postings: Made, root: Any, **forged: np.ndarray) -> Lists:
         folder = derived.read(Directory(root) / name)
         assert folder
         folders.append(folder)
-    lists = Lists(postings.lists.rows[:, COUNT], DOCUMENTS)
-    lists.map(*folders)
-    lists.check(np.arange(len(lists.rows)), *folders)
-    return lists
+    coded = CodedPostings(postings.coded.lists[:, COUNT], DOCUMENTS)
+    coded.map(*folders)
+    coded.check(np.arange(len(coded.lists)), *folders)
+    return coded
 
 
 def test_stored_postings_are_those_in_memory(postings, tmp_path):
-    lists = stored(postings, tmp_path)
+    coded = stored(postings, tmp_path)
     for term, (docs, impacts) in enumerate(zip(postings.docs, postings.impacts, strict=True)):
-        found_docs, found = lists.read(term)
+        found_docs, found = coded.read(term)
         assert (found_docs == docs).all() and same(found, impacts)
     size = sum(file.stat().st_size for file in tmp_path.rglob("*.npy"))
-    assert size < 5 * len(lists.docs)
+    assert size < 5 * len(coded.docs)
 
 
 def changed(values: np.ndarray, place: int, value: int) -> np.ndarray:
@@ -201,9 +201,9 @@ def changed(values: np.ndarray, place: int, value: int) -> np.ndarray:
     return values
 
 
-def forgeries(lists: Lists) -> Iterator[tuple[str, np.ndarray]]:
+def forgeries(coded: CodedPostings) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the name of a stored array, and a forged one."""
-    documents, impacts = whole(lists.stored_documents()), whole(lists.stored_impacts())
+    documents, impacts = whole(coded.stored_documents()), whole(coded.stored_impacts())
     runs, run_counts, docs = documents["runs"], documents["run_counts"], documents["docs"]
     yield "runs", changed(runs, 0, 0x7FFF0000)
     yield "runs", changed(runs, -1, 0xFFFFFFFF)
@@ -214,9 +214,9 @@ def forgeries(lists: Lists) -> Iterator[tuple[str, np.ndarray]]:
     yield "widths", changed(widths, 0, 3)
     yield "widths", changed(widths, 0, 2)
     yield "values", changed(values, 5, int(values[5]) + 1)
-    sizes = 4 * values.astype(np.int64) + (lists.rows[:, COUNT] * widths + 3) // 4 * 4
+    sizes = 4 * values.astype(np.int64) + (coded.lists[:, COUNT] * widths + 3) // 4 * 4
     for width in (1, 2):
-        term = np.flatnonzero((lists.rows[:, WIDTH] == width) & (lists.rows[:, COUNT] > 4))[0]
+        term = np.flatnonzero((coded.lists[:, WIDTH] == width) & (coded.lists[:, COUNT] > 4))[0]
         yield (
             "codes",
             changed(codes, int(sizes[:term].sum() + 4 * values[term] + width), 255)
@@ -226,7 +226,7 @@ def forgeries(lists: Lists) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def test_forged_postings_are_refused(postings, tmp_path):
-    for name, values in forgeries(postings.lists):
+    for name, values in forgeries(postings.coded):
         with pytest.raises(IndexCorrupt):
             stored(postings, tmp_path, **{name: values})
 
@@ -285,5 +285,5 @@ def test_documents_of_all_lengths_and_frequencies_have_pairs_of_their_own(tmp_pa
     for query in ({"w": 1.0}, {"w": 1.0, "x1": 0.5, "x2": -1.0}):
         hits = searcher.search(query, 400)
         assert (hits.docs.tolist(), hits.scores.tolist()) == naive.retrieve(index.snapshot, BM25(), query, 400)
-    rows = searcher.impacts[0].lists.rows
+    rows = searcher.impacts[0].postings.lists
     assert rows[searcher.term_table.numbers(["w"])[0], VALUES] > 0 and (rows[:, [BEGIN, RUN]] >= 0).all()

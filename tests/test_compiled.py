@@ -19,9 +19,9 @@ from shared import DEMO
 
 import sublex
 import sublex_fisher
-from sublex.cli import compiling
-from sublex.cli.commands.index import _tasks
+from sublex.faces import compiling
 from sublex.language import plugins
+from sublex.operations.building import _tasks
 from sublex.tools import compile_ahead, compiled
 from sublex.tools.compile_ahead import Job, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
 
@@ -49,7 +49,7 @@ USED = """
 import json, os, sys
 from importlib import import_module
 from sublex import cli
-from sublex.cli import compiling
+from sublex.faces import compiling
 from sublex.language import plugins
 from sublex.tools.compile_ahead import kernel_files
 
@@ -132,9 +132,9 @@ def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_
 
 
 def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
-    cli = Path(compiling.__file__).parent
-    text = "".join(path.read_text(encoding="utf-8") for path in [*cli.rglob("*.py"), *cli.parent.glob("shell/*.py")])
-    begun = re.findall(r'(?:say_if_compiling|compile_quietly)\("([^"]*)"', text)
+    rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
+    text = "".join(path.read_text(encoding="utf-8") for path in rooms)
+    begun = re.findall(r'(?:say_if_compiling|compile_quietly|prepare)\("([^"]*)"', text)
     begun += [_tasks(["birds.json"], reorder=True), "fill-blocks", "check-stored-impacts"]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named
@@ -207,7 +207,7 @@ def test_every_kernel_releases_the_lock_of_python():
 @pytest.mark.slow
 def test_processes_compile_side_by_side_and_nothing_is_compiled_twice(tmp_path):
     program = (
-        "from test_compiled import SMALL; from sublex.cli.compiling import compile_missing\n"
+        "from test_compiled import SMALL; from sublex.faces.compiling import compile_missing\n"
         "assert compile_missing(SMALL) and not compile_missing(SMALL)"
     )
     done = subprocess.run(
@@ -293,7 +293,7 @@ print("loaded:", *(name for name in ("numba", "numba.np.linalg", "scipy.linalg",
 
 def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
-    monkeypatch.setattr("sublex.cli.commands.warmup.compile_missing", lambda jobs: asked.extend(jobs))
+    monkeypatch.setattr("sublex.cli.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
     assert asked == all_jobs(MODULES) and {"sublex.index.code_kernels", "sublex_fisher.kernels"} <= {
         job.module for job in asked

@@ -7,16 +7,18 @@ import inspect
 import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 import types
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from typing import Literal
 
-import click
 import numpy as np
 import pytest
+from command import invoke
 from shared import PLUGINS
 
 import sublex
@@ -36,9 +38,15 @@ from sublex.contracts.base import (
 from sublex.contracts.fitted import Fitted, Representation
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
+from sublex.faces import files
 from sublex.language import plugins
+from sublex.operations import Needs, operation, plugin_operations
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages.stage import State
+from sublex.shell.commands import add_plugins, built_in
+from sublex.shell.completing import Completions
+from sublex.shell.session import Session
+from sublex.shell.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) if f.__module__ == hookspecs.__name__]
@@ -404,33 +412,154 @@ def test_an_expander_that_is_fitted_names_another_model_too(monkeypatch, tmp_pat
         index.search("z", "Longest(BM25) >> BM25")
 
 
-def test_hook_register_commands(monkeypatch):
-    @hookimpl
-    def register_commands(cli):
-        @cli.command()
-        def hello():
-            click.echo("hello from a plugin")
+# A stranger's operation, in one file.
 
-    loaded = registry(monkeypatch, hello={"register_commands": register_commands})
-    monkeypatch.setattr(plugins, "load", lambda builtin: loaded)
-    from click.testing import CliRunner
+STRANGER = """
+from typing import Annotated, Literal
 
-    from sublex.cli import Commands
+from sublex.contracts.hookspecs import hookimpl
+from sublex.forms.lines import Shown, records
+from sublex.operations import Context, File, operation, option, positional
 
-    group = Commands("sublex")
-    assert CliRunner().invoke(group, ["hello"]).output == "hello from a plugin\n"
-    assert "hello" in CliRunner().invoke(group, ["--help"]).output
+sublex_api = 3
+
+
+@operation(
+    forms=("table", "json", "csv"),
+    file=File((".html",)),
+    python="index.terms({prefix} + '*')",
+    prints="rows",
+)
+def beginnings(
+    context: Context,
+    prefix: Annotated[str, positional("PREFIX", completes="word")],
+    number: Annotated[int, option("-n", "--number", least=1)] = 3,
+    by: Literal["df", "cf"] = "df",
+) -> Shown:
+    '''List the words that begin with PREFIX.
+
+    The most frequent come first.
+
+    Args:
+        number: Maximum number
+            of words.
+        by: What they are sorted by.
+        output: Write a page.
+
+    Examples:
+        sublex beginnings demo cra -n 2
+    '''
+    rows = [(term.term, term.df, term.cf) for term in context.index.terms(f"{prefix}*")]
+    rows.sort(key=lambda row: (-row[1 if by == "df" else 2], row[0]))
+    shown = records(("term", "df", "cf"), rows[:number], [] if rows else [f"No word begins with {prefix}."])
+    shown.files, shown.about = {".html": lambda: "<p>" + prefix}, f"shows words with {prefix}"
+    return shown
+
+
+@hookimpl
+def register_operations(register):
+    register(beginnings)
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path, monkeypatch):
+    """Install a plugin of one file, as an entry point."""
+    (tmp_path / "stranger.py").write_text(STRANGER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point, found = EntryPoint("stranger", "stranger", plugins.GROUP), plugins.entry_points
+    monkeypatch.setattr(plugins, "entry_points", lambda group: [*found(group=group), point])
+    yield
+    sys.modules.pop("stranger", None)
+
+
+def test_hook_register_operations(stranger, built_demo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    demo = str(built_demo)
+    # The command line: result, forms, options, range, choices, completion, help, file.
+    table = invoke("beginnings", demo, "cra", "-n", "2")
+    rows = [row.split() for row in table.output.splitlines()]
+    assert table.code == 0 and rows[0] == ["term", "df", "cf"] and len(rows) == 3
+    assert rows[1][0].startswith("cra") and int(rows[1][1]) >= int(rows[2][1])
+    objects = json.loads(invoke("beginnings", demo, "cra", "-n", "2", "--format", "json").output)
+    assert [[each["term"], str(each["df"]), str(each["cf"])] for each in objects] == rows[1:]
+    csv = invoke("beginnings", demo, "cra", "-n", "2", "--format", "csv").output
+    assert csv.splitlines() == [",".join(row) for row in rows]
+    assert "has to be at least 1" in invoke("beginnings", demo, "cra", "-n", "0").messages
+    assert "is not one of 'df', 'cf'" in invoke("beginnings", demo, "cra", "--by", "x").messages
+    assert invoke("beginnings", demo, "zzz").messages == "No word begins with zzz.\n"
+    help = invoke("beginnings", "--help").output
+    assert "[OPTIONS] INDEX PREFIX" in help and "List the words that begin with PREFIX." in help
+    assert "-n, --number N" in help and "Maximum number of words." in help and "sublex beginnings demo cra -n 2" in help
+    assert "Write a page." in help and "What they are sorted by." in help
+    assert re.search(r"beginnings +List the words that begin with PREFIX\.", invoke("--help").output)
+    assert invoke("beginnings", demo, "cra", "-o", "page.html").output == "page.html shows words with cra\n"
+    assert Path("page.html").read_text() == "<p>cra"
+    # The shell: the same result, options, errors, completion, help, file, and both codes.
+    session = Session(lambda: sublex.open(built_demo), built_demo, built_in(), Settings(bars=False))
+    assert add_plugins(session.commands, session.index.registry) == []
+
+    def lines(text: str) -> str:
+        return "".join(f"{each.text}\n" for each in session.run(text).lines)
+
+    assert lines(":beginnings -n 2 cra") == table.output
+    twin = shlex.split(session.run(":to-cli").data)
+    assert invoke(*twin[1:]).output == table.output and twin[-2:] == ["-n", "2"]
+    assert "index.terms('cra' + '*')" in session.run(":to-python").data
+    assert session.run(":beginnings cra").data[:2] == objects and session.run(":beginnings zzz").notes
+    assert lines(":beginnings -o other.html cra") == "other.html shows words with cra\n"
+    for text, message in (
+        (":beginnings", "Write :beginnings PREFIX."), (":beginnings -n 0 cra", "has to be at least 1"),
+        (":beginnings --by x cra", "by is df or cf, not x"), (":beginnings -n two cra", "two is not a whole number"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            session.run(text)
+    assert lines(":help beginnings").startswith(":beginnings PREFIX\n\nList the words that begin with PREFIX.\n")
+    assert "Maximum number of words." in lines(":help beginnings") and ":beginnings PREFIX" in lines(":help")
+    completions = Completions(session)
+    completions.prepare()
+
+    def offered(text: str) -> list[str]:
+        return [offer.text for offer in completions.complete(text)]
+
+    assert offered(":beg") == ["beginnings"] and offered(":beginnings --n") == ["--number"]
+    assert "crane" in offered(":beginnings cran")
+
+
+def test_an_operation_of_a_name_that_is_taken_is_refused(monkeypatch):
+    @operation()
+    def search(context):
+        """Find nothing."""
+
+    taken = {"register_operations": hookimpl(lambda register: register(search))}
+    assert plugin_operations(registry(monkeypatch, taken=taken)) == (
+        [],
+        ["Plugin taken could not add its operations: There is an operation search already."],
+    )
+
+
+def test_a_stranger_may_leave_out_all_but_types():
+    @operation(needs=Needs.NOTHING)
+    def add(
+        context, numbers: tuple[int, ...], sign: Literal["+", "-"] = "+", twice: bool = False, at: float | None = None
+    ):
+        """Add numbers."""
+
+    numbers, sign, twice, at = add.parameters
+    assert (numbers.flags, numbers.many, numbers.type, numbers.metavar) == (None, True, int, "NUMBERS")
+    assert (sign.flags, sign.choices, sign.default) == (("--sign",), ("+", "-"), "+")
+    assert (twice.type, twice.default, at.type, at.default) == (bool, False, float, None)
+    assert str(add.step({"numbers": (1, 2), "twice": True})) == "sublex add 1 2 --twice"
+    assert str(add.step({"numbers": (-1, 2), "sign": "-"})) == "sublex add --sign - -- -1 2"
 
 
 def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
-    from sublex.cli import plugin_commands
-
     monkeypatch.chdir(tmp_path)
     Path("mine.html").write_text("mine")
     Path("old.csv").write_text("a,b")
     Path("folder.csv").mkdir()
-    assert plugin_commands.check_output("old.csv", ".csv", ".html") == ".csv"
-    plugin_commands.write_output("old.csv", "c,d\n")
+    assert files.check_output("old.csv", ".csv", ".html") == ".csv"
+    files.write_output("old.csv", "c,d\n")
     assert Path("old.csv").read_text() == "c,d\n"
     for output, endings, message in (
         ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),
@@ -440,7 +569,7 @@ def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
         ("nowhere/a.json", (), "Cannot write nowhere/a.json; choose another place."),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
-            plugin_commands.check_output(output, *endings)
+            files.check_output(output, *endings)
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
     from sublex.building.document_source import Documents
-    from sublex.display.backends import BackendRow
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.language.functions import Function, StoredDocument
+    from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
@@ -189,8 +189,8 @@ def attach(
 
 def backends() -> list[BackendRow]:
     """Return the engines whose indexes can be attached, and for each the command that installs what is missing, if anything."""
-    from sublex.display.backends import backends
     from sublex.language import plugins
+    from sublex.other_engines.backends import backends
 
     return backends(plugins.load())
 

@@ -89,9 +89,9 @@ def register_filters(register: Register) -> None:
 
 
 @hookimpl
-def register_commands(cli: Any) -> None:
-    """Add the commands `keyphrases`, `silhouette` and `hierarchy`."""
-    from sublex_laki.commands import hierarchy, keyphrases, silhouette
+def register_operations(register: Register) -> None:
+    """Add the operations `hierarchy`, `keyphrases` and `silhouette`."""
+    from sublex_laki.operations import hierarchy, keyphrases, silhouette
 
-    for command in (keyphrases, silhouette, hierarchy):
-        cli.add_command(command)
+    for operation in (hierarchy, keyphrases, silhouette):
+        register(operation)

@@ -8,7 +8,7 @@ from contextlib import closing
 
 from sublex.contracts.base import Document, Report, Source
 from sublex.errors import InputError
-from sublex.tools.messages import command
+from sublex.tools.messages import Step
 from sublex_lucene.commit import read_commit
 from sublex_lucene.index import LuceneIndex
 
@@ -38,7 +38,7 @@ class LuceneReader:
             if not index.stores:
                 raise InputError(
                     f"{path} stores no documents (it was made without -storeRaw), so no index can be built of them; attach it "
-                    f"instead: {command('attach', 'NAME', source.path)}"
+                    f"instead: {Step('attach', 'NAME', source.path)}"
                 )
             index.verify()
             number = 0

@@ -34,8 +34,8 @@ def register_expanders(register: Register) -> None:
 
 
 @hookimpl
-def register_commands(cli: Any) -> None:
-    """Add the command `phrases`."""
-    from sublex_phrases.commands import phrases
+def register_operations(register: Register) -> None:
+    """Add the operation `phrases`."""
+    from sublex_phrases.operations import phrases
 
-    cli.add_command(phrases)
+    register(phrases)

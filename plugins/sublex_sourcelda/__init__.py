@@ -78,8 +78,8 @@ def register_representations(register: Register) -> None:
 
 
 @hookimpl
-def register_commands(cli: Any) -> None:
-    """Add the command `match`."""
-    from sublex_sourcelda.commands import match
+def register_operations(register: Register) -> None:
+    """Add the operation `match`."""
+    from sublex_sourcelda.operations import match
 
-    cli.add_command(match)
+    register(match)

@@ -42,11 +42,9 @@ def register_expanders(register: Register) -> None:
 
 
 @hookimpl
-def register_commands(cli: Any, shell: Any) -> None:
-    """Add the commands `senses` and `graph`, and `:sense` for the shell."""
-    from sublex_swg.commands import graph, senses
-    from sublex_swg.shell import sense
+def register_operations(register: Register) -> None:
+    """Add the operations `graph`, `sense` and `senses`."""
+    from sublex_swg.operations import graph, sense, senses
 
-    cli.add_command(senses)
-    cli.add_command(graph)
-    shell.add(sense, "WORD [TOPIC]", completes="word")
+    for operation in (graph, sense, senses):
+        register(operation)

@@ -110,6 +110,7 @@ def _read(
         if row is None or not np.isnan(vectors[row, 0]):
             continue
         vectors[row] = _numbers(f"{path}:{number}", parts[-dimensions:])
+    progress(words_read, words_read)
     if words is not None and words_read != words:
         raise InputError(
             f"{path}:{number}: the file ends after {words_read:,} words, but its first line says {words:,}; is it whole?"

@@ -23,7 +23,7 @@ from shared import DEMO, QRELS, ROOT, SUBLEX
 
 import sublex as sublex_module
 from sublex import cli
-from sublex.cli import output
+from sublex.faces import output
 from sublex.forms.tables import Table
 
 
@@ -372,7 +372,7 @@ def test_an_index_that_is_being_built_is_not_called_interrupted(sublex, tmp_path
 
 
 def test_only_what_changes_an_index_says_that_it_is_unchanged(demo, monkeypatch, capsys):
-    from sublex.cli.interrupts import reporting_interrupts
+    from sublex.faces.interrupts import reporting_interrupts
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -467,7 +467,7 @@ def test_a_terminal_of_any_width_shows_whole_words(monkeypatch, capsys):
 def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeypatch):
     from rich import progress as bars
 
-    from sublex.cli.progress import progress
+    from sublex.faces.progress import progress
 
     seen: list[object] = []
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

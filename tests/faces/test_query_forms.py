@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from shared import QRELS
 
-from sublex.display.query_forms import forms_of
+from sublex.pipeline.query_forms import forms_of
 
 
 @pytest.mark.parametrize(

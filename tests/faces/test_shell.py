@@ -12,6 +12,7 @@ import threading
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -19,16 +20,18 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
-from sublex.cli.output import say
-from sublex.cli.work import terminal_of_another
 from sublex.contracts.hookspecs import hookimpl
-from sublex.display.versus import Ranking
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
-from sublex.forms.lines import Line, Shown, Span, line, table_lines, wrapped
+from sublex.faces.output import say
+from sublex.faces.work import terminal_of_another
+from sublex.forms.lines import Line, Shown, Span, line, sentence, table_lines, wrapped
 from sublex.language import plugins
+from sublex.operations import PLUGINS, WITHOUT_COMMAND, Context, Needs, operation, positional
 from sublex.pipeline.index import Index
+from sublex.pipeline.side_by_side import Ranking
 from sublex.pipeline.weighted import query_of, weighted_query
+from sublex.shell.arguments import split
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import ENOUGH, Completions, fuzzy
@@ -39,7 +42,7 @@ from sublex.shell.rewriting import after_expanders, with_expander, with_paramete
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.vocabulary import Vocabulary
-from sublex.shell.wording import in_shell
+from sublex.tools.messages import Message, Step
 from sublex.tools.strings import Strings
 
 QUERY = "cranes by the river"
@@ -291,7 +294,7 @@ def test_the_difference_of_two_scores_is_the_sum_of_its_parts(session):
         hits = session.answer.hits
         gap = sum(row[0] for row in shown.rows)
         assert gap == pytest.approx(hits[0].score - hits[2].score, abs=1e-5), expression
-    with pytest.raises(InputError, match=":explain 3 vs 5"):
+    with pytest.raises(InputError, match=r"Write :explain N \| DOCNO \[vs N \| DOCNO\]\."):
         session.run(":explain 1 and 3")
 
 
@@ -319,7 +322,7 @@ def test_a_ranker_is_no_expander(session):
 
 def test_nothing_kept_yet_is_said(session):
     for command, message in (
-        (":snapshot", "no snapshots"), (":diff", ":snapshot NAME first"), (":queries", "no saved queries"),
+        (":snapshot", "no snapshots"), (":diff x", ":snapshot NAME first"), (":queries", "no saved queries"),
         (":", "Write a command after the colon"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
@@ -595,7 +598,7 @@ def test_a_failed_line_costs_a_sentence_and_the_next_is_answered(fitted, tmp_pat
     sentences = done.messages.splitlines()
     for expected in (
         "No command :nope", "The shell has no command :merge; run sublex merge outside of it.",
-        "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain 3",
+        "No hit 3 among the last results; there are none", "No document nowhere", "Write :explain N",
     ):  # fmt: skip
         assert any(f"sublex: {expected}" in sentence for sentence in sentences), expected
     assert "Traceback" not in done.messages
@@ -630,66 +633,53 @@ def test_every_command_has_help_and_a_page(session):
     page = (Path(__file__).parents[2] / "docs" / "shell.md").read_text(encoding="utf-8")
     listed = text_of(session.run(":help"))
     for command in session.commands:
-        assert command.summary.endswith(".") and f":{command.name}" in listed and f":{command.name}" in page, (
-            command.name
-        )
-        assert text_of(session.run(f":help {command.name}")).startswith(f":{command.name}")
+        assert command.summary.endswith(".") and f":{command.shell}" in listed, command.shell
+        assert f":{command.shell}" in page or command.section == PLUGINS, command.shell
+        assert text_of(session.run(f":help {command.shell}")).startswith(f":{command.shell}")
     with pytest.raises(UnknownName, match="did you mean explain"):
         session.run(":help explian")
 
 
-class Point:
-    """A plugin with commands: an entry point that loads this object."""
+def test_operations_of_plugins_work_and_their_failures_cost_a_sentence(session):
+    @operation()
+    def shout(context: Context, text: Annotated[str, positional("TEXT", completes="word")]) -> Shown:
+        """Show a text in capitals."""
+        return sentence(text.upper())
 
-    sublex_api = plugins.API
+    @operation(needs=Needs.SESSION)
+    def crash(session):
+        """Fail."""
+        return 1 / 0
 
-    @staticmethod
-    @hookimpl
-    def register_commands(shell):
-        def shout(session, rest):
-            """Show a text in capitals."""
-            return Shown(lambda: [line(rest.upper())])
-
-        def crash(session, rest):
-            """Fail."""
-            return 1 / 0
-
-        shell.add(shout, "TEXT")
-        shell.add(crash)
-
-
-def test_commands_of_plugins_work_and_their_failures_cost_a_sentence(session):
     class Registry:
         def hook(self, name):
-            plugin = plugins.Plugin("loud", "loud")
-            return [(plugin, lambda cli, shell: Point.register_commands(shell))]
+            return [(plugins.Plugin("loud", "loud"), lambda register: [register(each) for each in (shout, crash)])]
 
     assert add_plugins(session.commands, Registry()) == []
-    assert text_of(session.run(":shout hear me")) == "HEAR ME\n"
+    assert text_of(session.run(":shout hear 'me")) == "HEAR 'ME\n"
     with pytest.raises(Failed, match=r"^:crash failed \(ZeroDivisionError: division by zero\)\.$"):
         attempt(session, ":crash")
     assert add_plugins(session.commands, Registry()) == [
-        "Plugin loud could not add its commands: There is a command :shout already."
+        "There is a command :shout already.",
+        "There is a command :crash already.",
     ]
 
 
-def test_a_plugin_may_declare_one_parameter_of_the_hook(monkeypatch):
-    import pluggy
-
+def test_a_plugin_may_declare_fewer_parameters_than_its_hook_has(monkeypatch):
     seen = []
 
     class Old:
         @staticmethod
         @hookimpl
-        def register_commands(cli):
-            seen.append(cli)
+        def register_operations():
+            seen.append(True)
 
     registry = plugins.Registry([])
     registry._manager.register(Old, "old")
     monkeypatch.setattr(plugins.Registry, "plugins", [plugins.Plugin("old", "old")])
-    ((_, function),) = registry.hook("register_commands")
-    function(cli=1, shell=2)
-    assert seen == [1] and isinstance(registry._manager, pluggy.PluginManager)
+    ((_, function),) = registry.hook("register_operations")
+    function(register=1)
+    assert seen == [True]
 
 
 def offered(session: Session, text: str) -> list[str]:
@@ -704,7 +694,7 @@ def test_what_may_follow_is_offered(session):
         offered(session, "merkur")[0] == offered(session, "emrcur")[0] == "Mercury" and offered(session, "mercx") != []
     )
     assert offered(session, "mercery")[0] == "Mercury" and offered(session, "zzzzzz") == []
-    assert offered(session, ":ex")[:2] == ["expand", "explain"]
+    assert set(offered(session, ":ex")[:2]) == {"expand", "explain"}
     assert offered(session, ":rank BM25(")[:2] == ["k1=", "b="]
     assert "lsi(e=10)" in offered(session, ":rank BM25 + ls")
     assert offered(session, ":card ls") == ["lsi(e=10)"]
@@ -846,14 +836,76 @@ def test_messages_name_the_commands_of_the_shell(session):
         with pytest.raises(Failed, match=re.sub(r"(?<=Run: )(.*)", lambda m: re.escape(m[1]), message)) as raised:
             attempt(session, text)
         assert "sublex " not in str(raised.value)
-    path = session.path
-    for given, expected in (
-        (f"run: sublex fit {path} 'lsi(e=5)' --update", "run: :fit lsi(e=5)"),
-        (f"run: sublex forget {path} lsi, then: sublex fit {path} lsi", "run: :forget lsi, then: :fit lsi"),
-        ("to list them, run: sublex card INDEX 'lda(k=4)'", "to list them, run: :card lda(k=4)"),
-        (f"sublex forget {path} a b && sublex fit {path} a b", ":forget a b, then :fit a b"),
+    path, other = session.path, Path("elsewhere")
+    for message, expected in (
+        (Message("run: ", Step("fit", path, "lsi(e=5)", update=True)), "run: :fit --update lsi(e=5)"),
+        (Message("run: ", Step("fit", path, "lsi(e=5, samples=2)")), "run: :fit lsi(e=5, samples=2)"),
+        (
+            Message("run: ", Message(Step("forget", path, "lsi"), ", then: "), Step("fit", path.absolute(), "lsi")),
+            "run: :forget lsi, then: :fit lsi",
+        ),
+        (Message(Step("card", "INDEX", "lda(k=4)"), " or ", Step("info", path)), ":card lda(k=4) or :overview"),
+        (Message(Step("forget", path, "a", "b c"), " && ", Step("fit", path, "a")), ":forget a 'b c', then :fit a"),
+        (
+            Message(Step("fit", other, "lsi"), "; ", Step("merge", path)),
+            f"sublex fit ./elsewhere lsi; sublex merge {path}",
+        ),
+        ("plain", "plain"),
     ):
-        assert in_shell(given, path) == expected
+        assert session.worded(message) == expected
+
+
+def test_steps_of_messages_are_command_lines_that_work(session, fitted):
+    for text, step in (
+        (":rank lsi(e=30)", "sublex fit {} 'lsi(e=30)'"),
+        (":components BM52", "sublex components"),
+    ):
+        with pytest.raises(SublexError, match=re.escape(step.format(fitted))):
+            session.run(text)
+
+
+def test_options_stand_before_arguments(session):
+    assert len(session.run(":terms -n 3 net*").rows) == 3 and len(session.run(":terms -n=2 net*").rows) == 2
+    assert text_of(session.run(":analyze --analyzer plain the cranes")).endswith("the | cranes\n")
+    assert "raw tokens   q\n" in text_of(session.run(":analyze -q"))
+    session.run(QUERY)
+    assert text_of(session.run(":explain --ranker PL2 1")).splitlines()[0].endswith(" by PL2")
+    with pytest.raises(InputError, match="-n needs a value"):
+        session.run(":terms -n")
+    with pytest.raises(InputError, match="number has to be at least 0"):
+        session.run(":terms -n -1")
+
+
+def test_a_page_is_written_by_an_option(session):
+    assert text_of(session.run(":card -o topics.html lda(k=4)")) == "topics.html shows lda(k=4)\n"
+    assert "<html" in Path("topics.html").read_text()
+    with pytest.raises(InputError, match="does not end in"):
+        session.run(":card -o topics.pdf lda(k=4)")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("BM25 'PL2 + 0.3*dcot'", ["BM25", "PL2 + 0.3*dcot"]),
+        ("BM25(b=.3, k1=2) PL2", ["BM25(b=.3, k1=2)", "PL2"]),
+        ('topic("natural gas", of=lda) x', ['topic("natural gas", of=lda)', "x"]),
+        ("a(']') b", ["a(']')", "b"]),
+        ("", []),
+    ],
+)
+def test_expressions_are_words_with_their_brackets(text, words):
+    assert split(text, brackets=True) == (words, "")
+
+
+@pytest.mark.parametrize("text", ["a b", "'a b' c", "a'b c'd \"e f\"", "'' x", "  a  "])
+def test_words_are_those_of_a_shell(text):
+    assert split(text)[0] == shlex.split(text)
+
+
+def test_every_operation_of_the_shell_alone_has_no_command(session):
+    assert {each.name for each in session.commands if "cli" not in each.faces and each.needs is not Needs.SESSION} == (
+        WITHOUT_COMMAND
+    )
 
 
 def test_a_parameter_needs_no_component_if_only_one_has_it(session):
@@ -903,7 +955,8 @@ def interrupted(session: Session, text: str) -> str:
 def test_an_interrupt_ends_work_in_python_and_lets_it_clean_up(session):
     cleaned = []
 
-    def work(session, rest):
+    @operation(needs=Needs.SESSION)
+    def work(session):
         session.topic = "changed"
         try:
             press_ctrl_c()
@@ -920,7 +973,8 @@ def test_an_interrupt_ends_work_in_python_and_lets_it_clean_up(session):
 def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
     compiled, ended = threading.Event(), threading.Event()
 
-    def work(session, rest):
+    @operation(needs=Needs.SESSION)
+    def work(session):
         """Wait as compiled code works: without a step in Python."""
         try:
             session.topic = "changed"
@@ -943,7 +997,8 @@ def test_an_interrupt_gives_up_work_that_takes_no_notice(session, capsys):
 
 @pytest.mark.slow
 def test_an_interrupt_is_left_to_an_editor(session):
-    def work(session, rest):
+    @operation(needs=Needs.SESSION)
+    def work(session):
         with terminal_of_another():
             press_ctrl_c()
             # The main thread has this time to take notice.
@@ -965,7 +1020,8 @@ def test_long_words_are_cut_in_messages(session):
 
 
 def test_a_line_that_fails_changes_nothing(session):
-    def work(session, rest):
+    @operation(needs=Needs.SESSION)
+    def work(session):
         session.topic, session.settings.k = "changed", 3
         raise InputError("Too bad.")
 

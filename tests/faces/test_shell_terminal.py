@@ -212,7 +212,7 @@ def test_the_prompt_is_drawn_before_compiled_code_is_loaded(demo):
     code = (
         "import sys\n"
         "from sublex.shell import painting, prompt\n"
-        "from sublex.cli.commands import shell\n"
+        "from sublex.shell import start\n"
         "print([name for name in ('numba', 'scipy', 'llvmlite') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

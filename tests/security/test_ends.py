@@ -20,9 +20,9 @@ from shared import DEMO, SUBLEX
 from strategies import every
 
 import sublex
-from sublex.cli.interrupts import handle_unraisable, interrupt
-from sublex.cli.work import Work
 from sublex.errors import contract, is_interrupt
+from sublex.faces.interrupts import handle_unraisable, interrupt
+from sublex.faces.work import Work
 
 # A command whose search comes to `{moment}`, which interrupts it, and then goes on for a minute.
 INTERRUPTED = """
@@ -61,8 +61,8 @@ LOADING_WORK = """
 import sys, threading, time
 from llvmlite.binding import ExecutionEngine
 import sublex
-from sublex.cli.interrupts import interrupt
-from sublex.cli.work import Work
+from sublex.faces.interrupts import interrupt
+from sublex.faces.work import Work
 
 set_object_cache = ExecutionEngine.set_object_cache
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sublex as engine
-from sublex.cli.output import print_run
+from sublex.faces.output import print_run
 from sublex.forms.tables import Table
 from sublex.tools.messages import STEERING, clean_lines, one_line
 

@@ -1,7 +1,6 @@
-"""The command line: the `sublex` program, its table of commands, and how it reports errors.
+"""The command line: the `sublex` program, its commands, and how it reports errors.
 
-Commands read their arguments, call the engine and print the results. Only this package prints. The commands themselves are in
-`sublex.cli.commands`.
+The commands are derived from operations, of which `demo`, `warmup` and `plugin` are of the command line alone.
 """
 
 from __future__ import annotations
@@ -14,36 +13,23 @@ import re
 import resource
 import signal
 import sys
-from importlib import import_module
 from typing import Any
 
 import click
 
 from sublex import __version__
-from sublex.cli.interrupts import deliver_ignored_interrupts
 from sublex.errors import SublexError, is_interrupt
+from sublex.faces.interrupts import deliver_ignored_interrupts
+from sublex.operations import GROUPS, NAMES, SECTIONS, WITHOUT_COMMAND, find, plugin_operations
 from sublex.tools.messages import clean_lines, in_short, nearest
 
 # Bytes of address space without which loading compiled code fails, and may hang.
 LEAST_MEMORY = 512 << 20
-# The sections of `sublex --help`. Each command stands with the file of `sublex.cli.commands` that defines it, and with the
-# name of its function if that is not the name of the command.
-SECTIONS = {
-    "Build and change an index": {
-        "index": "index", "attach": "attach", "add": "index", "delete": "index", "merge": "index", "check": "index",
-    },
-    "Exchange indexes with other engines": {"ciff": "ciff"},
-    "Look into an index": {
-        "indexes": "indexes", "info": "info", "doc": "info", "terms": "info", "analyze": "info",
-    },
-    "Rank documents": {"shell": "shell", "search": "search", "explain": "explain", "run": "run", "fuse": "fuse"},
-    "Evaluate rankings": {"eval": "eval:evaluate", "compare": "compare", "tune": "tune", "lint": "lint"},
-    "Fit models": {"fit": "fit", "card": "fit", "forget": "fit", "encode": "fit", "resource": "resource"},
-    "Components, plugins, the demo and compilation": {
-        "components": "components", "backends": "attach", "plugins": "plugin", "plugin": "plugin", "demo": "demo", "warmup": "warmup",
-    },
-}  # fmt: skip
-COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
+# The commands, each with its operations: one of the same name, or several whose first word it is.
+COMMANDS: dict[str, list[str]] = {}
+for _name in NAMES:
+    if _name not in WITHOUT_COMMAND:
+        COMMANDS.setdefault(_name.split()[0], []).append(_name)
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
 LONGEST_SENTENCE = 200
 # Parts of click's messages, as regular expressions, and the plain words in their place.
@@ -69,8 +55,10 @@ class Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command. Plugins are loaded only if Sublex itself has no command of this name."""
         if name in COMMANDS:
-            module, _, function = COMMANDS[name].partition(":")
-            return getattr(import_module(f"sublex.cli.commands.{module}"), function or name)
+            from sublex.cli.deriving import command_of, group_of
+
+            found = list(map(find, COMMANDS[name]))
+            return group_of(name, GROUPS[name], found) if name in GROUPS else command_of(found[0])
         self._add_plugin_commands()
         return self.commands.get(name)
 
@@ -78,27 +66,28 @@ class Commands(click.Group):
         return sorted(name for name in self.commands if name not in COMMANDS)
 
     def _add_plugin_commands(self) -> None:
-        """Let each installed plugin add its commands, once. Sublex's built-in plugins have none and are not loaded."""
+        """Let each installed plugin add its operations, once. Sublex's built-in plugins have none and are not loaded."""
         if self._has_plugin_commands:
             return
         self._has_plugin_commands = True
+        from sublex.cli.deriving import command_of
         from sublex.language import plugins
-        from sublex.shell.registry import Commands as ShellCommands
 
-        for plugin, implementation in plugins.load(builtin=False).hook("register_commands"):
-            try:
-                # The commands for the shell are added again when a shell starts.
-                implementation(cli=self, shell=ShellCommands())
-            except Exception as error:
-                _say(f"Plugin {plugin.name} could not add its commands: {error}")
+        found, failures = plugin_operations(plugins.load(builtin=False))
+        for each in found:
+            if "cli" in each.faces:
+                self.add_command(command_of(each))
+        for failure in failures:
+            _say(failure)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands in their sections, each with its whole first sentence."""
         self._add_plugin_commands()
         sections = {
-            **{title: list(names) for title, names in SECTIONS.items()},
-            "Commands of plugins": self._plugin_commands(),
+            title: list(dict.fromkeys(name.split()[0] for name in names if name not in WITHOUT_COMMAND))
+            for title, names in SECTIONS.items()
         }
+        sections["Commands of plugins"] = self._plugin_commands()
         widest = max(len(name) for names in sections.values() for name in names)
         for title, names in sections.items():
             commands = [(name, self.get_command(context, name)) for name in names]
@@ -115,7 +104,8 @@ class Commands(click.Group):
             return super().resolve_command(context, args)
         except click.UsageError:
             hint = nearest(args[0], self.list_commands(context))
-            raise click.UsageError(f"No command {args[0]}; {hint}See sublex --help.", context) from None
+            see = "See" if hint else "see"
+            raise click.UsageError(f"No command {args[0]}; {hint}{see} sublex --help.", context) from None
 
 
 @click.group(

@@ -7,25 +7,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
 
 import click
 from click.shell_completion import CompletionItem
 
-from sublex.errors import UnknownName
-
-if TYPE_CHECKING:
-    from sublex.contracts.base import Param
-    from sublex.language.plugins import Registry
+from sublex.faces.continuations import begins, continuations_of
 
 # Set by the shell that asks for completions.
 VARIABLE = "_SUBLEX_COMPLETE"
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
-
-_NAME_AT_END = re.compile(r"[\w.:/-]*\Z")
-_CALL_AT_END = re.compile(r"([^\W\d][\w.:/-]*)\s*\Z")
 
 
 def is_completing() -> bool:
@@ -49,7 +40,7 @@ def indexes(context: click.Context, parameter: click.Parameter, incomplete: str)
     """Complete the name of an index, whatever its case, or the path of a folder."""
     from sublex.index.lookup import known_indexes
 
-    names = [path.name for path in known_indexes() if _begins(path.name, incomplete)]
+    names = [path.name for path in known_indexes() if begins(path.name, incomplete)]
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="dir")]
 
 
@@ -70,7 +61,7 @@ def named(*kinds: str) -> Complete:
 
         registry = plugins.load()
         names = [name for kind in kinds for name in registry.names(kind)]
-        return [CompletionItem(name) for name in names if _begins(name, incomplete)]
+        return [CompletionItem(name) for name in names if begins(name, incomplete)]
 
     return complete
 
@@ -79,7 +70,7 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
     """Complete the name of a profile."""
     from sublex.language.profiles import PROFILES
 
-    return [CompletionItem(name) for name in PROFILES if _begins(name, incomplete)]
+    return [CompletionItem(name) for name in PROFILES if begins(name, incomplete)]
 
 
 def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -88,65 +79,13 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
 
     word, continuations = continuations_of(incomplete, plugins.load())
     before = incomplete[: len(incomplete) - len(word)]
-    return [CompletionItem(before + text, help=help) for text, help in continuations if _begins(text, word)]
+    return [CompletionItem(before + text, help=help) for text, help in continuations if begins(text, word)]
 
 
-def continuations_of(text: str, registry: Registry) -> tuple[str, list[tuple[str, str]]]:
-    """Return the name at the end of an expression, and the texts that may stand in its place, each with its help."""
-    word = _NAME_AT_END.search(text)[0]  # type: ignore[index]
-    return word, list(_continuations(text[: len(text) - len(word)], word, registry))
-
-
-def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:
-    """Yield the texts that may stand after `before` in an expression, each with its help."""
-    from sublex.language.expression import NORMALISERS, Expression
-
-    params, mark = _params_at(before, registry), before.rstrip()[-1:]
-    if params and mark in ("(", ","):
-        yield from _parameters([param for param in params if _begins(param.name, word)])
-        return
-    if params and mark == "=":
-        name = _CALL_AT_END.search(before.rstrip()[:-1])
-        param = next((param for param in params if name and param.name == name[1]), None)
-        if param and param.type is not Expression:
-            yield from ((value, "") for value in _choices(param))
-            return
-    yield from ((name, "") for name in [*registry.names("component"), *NORMALISERS])
-
-
-def _params_at(before: str, registry: Registry) -> Sequence[Param]:
-    """Return the parameters of the component in whose parentheses a text ends; none outside of parentheses."""
-    opened: list[str] = []
-    for place, character in enumerate(before):
-        if character == "(":
-            name = _CALL_AT_END.search(before[:place])
-            opened.append(name[1] if name else "")
-        elif character == ")" and opened:
-            opened.pop()
-    if not opened or not opened[-1]:
-        return ()
-    try:
-        return registry.find("component", opened[-1]).params
-    except UnknownName:
-        return ()
-
-
-def _parameters(params: Sequence[Param]) -> Iterator[tuple[str, str]]:
-    """Yield `name=` for each parameter. A single one comes with its default, too, so that the shell adds no space after =."""
-    from sublex.language.expression import print_value
-
-    for param in params:
-        yield f"{param.name}=", param.help
-    if len(params) == 1 and params[0].default is not ... and params[0].default is not None:
-        yield f"{params[0].name}={print_value(params[0].default)}", params[0].help
-
-
-def _choices(param: Param) -> list[str]:
-    """Return the values that a parameter can take, if they can be listed."""
-    if param.type is bool:
-        return ["true", "false"]
-    return [end for end in param.range or () if isinstance(end, str)]
-
-
-def _begins(name: str, incomplete: Any) -> bool:
-    return name.casefold().startswith(str(incomplete).casefold())
+# What completes a parameter, by what the parameter declares. The fitted models of an index are not looked up for a TAB.
+COMPLETIONS: dict[str, Complete] = {
+    "index": indexes, "file": files, "index or file": index_or_file, "profile": profiles,
+    "expression": expressions, "model": expressions, "fittable": expressions, "expander": expressions,
+    "component": named("component", "analyzer", "reader"), "analyzer": named("analyzer"), "reader": named("reader"),
+    "backend": named("backend"), "representation": named("representation"),
+}  # fmt: skip

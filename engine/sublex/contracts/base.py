@@ -3,8 +3,7 @@
 Records are named tuples and dataclasses, such as `Document`, `Query` and `Explanation`. Protocols, such as `Reader`
 and `Ranker`, list the methods that the engine calls; a plugin may subclass them or only provide the same methods. This
 module computes nothing and imports no heavy package. It holds the whole contract, and so it is longer than most.
-`sublex.contracts.fitted` adds the contract of parts that are fitted to a collection. `docs/plugins.md` has an example of each
-kind.
+`sublex.contracts.fitted` adds the contract of models that are fitted to a collection. `docs/plugins.md` has examples.
 """
 
 from __future__ import annotations
@@ -64,9 +63,9 @@ class Token(NamedTuple):
 class Break(IntFlag):
     """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
 
-    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for the end of
-    a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a document, of its text after a
-    title, and of a text after an empty line.
+    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for
+    the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a
+    document, of its text after a title, and of a text after an empty line.
     """
 
     HYPHEN = 1

@@ -67,7 +67,7 @@ class Job(Protocol):
     scratch: Path
 
     def progress(self, done: int, total: int) -> None:
-        """Report progress. Call it often: it raises an exception when the user wants to stop, which must pass through."""
+        """Report progress. Call it often: when the user wants to stop, it raises an exception, which must pass through."""
         ...
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -95,7 +95,7 @@ class Words(Protocol):
         ...
 
     def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = ...) -> Iterator[WordArrays]:
-        """Yield the words of some documents after the other; with `job.map` as `run`, the workers of a job share the work."""
+        """Yield the words of all documents, some documents at a time. With `job.map` as `run`, workers share the work."""
         ...
 
 
@@ -231,7 +231,7 @@ class View(Protocol):
         ...
 
     def words(self, doc: int) -> TextWords:
-        """Return a document as a representation that reads "words" gets it: a block of one text; the index must store text."""
+        """Return the words of one document, as a representation that reads "words" gets them; the index must store text."""
         ...
 
     def surface(self, term: str) -> str:
@@ -275,10 +275,11 @@ def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun
 
 
 class Fitted:
-    """A model that is fitted to a collection once and then used by its expression, such as `lsi(e=100)`.
+    """The base class of a plugin's models, which are fitted to a collection once and named by an expression, as `lsi(e=100)`.
 
-    The engine makes a model by calling the registered factory with the value of every parameter. It then calls either `fit` and `save`,
-    or `load`. `version` is part of the model's name on disk: raise it whenever fitting or encoding comes to give another result.
+    The engine makes an unfitted object by calling the registered factory with the value of every parameter. It then calls
+    either `fit` and `save`, or `load`. A `FittedModel` has the object with the index that it was fitted to. `version` is part of
+    the model's name on disk: raise it whenever fitting or encoding comes to give another result.
     """
 
     version: int = 1
@@ -324,8 +325,8 @@ class Fitted:
     def depends(self) -> Sequence[Expression]:
         """Return the expressions of the models that must be fitted first.
 
-        The engine calls it on the unfitted model. `fit` gets these models from `job.model`; what the model needs of them later it has
-        to store itself.
+        The engine calls it on the unfitted model. `fit` gets these models from `job.model`. The model has to store the parts of
+        them that it uses later.
         """
         return ()
 
@@ -376,9 +377,9 @@ class Representation(Fitted):
         return self.encode_documents(inputs)
 
     def document_vectors(self, inputs: Any) -> np.ndarray:
-        """Return one vector for each text of `inputs`, a dense array, of which `cosines` speaks; by default what `transform` returns.
+        """Return the vectors that `cosines` compares, one for each text of `inputs`, as a dense array.
 
-        The engine calls it after documents were encoded, from several threads.
+        By default they are those of `transform`. The engine calls it after documents were encoded, from several threads.
         """
         vectors: np.ndarray = self.transform(inputs)
         return vectors

@@ -56,9 +56,8 @@ def register_backends(register: Register) -> None:
 
 
 @hookspec
-def register_commands(cli: Any, shell: Any) -> None:
-    """Add commands to `cli`, the click group that the command `sublex` runs, and to `shell`, the commands of `sublex shell`.
+def register_operations(register: Callable[[Any], None]) -> None:
+    """Call `register(operation)` for each operation, made by `sublex.operations.operation`.
 
-    A plugin may declare one of the two. `shell.add(function, usage="WORD")` adds a function of the session and of the text
-    after the command's name, which returns `sublex.forms.lines.Shown`.
+    It is then a command of `sublex` and of the shell, each derived from the signature of the operation's function.
     """

@@ -1,4 +1,4 @@
-"""Labels: the names that a fitted model gives to its topics or keyphrases. Find one as a user writes it, and count them in documents."""
+"""Labels, the names that a fitted model gives to its topics or keyphrases: look them up, and count them in documents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sublex.contracts.base import Facet
 from sublex.errors import InputError
-from sublex.tools.messages import command, nearest
+from sublex.tools.messages import Message, Step, nearest
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -34,12 +34,15 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
         close = next((label for label in labels if plain and plain in _plain(label)), "")
         hint = f"did you mean {close}? " if close else nearest(plain, labels)
         unknown = f"{model} has no {noun} {wanted or repr(wanted)}; {hint}{'T' if hint else 't'}o list them"
-        raise InputError(f"{unknown}, run: {command('card', 'INDEX', model)}")
+        raise InputError(Message(unknown, ", run: ", Step("card", "INDEX", model)))
     return found[0]
 
 
 def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list[Facet]:
-    """Return the labels with the number of rows whose share is at least `least`, most frequent first, of equals the lowest number."""
+    """Return the labels with the number of documents whose share is at least `least`.
+
+    The most frequent labels come first; equally frequent ones are in the order of their numbers.
+    """
     import numpy as np
 
     docs = np.bincount(shares.indices[shares.data >= least], minlength=len(labels))

@@ -1,135 +1,41 @@
-"""Show why a document is not among the hits: its rank, its words, the stage that dropped it, and changes that bring it in."""
+"""Show why a document is not among the hits."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from sublex.forms.lines import Line, Shown, Span, line, table_lines
-from sublex.language.expression import Blend, Chain, Cut, Expression, Weighted, chain
-from sublex.pipeline.stages.blend import BlendScoring
-from sublex.pipeline.stages.chain import ChainScoring
-from sublex.pipeline.stages.stage import State, rank_in
 
 if TYPE_CHECKING:
-    from sublex.contracts.base import Query
-    from sublex.pipeline.index import Index
+    from sublex.pipeline.absence import Absence
     from sublex.pipeline.pipeline import Pipeline
 
 
-class Step(NamedTuple):
-    """A stage of a pipeline with the document's rank after it, 0 if it is not there, and the number of hits."""
-
-    expression: Expression
-    rank: int
-    found: int
-
-
-def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) -> Shown:
-    """Return why a document is not among the first k hits as Shown; if it is, the result says so."""
-    doc = index.doc(docno)
-    assert doc is not None
-    steps = list(_steps(index, query, doc, pipeline))
-    last = steps[-1]
-    words = _words(index, query, doc, pipeline)
-    changes = [] if 0 < last.rank <= k else list(_changes(index, query, doc, pipeline, k, steps))
-
-    def lines() -> Iterator[Line]:
-        place = f"at rank {last.rank:,} of {last.found:,}" if last.rank else f"not among the {last.found:,} found"
-        yield line(Span(docno, "docno"), f" is {place} by {pipeline}; the hits shown end at rank {k:,}", indent=0)
-        yield line()
-        yield from table_lines([(word, round(weight, 4), tf or "missing") for word, weight, tf in words],
-                               ("word", "weight", "in the document"), [False, True, True])  # fmt: skip
-        for step in steps[:-1]:
-            where = f"at rank {step.rank:,} of {step.found:,}" if step.rank else f"dropped; {step.found:,} are left"
-            yield line(f"after {step.expression}: {where}", indent=2)
-        for change in changes:
-            yield line(change, indent=2)
-
+def absence(found: Absence, pipeline: Pipeline) -> Shown:
+    """Return why a document is not among the hits of a pipeline as Shown."""
+    last = found.stages[-1]
     data = {
-        "docno": docno,
+        "docno": found.docno,
         "rank": last.rank or None,
         "found": last.found,
-        "words": [{"word": word, "weight": weight, "tf": tf} for word, weight, tf in words],
-        "stages": [{"after": str(s.expression), "rank": s.rank or None, "found": s.found} for s in steps],
-        "changes": changes,
+        "words": [word._asdict() for word in found.words],
+        "stages": [{"after": str(s.expression), "rank": s.rank or None, "found": s.found} for s in found.stages],
+        "changes": found.changes,
     }
-    return Shown(lines, lambda: data)
+    return Shown(lambda: _lines(found, pipeline), lambda: data)
 
 
-def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[tuple[str, float, int]]:
-    """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
-    final = pipeline.answer(query, 1).query
-    words = []
-    for term, weight in final.weights().items():
-        docs, tfs = index.postings(term)
-        place = int(np.searchsorted(docs, doc))
-        tf = int(tfs[place]) if place < len(docs) and docs[place] == doc else 0
-        words.append((index.corpus.surface(term), weight, tf))
-    return sorted(words, key=lambda word: -abs(word[1]))
-
-
-def _steps(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterator[Step]:
-    """Yield the rank of a document after each stage that has hits, a cut after the stage that it cuts."""
-    whole = pipeline.expression
-    stages = whole.stages if isinstance(whole, Chain) else (whole,)
-    for place, stage in enumerate(stages):
-        for last in (stage.expression, stage) if isinstance(stage, Cut) else (stage,):
-            prefix = chain((*stages[:place], last))
-            if getattr(last, "kind", "") != "expander":
-                hits = index.answer(query, index.pipeline(prefix), max(1, len(index))).hits
-                yield Step(prefix, rank_in(hits, doc), len(hits))
-
-
-def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, steps: list[Step]) -> Iterator[str]:
-    """Yield changes of depth or weight that bring a document among the first k hits."""
-    for before, after in zip(steps, steps[1:], strict=False):
-        if before.rank and not after.rank and before.rank > after.found:
-            yield f"A depth of {before.rank:,} after % lets it through to the next stage."
-    if steps[-1].rank > k:
-        yield f"With k = {steps[-1].rank:,} it is shown."
-    whole = pipeline.expression
-    last = whole.stages[-1] if isinstance(whole, Chain) else whole
-    if not isinstance(last, Blend):
-        return
-    for number, part in enumerate(last.parts):
-        weight = _weight_that_helps(pipeline, query, doc, k, number)
-        if weight is not None:
-            inner = part.expression if isinstance(part, Weighted) else part
-            parts = (*last.parts[:number], Weighted(weight, inner), *last.parts[number + 1 :])
-            changed = chain((*(whole.stages[:-1] if isinstance(whole, Chain) else ()), Blend(parts)))
-            if 0 < rank_in(index.answer(query, index.pipeline(changed), k).hits, doc) <= k:
-                yield f"With the weight {weight:g} for {inner} it is among the first {k:,}."
-
-
-def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
-    """Return the weight of one part of a blend, nearest to its present one, at which the document is among the first k.
-
-    The order of two candidates changes at one weight. The ranks of the document between these weights are counted from sorted
-    lists of them. Return None without such a weight.
-    """
-    scoring = pipeline.scorer.start(State(query))
-    if isinstance(scoring, ChainScoring):
-        scoring = scoring.last
-    assert isinstance(scoring, BlendScoring)
-    docs, _ = scoring.candidates()
-    place = np.flatnonzero(docs == doc)
-    if not len(place):
-        return None
-    parts = [(part.weight, part.scale.of(docs, scorer.scores(docs))) for part, scorer in scoring.parts]
-    weight, own = parts.pop(number)
-    others = sum((other * scores for other, scores in parts), np.zeros(len(docs)))
-    rise, gap = own[place[0]] - own, others - others[place[0]]
-    always = np.count_nonzero((rise == 0) & (gap > 0))
-    # A document that rises faster passes the other at gap / rise, and one that rises slower is passed there.
-    passes, passed = np.sort(gap[rise > 0] / rise[rise > 0]), np.sort(gap[rise < 0] / rise[rise < 0])
-    ends = np.unique(np.concatenate([passes, passed, [0.0]]))
-    ends = ends[ends >= 0]
-    tries = np.concatenate([(ends[:-1] + ends[1:]) / 2, [2 * ends[-1] + 1]])
-    above = always + (len(passes) - np.searchsorted(passes, tries)) + np.searchsorted(passed, tries)
-    good = tries[above < k]
-    if not len(good):
-        return None
-    return float(f"{good[np.abs(good - weight).argmin()]:.3g}")
+def _lines(found: Absence, pipeline: Pipeline) -> Iterator[Line]:
+    *stages, last = found.stages
+    place = f"at rank {last.rank:,} of {last.found:,}" if last.rank else f"not among the {last.found:,} found"
+    shown = f" is {place} by {pipeline}; the hits shown end at rank {found.k:,}"
+    yield line(Span(found.docno, "docno"), shown, indent=0)
+    yield line()
+    rows = [(word, round(weight, 4), tf or "missing") for word, weight, tf in found.words]
+    yield from table_lines(rows, ("word", "weight", "in the document"), [False, True, True])
+    for stage in stages:
+        where = f"at rank {stage.rank:,} of {stage.found:,}" if stage.rank else f"dropped; {stage.found:,} are left"
+        yield line(f"after {stage.expression}: {where}", indent=2)
+    for change in found.changes:
+        yield line(change, indent=2)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sublex.errors import IndexProblem
 from sublex.forms.lines import Line, Shown, line, records, table_lines
-from sublex.tools.messages import command
+from sublex.representations.stored_models import expressions_of
 
 if TYPE_CHECKING:
-    from sublex.index.entries import ModelEntry
     from sublex.pipeline.index import Index
 
 
@@ -25,25 +23,9 @@ def models(index: Index) -> Shown:
     return records(("expression", "model", "outdated"), rows)
 
 
-def named(index: Index, text: str) -> str:
-    """Return the expression of the fitted model that `text` names: itself, or that of the model with this name on disk.
-
-    Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
-    """
-    if text not in index.fitted:
-        return text
-    expression = expressions_of(index.fitted[text])[0]
-    if reason := index.outdated_models().get(text):
-        raise IndexProblem(
-            f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it; "
-            f"to remove it: {command('forget', index.path, text)}"
-        )
-    return expression
-
-
 def card(index: Index, expression: str) -> Shown:
-    """Return the description of a fitted model as Shown. The model is named by its expression or by its name on disk."""
-    facts = index.card(named(index, expression))
+    """Return the description of a fitted model as Shown."""
+    facts = index.card(expression)
     return Shown(lambda: _lines(facts), lambda: facts)
 
 
@@ -66,8 +48,3 @@ def _cell(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def expressions_of(entry: ModelEntry) -> list[str]:
-    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
-    return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from sublex.forms.lines import Line, Shown, figure_lines, line
+from sublex.forms.lines import Line, Shown, figure_lines, figures, line
 from sublex.forms.tables import Table
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def comparison(compared: Comparison) -> Shown:
     """Return a comparison as Shown."""
-    return Shown(lambda: _lines(compared), lambda: _as_json(compared))
+    return figures(compared.table(), lambda: _as_json(compared), lines=lambda: _lines(compared))
 
 
 def _lines(compared: Comparison) -> Iterator[Line]:

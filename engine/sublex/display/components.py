@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Line, Shown, Span, line
-from sublex.tools.messages import nearest
+from sublex.tools.messages import Message, Step, nearest
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Param
@@ -125,9 +125,8 @@ def _find(name: str, registry: Registry) -> list[Described]:
     if found:
         return found
     hint = nearest(name, [each.name for each in everything])
-    raise UnknownName(
-        f"No component {name or repr(name)}; {hint}{'T' if hint else 't'}o list all components: sublex components"
-    )
+    problem = f"No component {name or repr(name)}; {hint}{'T' if hint else 't'}o list all components: "
+    raise UnknownName(Message(problem, Step("components")))
 
 
 def _list_lines(listed: Sequence[Described], registry: Registry) -> Iterator[Line]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Mark, Query
-from sublex.display.query_forms import words_of
 from sublex.forms.lines import Line, Shown, Span, line, marked
+from sublex.pipeline.query_forms import words_of
 from sublex.tools.messages import cut
 
 if TYPE_CHECKING:

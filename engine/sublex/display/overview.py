@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sublex.display.card import expressions_of
 from sublex.display.terms import HEAD as TERM
 from sublex.forms.lines import Line, Shown, line, table_lines
 from sublex.forms.values import as_text
+from sublex.representations.stored_models import expressions_of
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

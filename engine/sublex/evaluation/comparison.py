@@ -14,8 +14,9 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.evaluation.input_warnings import input_warnings
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
-from sublex.evaluation.run_evaluation import Evaluation, data_frame, evaluate
+from sublex.evaluation.run_evaluation import Evaluation, evaluate
 from sublex.evaluation.systems import System
+from sublex.forms.frames import data_frame
 from sublex.forms.tables import Table
 from sublex.statistics import sentences
 from sublex.statistics.intervals import bootstrap
@@ -90,7 +91,7 @@ class Comparison:
         return np.array([evaluation.mean_of(measure) for evaluation in self.evaluations])
 
     def pairs(self, measure: str | None = None) -> list[Pair]:
-        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for how many pairs there are."""
+        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for their number."""
         name = measure or self.main
         if name not in self._pairs:
             several = len(self.systems) > 1
@@ -104,7 +105,7 @@ class Comparison:
         return {name: bootstrap(self.scores(name), level, seed=self.plan.seed) for name in self.tested}
 
     def letters(self, measure: str | None = None) -> list[sentences.Letters]:
-        """Return for each system its letter (a, b, c in order) and the letters of the systems that it beats significantly."""
+        """Return for each system its letter (a, b, c in order) and the letters of the systems that it beats."""
         letters = sentences.letters(self.pairs(measure))
         return [letters.get(name, sentences.Letters("a", ())) for name in self.names]
 
@@ -148,8 +149,7 @@ class Comparison:
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each system and a column for each measure; pandas must be installed."""
-        values = [[evaluation.mean[name] for name in self.measures] for evaluation in self.evaluations]
-        return data_frame(values, list(self.names), "system", list(self.measures))
+        return data_frame({name: self.mean(name) for name in self.measures}, ("system", self.names))
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {mean:.4f}" for name, mean in zip(self.names, self.mean(self.main), strict=True))
@@ -179,7 +179,8 @@ def compare(
     for system in systems:
         if system.name in seen:
             raise InputError(
-                f"Two systems have the name {system.name}; compare each system once, and give different systems different names."
+                f"Two systems have the name {system.name}; "
+                "compare each system once, and give different systems different names."
             )
         seen.add(system.name)
     check_level(plan.alpha)
@@ -190,13 +191,13 @@ def compare(
     notes = [*notes, *dropped, *input_warnings(systems, judged, topics, index)]
     evaluations = [evaluate(judged, system.run, measures, system.name) for system in systems]
     comparison = Comparison(systems, evaluations, judged, topics, index, plan, notes)
-    # Computed now, so that the name of an unknown test or correction is refused here and not when the result is shown.
+    # The pairs are computed now, so that an unknown test or correction is refused here and not when they are shown.
     comparison.pairs()
     return comparison
 
 
 def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
-    """Return the means, each followed by its letters; all cells are equally wide, so that the points stand in one column."""
+    """Return the means, each followed by its letters; all cells are equally wide, so that their points align."""
     width = max(map(len, letters))
     if not width:
         return [f"{mean:.4f}" for mean in means]
@@ -204,7 +205,7 @@ def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
 
 
 def _select_topics(qrels: Qrels, topics: Topics) -> tuple[Qrels, list[str]]:
-    """Return the judgements of these topics, and a note if other topics are judged; refuse if no topic is judged."""
+    """Return the judgements of these topics, and a note if other topics are judged. Raise InputError if none is judged."""
     wanted = [topic.qid for topic in topics]
     known = set(wanted)
     qids = [qid for qid in qrels if qid in known]

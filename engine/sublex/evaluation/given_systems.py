@@ -42,7 +42,7 @@ class Setup:
 
 
 def systems_of(given: Any, setup: Setup) -> list[System]:
-    """Return a system for each thing given: one, several, or a dictionary of several by name. Runs are cut at k hits per topic."""
+    """Return the systems that the user gives: one, several, or a dictionary of several by name. Runs are cut at k hits."""
     if _is_one(given):
         return [system_of(given, setup)]
     if isinstance(given, Mapping):
@@ -60,7 +60,7 @@ def systems_of(given: Any, setup: Setup) -> list[System]:
 
 
 def _is_one(given: Any) -> bool:
-    """Return whether this is a single system; a dictionary is one if it holds dictionaries of scores."""
+    """Return whether the user gives a single system; a dictionary is one if it holds dictionaries of scores."""
     if isinstance(given, Run) or not isinstance(given, Mapping):
         one = (str, os.PathLike, Expression, Pipeline, Run)
         return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")

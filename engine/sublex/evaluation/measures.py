@@ -25,7 +25,6 @@ TREC_NAMES = (
     "num_rel_ret", "success_5", "iprec_at_recall_0.10", "infAP", "set_F", "set_P", "set_recall", "set_map", "official",
 )  # fmt: skip
 
-
 # A trec_eval name with its cutoffs, such as ndcg_cut_10 or P.5,10.
 _TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?")
 
@@ -33,8 +32,8 @@ _TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?
 def parse_measures(names: Iterable[str]) -> list[Measure]:
     """Return the measures with these names, each once, in order.
 
-    A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for several measures.
-    Raise InputError for an unknown name and for a measure that cannot be computed.
+    A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for several
+    measures. Raise InputError for an unknown name and for a measure that cannot be computed.
     """
     chosen = dict.fromkeys(measure for name in names for part in name.split() for measure in _parse_one(part))
     if not chosen:

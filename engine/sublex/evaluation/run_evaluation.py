@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import LARGEST_SCORE
-from sublex.errors import InputError, MissingExtra
+from sublex.errors import InputError
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
+from sublex.forms.frames import data_frame
 from sublex.forms.tables import Table
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import LARGEST_GRADE
@@ -70,7 +71,7 @@ class Evaluation:
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each topic and a column for each measure; pandas must be installed."""
-        return data_frame(self.values, list(self.qids), "topic", list(self.measures))
+        return data_frame(dict(zip(self.measures, self.values.T, strict=True)), ("topic", self.qids))
 
     def _repr_html_(self) -> str:
         return Table(["run", *self.measures], [[self.name, *format_values(self.mean.values(), self.counts)]]).html()
@@ -108,24 +109,15 @@ def evaluate(
 
 
 def format_values(values: Iterable[float], counts: Iterable[bool], digits: int = 4) -> list[str]:
-    """Return values as text: counts as whole numbers, other measures with this number of decimals."""
+    """Return values as text: counts as whole numbers, other measures with `digits` decimals."""
     return [f"{value:.0f}" if counted else f"{value:.{digits}f}" for value, counted in zip(values, counts, strict=True)]
-
-
-def data_frame(values: Any, index: Sequence[str], index_name: str, columns: Sequence[str]) -> Any:
-    """Return a DataFrame of these values; raise MissingExtra if pandas is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtra("A DataFrame", "pandas") from None
-    return pandas.DataFrame(values, pandas.Index(index, name=index_name), columns)
 
 
 def _topic_reader(table: NumbersByTopic) -> Callable[[str], dict[str, Any]]:
     """Return a function from a topic's id to a new dictionary of its docnos and numbers."""
     if not isinstance(table, Columns):
         return lambda qid: _checked_copy(qid, table[qid])
-    # Decoded once, so that a docno is one Python string however many topics have it.
+    # All docnos are decoded once, so that a docno is one Python string in all topics that have it.
     names = table.docnos.tolist()
 
     def read(qid: str) -> dict[str, Any]:
@@ -146,7 +138,7 @@ def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str, dict]) -> np.ndarray:
-    """Return the values, topics × measures, and 0 for a topic without hits. May add a document to topics of `qrels`."""
+    """Return the values, topics × measures; they are 0 for a topic without hits. `qrels` may get another document."""
     import ir_measures
 
     rows = {qid: row for row, qid in enumerate(qrels)}

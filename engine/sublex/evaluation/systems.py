@@ -79,8 +79,7 @@ def run_system(
 
     run = index.run(topics, pipeline, k, workers, each=count)
     if sum(seconds) < WARM_LIMIT:
-        # The first pass looks terms up for the first time, and the first pipeline loads code that the others use too.
-        # A second pass gives times that can be compared.
+        # The first pass looks terms up and loads code for the first time. Times of a second pass can be compared.
         seconds.clear()
         index.run(topics, pipeline, k, workers, each=lambda answer: seconds.append(answer.seconds))
     milliseconds = np.array(seconds, np.float32) * 1000
@@ -100,7 +99,7 @@ def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Director
 
 
 def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) -> System | None:
-    """Return the cached run, or None if it is missing or damaged. Reading marks it as used now."""
+    """Return the cached run, and mark it as used now; None if it is missing or damaged."""
     stored = derived.read(path)
     if stored is None:
         return None

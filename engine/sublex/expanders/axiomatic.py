@@ -10,7 +10,7 @@ import numpy as np
 import xxhash
 
 from sublex.contracts.base import Context, Query
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, normalise
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms, normalise
 from sublex.language.parameters import Declared, parameter
 
 # The spelling of terms that Anserini's AxiomReranker selects.
@@ -46,7 +46,7 @@ class Axiomatic(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         original = normalise(query.weights(), 1)
-        known = {term: n for term, n in zip(original, context.numbers([*original]), strict=True) if n >= 0}
+        known = known_terms(context, original)
         if not len(context.docs) or not known:
             return query
         pool = FeedbackDocuments.read(context, self._pool(original, context))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.contracts.base import Context, Query
-from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms
 from sublex.language.parameters import Declared, parameter
 
 # The spelling of expansion terms: Anserini's, with at least one letter.
@@ -38,7 +38,7 @@ class BM25PRF(Declared):
         if not len(documents.terms):
             return query
         original = query.weights()
-        known = {term: n for term, n in zip(original, context.numbers([*original]), strict=True) if n >= 0}
+        known = known_terms(context, original)
         numbers, size = np.array([*known.values()], np.int64), len(documents.lengths)
         counts = dict(zip(documents.terms.tolist(), documents.document_counts().tolist(), strict=True))
         r = np.array([counts.get(n, 0) for n in known.values()], float)

@@ -1,7 +1,4 @@
-"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts.
-
-G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow, 2003.
-"""
+"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts."""
 
 from __future__ import annotations
 
@@ -23,9 +20,9 @@ class Divergence(Declared):
 
     The feedback documents are taken as one bag of words, and `weight` gives each of its terms a weight. These weights
     are scaled. With beta, the heaviest term gets the weight beta. Without beta ("parameter-free"), the weights are
-    divided by the weight of the heaviest term if the feedback documents held all its occurrences. The query's weights
-    are divided by the largest of them; then the scaled weights of the selected terms are added. With `trust`, the scaled
-    weights are first multiplied by `FeedbackDocuments.coverage` to the power of `trust`.
+    divided by the weight that the heaviest term would have if it occurred in the feedback documents alone. With `trust`,
+    the scaled weights are multiplied by `FeedbackDocuments.coverage` to the power of `trust`. The query's weights are
+    divided by the largest of them, and the scaled weights of the selected terms are added to them.
     """
 
     docs: int = parameter(3, "The number of feedback documents.", (1, 10_000))

@@ -6,7 +6,7 @@ Feedback documents are the documents from which an expander takes terms, as a ru
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -44,11 +44,11 @@ class FeedbackDocuments(NamedTuple):
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
     def coverage(self, context: Context, query: Query) -> float:
-        """Return how much of the query the documents hold: the share of its terms, weighted by idf, in the mean of the documents.
+        """Return the share of the query's terms that a document holds, weighted by idf, as the mean over the documents.
 
         Terms that no document of the collection holds are left out. The idf of a term is ln(1 + N / df).
         """
-        known = np.array([number for number in context.numbers([*query.weights()]) if number >= 0], np.int64)
+        known = np.array([*known_terms(context, query.weights()).values()], np.int64)
         if not len(known) or not len(self.lengths):
             return 0.0
         idf = np.log1p(context.collection.docs / context.stats(known).df)
@@ -101,6 +101,11 @@ class FeedbackDocuments(NamedTuple):
         order = np.argsort(-merits, kind="stable")[:number]
         order = order[merits[order] > 0]
         return dict(zip(context.names(self.terms[order]), weights[order].tolist(), strict=True))
+
+
+def known_terms(context: Context, terms: Collection[str]) -> dict[str, int]:
+    """Return the numbers of those of the terms that a document of the collection holds."""
+    return {term: number for term, number in zip(terms, context.numbers([*terms]), strict=True) if number >= 0}
 
 
 def normalise(weights: Mapping[str, float], power: int) -> dict[str, float]:

@@ -28,7 +28,7 @@ class RM3(Declared):
     N. Abdul-Jaleel et al., UMass at TREC 2004: Novelty and HARD.
 
     Each feedback document divides its score among its `terms` most frequent terms, in proportion to their frequencies.
-    The model's weight of a term is the sum of what it gets from all documents. With `variant=terrier`, a document
+    The model's weight of a term is the sum of its shares in all documents. With `variant=terrier`, a document
     divides the exponential of its score among all its terms; terms that only one document of the collection holds are
     not selected.
 

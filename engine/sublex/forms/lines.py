@@ -7,17 +7,18 @@ that steers a terminal.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from sublex.forms.tables import Table
 from sublex.forms.values import as_text
-from sublex.tools.messages import one_line
+from sublex.tools.messages import Step, one_line
 
 # Columns that must remain for the text beside an indent; otherwise the indent is smaller.
 LEAST_TEXT = 20
-# Characters that remain of a cell of a table at least, when it is shortened.
+# The fewest characters of a cell of a table that is shortened.
 LEAST_CELL = 8
 
 
@@ -56,6 +57,9 @@ class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
     Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
+    `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has functions that
+    make the text of files, by endings such as ".html"; `about` says in the message of a written file what the file shows.
+    `code` is not 0 if the answer is no. `step` names the operation that gives the same on the command line, if it is another.
     """
 
     def __init__(
@@ -65,9 +69,16 @@ class Shown:
         head: Sequence[str] = (),
         rows: Sequence[Sequence[Any]] = (),
         notes: Sequence[str] = (),
+        *,
+        forms: Mapping[str, Callable[[], Any]] | None = None,
+        files: Mapping[str, Callable[[], str]] | None = None,
+        about: str = "",
+        code: int = 0,
+        step: Step | None = None,
     ):
         self._lines, self._data = lines, data
         self.head, self.rows, self.notes = head, rows, notes
+        self.forms, self.files, self.about, self.code, self.step = forms or {}, files or {}, about, code, step
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -79,10 +90,26 @@ class Shown:
         """The result as a value for JSON."""
         return self._data()
 
+    def between(self, above: Sequence[Line] = (), below: Sequence[Line] = (), notes: Sequence[str] = ()) -> Shown:
+        """Return the result with further lines above and below its own, and with further notes."""
+        other = copy(self)
+        other.__dict__.pop("lines", None)
+        other._lines, other.notes = lambda: [*above, *self.lines, *below], [*self.notes, *notes]
+        return other
+
+    def offers(self, form: str) -> bool:
+        """Return whether the result has a form besides its lines."""
+        return form == "json" or form in self.forms or (form in ("csv", "spreadsheet") and bool(self.head))
+
     def compute(self, form: str) -> None:
         """Compute now what a face will print: the lines, and with the form "json" the data."""
         for part in ("lines", "data") if form == "json" else ("lines",):
             getattr(self, part)
+
+
+def sentence(text: str, **options: Any) -> Shown:
+    """Return a sentence as Shown; as JSON it is a string."""
+    return Shown(lambda: [line(text, indent=0)], lambda: text, **options)
 
 
 def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column] = ()) -> Line:
@@ -139,10 +166,27 @@ def figure_lines(table: Table) -> list[Line]:
     return table_lines(table.rows, table.head, right, table.bold)
 
 
-def wrapped(long: Line, width: int) -> Iterator[Line]:
-    """Yield a line cut to a width of so many columns, at blanks; a line that is never wrapped comes as it is.
+def figures(
+    table: Table,
+    data: Callable[[], Any],
+    exact: Callable[[], Table] | None = None,
+    notes: Sequence[str] = (),
+    lines: Callable[[], Iterable[Line]] | None = None,
+) -> Shown:
+    """Return a table of figures as Shown, in all forms that `Table` has.
 
-    The cells of a table are shortened first, by the same number in each row.
+    `exact` makes a table with more digits for CSV, and `lines` makes other lines for people.
+    """
+    exact = exact or (lambda: table)
+    own: dict[str, Callable[[], str]] = {"markdown": table.markdown, "latex": table.latex}
+    own |= {"csv": lambda: exact().csv(), "spreadsheet": lambda: exact().spreadsheet()}
+    return Shown(lines or (lambda: figure_lines(table)), data, table.head, table.rows, notes, forms=own)
+
+
+def wrapped(long: Line, width: int) -> Iterator[Line]:
+    """Yield the lines of at most `width` characters into which a line is cut at blanks.
+
+    The cells of a table are shortened first, to the same widths in each row. A line without an indent is not cut.
     """
     if long.columns:
         long = _shortened(long, width)
@@ -163,7 +207,7 @@ def _shortened(row: Line, width: int) -> Line:
     """Return a row of a table with cells short enough for a width, if that is possible."""
     widths = [column.width for column in row.columns]
     if row.indent is not None:
-        # The last column is wrapped, and needs no more than this.
+        # The last column is wrapped, so a few characters suffice.
         widths[-1] = min(widths[-1], LEAST_TEXT)
     gaps = row.columns[-1].begin + row.columns[-1].width - sum(column.width for column in row.columns)
     excess = sum(widths) + gaps - width
@@ -186,7 +230,7 @@ def _shortened(row: Line, width: int) -> Line:
 
 
 def _cut(spans: list[Span], size: int) -> list[Span]:
-    """Return the spans of a cell cut to so many characters; a cell that loses letters ends with …."""
+    """Return the spans of a cell cut to `size` characters; a cell that loses letters ends with an ellipsis."""
     text = "".join(span.text for span in spans)
     if len(text.rstrip()) <= size:
         return list(_part(spans, 0, size))

@@ -1,26 +1,27 @@
-"""HTML pages of models: the frame around a page, and the escaping of texts in it; and graphs as GraphML.
+"""HTML pages of models, their texts, and graphs as GraphML.
 
-A page needs no other file and no network, and bears the mark by which Sublex knows a page of its own.
+A page needs no other file and no network, and has the mark by which Sublex recognises its own pages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
 
 from sublex.tools.messages import one_line
 
-# Stands at the head of every page that Sublex writes. A file that holds it may be replaced by another page.
+# The mark in the head of every page that Sublex writes. A file with the mark may be replaced by another page.
 PAGE_MARK = '<meta name="generator" content="Sublex">'
 
 
 def escaped(text: str) -> str:
-    """Return a text for an HTML page or SVG: on one line, without control characters, and with special characters escaped."""
-    return escape(one_line(text))
+    """Return a text for an HTML page or SVG: on one line, without control characters, with special characters escaped."""
+    import html
+
+    return html.escape(one_line(text))
 
 
 def html_page(title: str, style: str, body: str) -> str:
-    """Return an HTML page with a heading. `title` is any text; `style` is CSS and `body` HTML, whose texts have to be escaped."""
+    """Return an HTML page with a heading. `title` is any text, `style` CSS, and `body` HTML, whose texts have to be escaped."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -44,8 +45,8 @@ def graphml_file(
 ) -> str:  # fmt: skip
     """Return a graph as GraphML, with the mark of pages. `name` and the texts of nodes have to be escaped.
 
-    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels` name the texts and
-    the values.
+    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels` name the
+    texts and the values.
     """
     text, value = labels
     kind = "directed" if directed else "undirected"

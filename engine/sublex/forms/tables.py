@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sublex.forms.pages import escaped
 from sublex.tools.messages import one_line
 
 _LATEX = str.maketrans(
@@ -20,8 +21,6 @@ _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>[]!"})
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|(?<=\w)@(?=[\w-]+\.\w)", re.IGNORECASE)
 # Characters with which a spreadsheet begins a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
 # Rows of a long list that a notebook shows.
 ROWS_SHOWN = 10
 
@@ -61,8 +60,8 @@ class Table(NamedTuple):
             styles = ("" if k < self.labels else ' style="text-align:right"' for k in range(len(self.head)))
             return "".join(f"<{tag}{style}>{cell}</{tag}>" for cell, style in zip(cells, styles, strict=True))
 
-        head = row("th", map(_in_html, self.head))
-        body = "".join(f"<tr>{row('td', line)}</tr>\n" for line in self._body(_in_html, "<b>{}</b>", "<sup>{}</sup>"))
+        head = row("th", map(escaped, self.head))
+        body = "".join(f"<tr>{row('td', line)}</tr>\n" for line in self._body(escaped, "<b>{}</b>", "<sup>{}</sup>"))
         return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n"
 
     def csv(self) -> str:
@@ -70,7 +69,7 @@ class Table(NamedTuple):
         return as_csv(self.head, self.rows)
 
     def spreadsheet(self) -> str:
-        """Return the table as comma-separated values, of which a spreadsheet reads none as a formula."""
+        """Return the table as comma-separated values, without texts that a spreadsheet reads as formulas."""
         return as_csv(self.head, self.rows, self.labels)
 
     def _body(self, escape: Callable[[str], str], bold: str, raised: str) -> list[list[str]]:
@@ -87,10 +86,10 @@ class Table(NamedTuple):
 
 
 def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> str:
-    """Return the HTML of the first rows of a list of `count` rows, with a caption, and how many rows are left out."""
+    """Return the HTML of the first rows of a list of `count` rows, with a caption and the number of rows left out."""
     shown = rows[:ROWS_SHOWN]
     more = f"<p>… and {count - len(shown):,} more</p>\n" if count > len(shown) else ""
-    return f"<p>{_in_html(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"
+    return f"<p>{escaped(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"
 
 
 def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]], formulas: int = 0) -> str:
@@ -115,12 +114,6 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]], formulas: int = 0
 
 def _in_markdown(text: str) -> str:
     return _ADDRESS.sub(r"\\\g<0>", one_line(text).translate(_MARKDOWN))
-
-
-def _in_html(text: str) -> str:
-    import html
-
-    return html.escape(one_line(text))
 
 
 def _in_latex(text: str) -> str:

@@ -23,7 +23,7 @@ from sublex.index.components.texts import CACHED_FRAMES, TextFrame, TextsReader
 from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
 from sublex.language.plugins import Registry
-from sublex.tools.messages import command, counted, one_line
+from sublex.tools.messages import Step, counted, one_line
 
 # Documents whose texts are read together.
 FRAME_DOCS = 64
@@ -53,7 +53,7 @@ class Attachment:
         return self._problem()
 
     def _problem(self) -> str | None:
-        again = command("attach", self.root, f"{self.backend}:PATH", "--refresh")
+        again = Step("attach", self.root, f"{self.backend}:PATH", refresh=True)
         if self.place is None:
             return (
                 f"{self.root} was attached to a {self.backend} index elsewhere, so there are no texts and no retrievers; "
@@ -72,10 +72,9 @@ class Attachment:
                 trusted = " --trust" if backend.runs_code else ""
                 return f"The {self.backend} index {self.place.path} is not there; if it has moved: {again}{trusted}"
             return str(error)
-        trust = ("--trust",) if backend.runs_code else ()
         return (
             f"The {self.backend} index {self.place.path} has changed since it was attached; "
-            f"to read it again: {command('attach', self.root, '--refresh', *trust)}"
+            f"to read it again: {Step('attach', self.root, refresh=True, trust=backend.runs_code)}"
         )
 
     @property
@@ -109,7 +108,7 @@ class Attachment:
                     opened.close()
                     raise IndexProblem(
                         f"{self.root} mirrors {counted(self._docs, 'document')}, and {self.place.path} has {opened.docs:,}; "
-                        f"read it again: {command('attach', self.root, '--overwrite', f'{self.backend}:{self.place.path}')}"
+                        f"read it again: {Step('attach', self.root, f'{self.backend}:{self.place.path}', overwrite=True)}"
                     )
                 weakref.finalize(self, opened.close)
                 self._opened = opened
@@ -164,8 +163,7 @@ def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
     """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
     if attached := manifest.attached:
         place = place_of(root, attached.id)
-        trust = ("--trust",) if place and place.trusted else ()
+        again = Step("attach", root, refresh=True, trust=place is not None and place.trusted)
         raise IndexProblem(
-            f"{root} mirrors a {attached.backend} index, so Sublex cannot {what}; change that index, "
-            f"then run {command('attach', root, '--refresh', *trust)}"
+            f"{root} mirrors a {attached.backend} index, so Sublex cannot {what}; change that index, then run {again}"
         )

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from sublex.errors import IndexProblem, InputError
-from sublex.tools.messages import command, nearest
+from sublex.tools.messages import Step, nearest
 
 
 def index_home() -> Path:
@@ -56,7 +56,7 @@ def existing_path(name: str) -> Path:
         raise IndexProblem(f"Several indexes are called {name}; write {' or '.join(each.name for each in found)}.")
     hint = nearest(name, [folder.name for folder in known_indexes()])
     if hint:
-        raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {command('indexes')}")
+        raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {Step('indexes')}")
     return path
 
 

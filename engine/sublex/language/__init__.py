@@ -1,4 +1,4 @@
-"""The language of expressions: trees, their text, the parameters of components, and the registry in which names are looked up."""
+"""The language of expressions: trees, their text, parameters of components, and the registry that looks up names."""
 
 from sublex.language import operands
 

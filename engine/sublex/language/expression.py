@@ -10,7 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import singledispatch
 from numbers import Integral
 from typing import Any, ClassVar
@@ -25,7 +25,7 @@ Change = Callable[[Any], Any]
 
 
 class Expression:
-    """A node of an expression tree.
+    """A node of an expression tree, a dataclass whose fields are its children and names.
 
     The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.
     """
@@ -36,11 +36,18 @@ class Expression:
 
     def children(self) -> Iterable[Any]:
         """Return everything that the node contains, in reading order: expressions, numbers, tuples, texts."""
-        raise NotImplementedError
+        for value in (getattr(self, part.name) for part in fields(self)):  # type: ignore[arg-type]
+            yield from value if isinstance(value, tuple) else (value,)
 
     def map(self, change: Change) -> Expression:
-        """Return a copy of the node with `change` applied to each of its children, in reading order."""
-        raise NotImplementedError
+        """Return a copy of the node with `change` applied to each of its children but for names, in reading order."""
+
+        def changed(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(change, value))
+            return value if isinstance(value, str) else change(value)
+
+        return type(self)(*(changed(getattr(self, part.name)) for part in fields(self)))  # type: ignore[arg-type]
 
     def __rshift__(self, other: object) -> Expression:
         return chain((self, operand(other, ">>")))
@@ -69,7 +76,10 @@ class Expression:
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Return what a value beside an operator stands for: an expression, or a weight before `*`. `operands.py` knows texts and functions."""
+    """Return what a value beside an operator stands for: an expression, or a weight before `*`.
+
+    `operands.py` registers texts and functions.
+    """
     raise NotImplementedError
 
 
@@ -98,7 +108,8 @@ class Range:
 class Call(Expression):
     """A component by name, `name(value, parameter=value)`.
 
-    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a call with its registration.
+    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a call with
+    its registration.
     """
 
     binds = 4
@@ -142,12 +153,6 @@ class Cut(Expression):
     def __str__(self) -> str:
         return f"{_within(self.expression, 4)} % {self.depth}"
 
-    def children(self) -> Iterable[Any]:
-        return (self.expression, self.depth)
-
-    def map(self, change: Change) -> Cut:
-        return Cut(change(self.expression), change(self.depth))
-
 
 @dataclass(frozen=True, eq=False)
 class Weighted(Expression):
@@ -175,12 +180,6 @@ class Weighted(Expression):
         """Cut the weighted expression: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
         return Weighted(self.weight, Cut(self.expression, depth))
 
-    def children(self) -> Iterable[Any]:
-        return (self.weight, self.expression)
-
-    def map(self, change: Change) -> Weighted:
-        return Weighted(change(self.weight), change(self.expression))
-
 
 @dataclass(frozen=True, eq=False)
 class Blend(Expression):
@@ -192,12 +191,6 @@ class Blend(Expression):
     def __str__(self) -> str:
         return " + ".join(_within(part, 2) for part in self.parts)
 
-    def children(self) -> Iterable[Any]:
-        return self.parts
-
-    def map(self, change: Change) -> Blend:
-        return Blend(tuple(map(change, self.parts)))
-
 
 @dataclass(frozen=True, eq=False)
 class Chain(Expression):
@@ -208,12 +201,6 @@ class Chain(Expression):
 
     def __str__(self) -> str:
         return " >> ".join(_within(stage, 1) for stage in self.stages)
-
-    def children(self) -> Iterable[Any]:
-        return self.stages
-
-    def map(self, change: Change) -> Chain:
-        return Chain(tuple(map(change, self.stages)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,15 +214,9 @@ class Normalised(Expression):
     def __str__(self) -> str:
         return f"{self.normaliser}({self.expression})"
 
-    def children(self) -> Iterable[Any]:
-        return (self.expression,)
-
-    def map(self, change: Change) -> Normalised:
-        return Normalised(self.normaliser, change(self.expression))
-
 
 def chain(stages: Iterable[Expression]) -> Expression:
-    """Return a chain of the stages; a chain among the stages is replaced by its own stages, and a single stage is returned as it is."""
+    """Return a chain of the stages. Chains among them are flattened, and a single stage is returned as it is."""
     flat: list[Expression] = []
     for stage in stages:
         flat += stage.stages if isinstance(stage, Chain) else [stage]
@@ -273,8 +254,16 @@ def ranges(expression: Expression) -> list[Range]:
 
 def fill(expression: Expression, numbers: Iterable[float]) -> Expression:
     """Return the expression with its ranges replaced by numbers, in reading order."""
-    following: Iterator[float] = iter(numbers)
-    return _each_range(expression, lambda _: next(following))
+    following = iter(numbers)
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, Range):
+            return next(following)
+        if isinstance(value, tuple):
+            return tuple(map(filled, value))
+        return value.map(filled) if isinstance(value, Expression) else value
+
+    return filled(expression)
 
 
 def no_ranges(expression: Expression) -> Expression:
@@ -294,16 +283,11 @@ def _contents(value: Any) -> Iterator[Any]:
         yield from _contents(child)
 
 
-def _each_range(value: Any, change: Callable[[Range], Any]) -> Any:
-    if isinstance(value, Range):
-        return change(value)
-    if isinstance(value, tuple):
-        return tuple(_each_range(item, change) for item in value)
-    return value.map(lambda inner: _each_range(inner, change)) if isinstance(value, Expression) else value
-
-
 def _plain(value: Any) -> Any:
-    """Replace a call without parameters by its name: only the declared parameter tells whether a word is a name or a text."""
+    """Return a value with each call without parameters replaced by its name.
+
+    Only the declaration of a parameter tells whether a lone word is the name of a component or a text.
+    """
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))
     return value.name if type(value) is Call and not value.args and not value.params else value

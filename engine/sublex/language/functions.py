@@ -124,7 +124,8 @@ class Function(Expression):
         if len(wrong):
             value, docno = scores[wrong[0]], docnos[wrong[0]]
             raise PluginError(
-                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; scores have to be finite float32 numbers."
+                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; "
+                "scores have to be finite float32 numbers."
             )
         return scores
 
@@ -170,7 +171,7 @@ class Transformer(Function):
 
 
 def _frame(query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> Any:
-    """Return the documents as a PyTerrier frame: qid, query and docno, the stored texts, and scores and ranks if there are any."""
+    """Return the documents as a PyTerrier frame: qid, query and docno, the stored texts, and known scores and ranks."""
     number = len(documents)
     columns: dict[str, Any] = {"qid": ["1"] * number, "query": [query] * number}
     columns["docno"] = [document.docno for document in documents]

@@ -120,14 +120,15 @@ def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:
 
 
 def printed(name: str, params: Iterable[Param], values: Mapping[str, Any]) -> str:
-    """Return the printed form of a component: required values first, without names, then `name=value` for each parameter
-    that differs from its default, as in `fisher(k=4)`.
+    """Return the printed form of a component, such as `fisher(k=4)`.
+
+    Required values come first, without names, then `name=value` for each parameter that differs from its default.
     """
     return str(canonical_call(name, [(param, param.default) for param in params], values))
 
 
 def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Mapping[str, Any]) -> Call:
-    """Return the call that `printed` prints; `declared` pairs each parameter with its resolved default."""
+    """Return a call in canonical form; `declared` pairs each parameter with its resolved default."""
     args: list[Any] = []
     differing: dict[str, Any] = {}
     for param, default in declared:

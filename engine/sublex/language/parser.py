@@ -155,8 +155,8 @@ class _Parser:
         self.at += matches
         return matches
 
-    def need(self, mark: str, what: str) -> None:
-        """Move behind this mark. Raise _Unreadable, with `what` as the expected text, when the token is another one."""
+    def require(self, mark: str, what: str) -> None:
+        """Move behind this mark. Raise _Unreadable, which says that `what` is expected, if the token is another one."""
         if not self.accept(mark):
             self.expected(what)
 
@@ -191,7 +191,7 @@ class _Parser:
         if self.now.kind not in ("number", "range"):
             return self.cut()
         weight = self.literal()
-        self.need("*", "* and a name")
+        self.require("*", "* and a name")
         return Weighted(weight, self.cut())
 
     def cut(self) -> Expression:
@@ -208,7 +208,7 @@ class _Parser:
         if not self.accept("("):
             return self.call("a name or (")
         inner = self.nested(self.pipeline)
-        self.need(")", ">>, + or )")
+        self.require(")", ">>, + or )")
         return inner
 
     def call(self, what: str = "a name") -> Call:
@@ -236,7 +236,7 @@ class _Parser:
                 args.append(self.value())
             if self.accept(")"):
                 return
-            self.need(",", ", or )")
+            self.require(",", ", or )")
 
     def value(self) -> Any:
         if self.accept("["):
@@ -253,7 +253,7 @@ class _Parser:
         items: list[Any] = []
         while not self.accept("]"):
             if items:
-                self.need(",", ", or ]")
+                self.require(",", ", or ]")
             items.append(self.value())
         return tuple(items)
 

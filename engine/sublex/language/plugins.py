@@ -18,7 +18,7 @@ import pluggy
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
 from sublex.errors import PluginError, UnknownName
-from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised
+from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised, walk
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.tools.messages import in_short, unknown
@@ -56,9 +56,9 @@ class Registration(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Component(Call):
-    """A call that was resolved: the component it names, with a value for every parameter.
+    """A resolved call: the component that it names, with a value for every parameter.
 
-    `args` and `params` are those of the canonical form: what must be given, and what differs from the declared defaults.
+    `args` and `params` are in canonical form: the required values, and the values that differ from the declared defaults.
     """
 
     registration: Registration
@@ -79,16 +79,12 @@ class Component(Call):
 
 def components_in(node: Expression) -> Iterator[Component]:
     """Yield the components of a resolved expression, with those in the parameters of others."""
-    if isinstance(node, Component):
-        yield node
-    for child in node.children():
-        if isinstance(child, Expression):
-            yield from components_in(child)
+    return (part for part in walk(node) if isinstance(part, Component))
 
 
 @dataclass
 class Plugin:
-    """An entry point of the group `sublex`: its distribution, its hooks and what it registered, or why it failed."""
+    """An entry point of the group `sublex`: its distribution, its hooks and registrations, or why it failed."""
 
     name: str
     module: str
@@ -131,7 +127,7 @@ class Registry:
         return [point.module for point in self._points]
 
     def plugin(self, name: str) -> Plugin:
-        """Return the plugin that a registration names. Other plugins are not loaded for this."""
+        """Return the loaded plugin of this name, such as a registration names it."""
         return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)
 
     def miss(self, name: str, error: str) -> None:
@@ -139,7 +135,7 @@ class Registry:
         self._absent.append(Plugin(name, "", error=error))
 
     def _load_for(self, kinds: Iterable[str]) -> None:
-        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, and another may any."""
+        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, others may any."""
         # Several threads may look names up; a plugin is loaded once.
         with self._lock:
             for place, point in enumerate(self._points):
@@ -204,9 +200,9 @@ class Registry:
         return sorted({name for named_kind, name in self._names if named_kind in _kinds(kind)})
 
     def find(self, kind: str, name: str) -> Registration:
-        """Return the registration of `name` or `plugin:name`, whatever its case. Raise UnknownName if not exactly one has it.
+        """Return the registration of `name` or `plugin:name`, whatever its case.
 
-        A name that is written as it was registered goes before one that differs in case.
+        A registration in the same case goes before others. Raise UnknownName for none or several.
         """
         plugin, _, short = name.rpartition(":")
         alike = [r for r in self._registrations(kind, short) if plugin.casefold() in ("", r.plugin.casefold())]
@@ -226,11 +222,11 @@ class Registry:
 
     def version(self, registration: Registration) -> str:
         """Return the name and version of the distribution that registered a component."""
-        plugin = next(plugin for plugin in self._loaded.values() if plugin.name == registration.plugin)
+        plugin = self.plugin(registration.plugin)
         return f"{plugin.distribution} {plugin.version}".strip()
 
     def _unknown(self, kind: str, name: str) -> str:
-        """Return the message for an unknown name. It names the plugins that failed to load: one of them may have offered it."""
+        """Return the message for an unknown name. A plugin that failed to load may have it, so the message names these."""
         if name == FUNCTION:
             return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
         failed = [plugin for plugin in self.plugins if plugin.error]
@@ -246,7 +242,7 @@ class Registry:
         return self.resolve(kind, parse_call(text)).make()
 
     def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
-        """Return the printed form of an object that was made by a name with parameters: its own, or that of the call."""
+        """Return the printed form of an object that a name with parameters made: its own `str`, or else the call."""
         has_own = type(made).__str__ is not object.__str__
         return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
 
@@ -294,10 +290,8 @@ class Registry:
         """
         # All plugins are loaded, because any of them may implement the hook.
         named = {plugin.name: plugin for plugin in self.plugins}
-        return [
-            (named[impl.plugin_name], partial(_call, impl))
-            for impl in getattr(self._manager.hook, name).get_hookimpls()
-        ]
+        implementations = getattr(self._manager.hook, name).get_hookimpls()
+        return [(named[each.plugin_name], partial(_call, each)) for each in implementations]
 
 
 def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
@@ -310,9 +304,10 @@ def _kinds(kind: str) -> tuple[str, ...]:
 
 
 def load(builtin: bool = True) -> Registry:
-    """Load the installed plugins, or only the built-in ones and those that SUBLEX_PLUGINS lists (entry points, comma-separated).
+    """Return the registry of the installed plugins.
 
-    With `builtin=False`, the built-in plugins are not loaded. They import NumPy.
+    If the variable SUBLEX_PLUGINS lists entry points, separated by commas, they are the only ones beside the built-in.
+    With `builtin=False`, the built-in plugins, which import NumPy, are left out.
     """
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}

@@ -41,7 +41,6 @@ from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.representations.resources import Resources
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
@@ -54,12 +53,12 @@ KEPT = 64
 
 
 class Composer:
-    """Makes the stages of expressions for one snapshot; expressions that name the same ranker or model share it."""
+    """Makes the pipelines of expressions on one snapshot; expressions that name the same ranker or model share it."""
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
         self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
         self.term_table = TermTable(snapshot)
-        self._namer = Namer(self.registry, Resources(snapshot.path, snapshot.manifest))
+        self._namer = Namer(snapshot.path, snapshot.manifest, self.registry)
         self._pipelines: dict[tuple[str, str], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
         self._models: dict[tuple[str, ...], LoadedModel] = {}
@@ -68,13 +67,13 @@ class Composer:
         self._lock = Lock()
 
     def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
-        """Return the pipeline of an expression. It is made on first use, and again when a file that it names has changed."""
+        """Return the pipeline of an expression, made on first use, and again when a file that it names has changed."""
         printed = _printed(expression)
         if printed is None:
             return self._made(expression, profile).pipeline
         key = printed, profile.name
         with self._lock:
-            # A pipeline that is asked for becomes the last that is dropped.
+            # Pipelines are dropped in the order of this dictionary, so this one becomes the last.
             if kept := self._pipelines.pop(key, None):
                 self._pipelines[key] = kept
         if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
@@ -99,9 +98,9 @@ class Composer:
         return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
-        """Return what the hits depend on beside the index: the code and the state of each model, retriever and function.
+        """Return the code and the state of each model, retriever and function, on which hits depend beside the index.
 
-        A model's state is its fingerprint and how many documents it does not cover; a retriever's is that of the foreign index.
+        The state of a model is its fingerprint and its number of uncovered documents; that of a retriever is the foreign index's.
         """
         found = {}
         for component in self.fitted_components(resolved):
@@ -117,7 +116,7 @@ class Composer:
 
     def _files(self, resolved: Expression) -> dict[str, str]:
         """Return the hashes of the resources that a resolved expression names."""
-        components = [node for node in walk(resolved) if isinstance(node, Component)]
+        components = components_in(resolved)
         values = (c.values[p.name] for c in components for p in c.registration.params if p.type is Resource)
         return self._hashes(value for value in values if value is not None)
 
@@ -248,10 +247,10 @@ class _Composition:
             case Chain(stages=nodes):
                 before, last = [self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node)
                 return Scorer(partial(ChainScoring, before, last), (*before, last)[0].finds)
-            case Blend(parts=parts):
-                return self.blend(parts, node)
-            case Weighted():
-                return self.blend((node,), node)
+            case Blend() | Weighted():
+                parts = [self.part(part, node) for part in (node.parts if isinstance(node, Blend) else (node,))]
+                finds = any(part.finds for part in parts)
+                return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds)
             case Cut(expression=inner, depth=depth):
                 scorer = self.scorer(inner, node)
                 return Scorer(partial(CutScoring, scorer, depth), scorer.finds)  # type: ignore[arg-type]
@@ -263,11 +262,6 @@ class _Composition:
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
-
-    def blend(self, nodes: tuple[Expression, ...], whole: Expression) -> Scorer:
-        """Return the stage of a blend."""
-        parts = [self.part(node, whole) for node in nodes]
-        return Scorer(partial(BlendScoring, self.composer.snapshot, parts), any(part.finds for part in parts))
 
     def part(self, part: Expression, blend: Expression) -> Part:
         """Return one part of a blend. Without a normaliser of its own it gets minmax."""
@@ -315,10 +309,10 @@ class _Composition:
 
 
 def _printed(expression: str | Expression) -> str | None:
-    """Return the text that stands for an expression among the pipelines of one composer.
+    """Return the text by which a composer finds the pipeline of an expression.
 
-    Return None for an expression with a function, whose name does not tell it from another function, and for one with a
-    component that was resolved already, perhaps by another profile.
+    Return None for an expression with a function, because another function may have its name, and for one with a component that
+    was resolved already, perhaps by another profile.
     """
     if isinstance(expression, str):
         return str(expression)
@@ -328,7 +322,7 @@ def _printed(expression: str | Expression) -> str | None:
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:
-    """Return the values of a component's query parameters, among which are the models that it asks for when it runs."""
+    """Return the values of a component's query parameters, which may name models that it uses when it runs."""
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
 
 

@@ -58,7 +58,7 @@ class Contents:
 
     @property
     def attachment(self) -> Attachment | None:
-        """The foreign index that this index mirrors: its engine, where it is, and why it cannot be read, if so. None for an own index."""
+        """The foreign index that this index mirrors: its engine, place and state. None for an index of Sublex."""
         return self.snapshot.attachment
 
     @property
@@ -137,8 +137,7 @@ class Contents:
 
     def document(self, docno: str) -> Document:
         """Return a stored document by its docno. Raise InputError when there is no live document with this docno."""
-        doc = self._live(docno)
-        return self.snapshot.stored(doc)
+        return self.snapshot.stored(self._live(docno))
 
     def _live(self, docno: str, snapshot: Snapshot | None = None) -> int:
         """Return the number of a live document of the snapshot; raise InputError if there is none with this docno."""
@@ -152,9 +151,10 @@ class Contents:
         return self.snapshot.documents()
 
     def to_ciff(self, file: str | Path, workers: int | None = None) -> None:
-        """Write the postings, document lengths and docnos as a CIFF file, which other engines read; `.gz` at the end compresses it.
+        """Write the postings, document lengths and docnos as a CIFF file for other engines; `.gz` at the end compresses it.
 
-        Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no analyzer.
+        Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of words and no
+        analyzer.
         """
         from sublex.other_engines.ciff.write_ciff import write_ciff
 

@@ -199,7 +199,7 @@ class Index(Contents):
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
-        """Store the impacts of these rankers, and of no others, on disk; they are computed again after every change of the index."""
+        """Store the impacts of these rankers alone on disk; they are computed again after every change of the index."""
         from sublex.retrieval import impact_store
 
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
@@ -233,7 +233,7 @@ class Index(Contents):
         """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
 
         `source` is another index to take the fitted model from. `memory` is in bytes; fitting that needs more is refused.
-        `progress` is called with what is done and the total, `say` with messages.
+        `progress` is called with the work done and the total, `say` with messages.
         """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
@@ -253,9 +253,10 @@ class Index(Contents):
 
     def outdated_models(self) -> dict[str, str]:
         """Return why fitted models are outdated, by their names on disk: no expression names such a model any more."""
-        from sublex.representations.stored_models import namer, outdated_models
+        from sublex.representations.identity import Namer
+        from sublex.representations.stored_models import outdated_models
 
-        return outdated_models(namer(self.path, self.snapshot.manifest, self.registry), self.fitted)
+        return outdated_models(Namer(self.path, self.snapshot.manifest, self.registry), self.fitted)
 
     def representation(self, expression: Expr) -> LoadedRepresentation:
         """Return a fitted representation of this index: its model, the rows of the documents, and their scores."""
@@ -309,8 +310,8 @@ class Index(Contents):
     ) -> BuildSummary:
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
-        `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last" replaces it.
-        The other options are those of `sublex.build`.
+        `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last"
+        replaces it. The other options are those of `sublex.build`.
         """
         from sublex.building.indexing import add_documents
 

@@ -26,10 +26,10 @@ class _Match(NamedTuple):
 
 
 def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200) -> Passage:
-    """Return about `width` characters of a text: those with the most different terms, then with the most matches, then the first.
+    """Return about `width` characters of a text: the part with the most different terms.
 
-    The passage begins and ends at a space where it can. White space becomes a single space, and an ellipsis marks each end where
-    text is left out.
+    Among equal parts, the part with the most matches counts, then the first. The passage begins and ends at a space where it
+    can. White space becomes a single space, and an ellipsis marks an end where text is left out.
     """
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))
@@ -66,24 +66,21 @@ def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
         at = max(at, begin + 1)
 
 
-def _joined(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield spans, which come in order of their begins, with overlapping spans joined."""
-    last: tuple[int, int] | None = None
+def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans, which come in order of their begins, with overlapping spans joined."""
+    joined: list[tuple[int, int]] = []
     for begin, end in spans:
-        if last and begin < last[1]:
-            last = last[0], max(end, last[1])
-            continue
-        if last:
-            yield last
-        last = begin, end
-    if last:
-        yield last
+        if joined and begin < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((begin, end))
+    return joined
 
 
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
-    """Return the begin and end of the best run of matches that fits the width; (0, 0) without matches.
+    """Return the begin and end of the best sequence of matches that fits the width; (0, 0) without matches.
 
-    The best run has the most different terms, then the most matches, then comes first.
+    The best has the most different terms. Among equals, the one with the most matches counts, then the first.
     """
     best, place, first = (0, 0), (0, 0), 0
     inside: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
+from sublex.tools.messages import counted
 from sublex.tools.workers import Workers
 
 # Queries in one task of a worker thread.
@@ -29,9 +30,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    The pipeline stays on its `snapshot`, whatever has become of the index since. `models` has the fingerprint of each fitted model
-    in the expression, and the version of each Python function that has one; `uncovered` has the number of documents without a row,
-    for each model that lacks some.
+    The pipeline stays on its `snapshot` when the index changes. `models` has the fingerprint of each fitted model in the
+    expression, and the version of each Python function that has one. `uncovered` has the number of documents without a row, for
+    each model that lacks some.
     """
 
     def __init__(
@@ -58,6 +59,14 @@ class Pipeline:
         """Whether the expression has an expander. If so, the terms of a query are searched more than once."""
         return any(component.kind == "expander" for component in self.components)
 
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each fitted model that does not cover all documents."""
+        return [
+            f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
+            for name, documents in self.uncovered.items()
+        ]
+
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
         begin = time.perf_counter()
@@ -66,7 +75,7 @@ class Pipeline:
         return Answer(scoring.state.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
-        """Return the score of a document for a query, taken apart. The evidence of the root has its rank, and how many are found."""
+        """Return the score of a document for a query, taken apart; the root's evidence has its rank and the number of hits."""
         tree = self.scorer.start(State(query)).explain(doc)
         hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})

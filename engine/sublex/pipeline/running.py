@@ -24,8 +24,8 @@ EXPRESSION = ("method", "expression")
 class Times(NamedTuple):
     """Milliseconds per query, and the seconds for all queries and for writing the run.
 
-    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out; if it
-    is the only query, they are those of `first`.
+    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out, unless it is
+    the only query.
     """
 
     queries: int
@@ -49,7 +49,7 @@ class Times(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A run file that was written. `replaced` describes how the file it replaced was made differently; empty without one."""
+    """A run file that was written. `replaced` says how the file that it replaced was made differently; empty without one."""
 
     path: Path
     lines: int
@@ -100,25 +100,24 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
         raise InputError(f"Cannot write runs to {folder}: {error.strerror}; choose another place.") from None
     if folder != output:
         return output
-    return path_in(folder, str(pipeline), lambda path: _is_of_another(path, str(pipeline)))
+    printed = str(pipeline)
+    # A file of another expression keeps its name.
+    return path_in(folder, printed, lambda path: _value(_metadata(path), EXPRESSION) not in (None, printed))
 
 
-def _is_of_another(path: Path, printed: str) -> bool:
-    """Return whether the metadata of a run file name another expression than `printed`."""
+def _metadata(path: Path) -> Mapping[str, Any]:
+    """Return the metadata of a run file, empty if they cannot be read."""
     try:
-        return _value(metadata_of(path), EXPRESSION) not in (None, printed)
+        return metadata_of(path)
     except InputError:
-        return False
+        return {}
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return how the run file at `path` was made differently, judged by its metadata; empty when there is none or it was not."""
+    """Return how the metadata of the run file at `path` differ; empty if they do not, or if there is no file."""
     if not path.is_file():
         return ""
-    try:
-        before = metadata_of(path)
-    except InputError:
-        before = {}
+    before = _metadata(path)
     if not before:
         return "had no metadata"
     made = {

@@ -25,9 +25,7 @@ def register_rankers(register: Register) -> None:
         tfidf,
     )
 
-    families = (
-        tfidf, bm25, dfr, dfr_parameter_free, dfi, information_based, language_models, coordination_level,
-    )  # fmt: skip
-    for family in families:
+    first = (tfidf, bm25, dfr, dfr_parameter_free)
+    for family in (*first, dfi, information_based, language_models, coordination_level):
         for ranker in family.RANKERS:
             register(ranker.__name__, ranker, params(ranker))

@@ -20,7 +20,7 @@ from sublex.rankers.whoosh_lengths import round_lengths
 
 
 class Variant(NamedTuple):
-    """The two factors of a variant's score, each as a function and as it is written, the default of `delta`, and the rounding of lengths.
+    """The two factors of a variant's score, each as a function and in writing, the default of `delta`, and rounded lengths.
 
     `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not
     use delta have 0. `length` takes the lengths of documents, and is None if they stay exact.
@@ -116,7 +116,7 @@ class BM25(WeightingModel):
 
     @property
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
-        """The method that saturates query term frequencies; without k3 the inherited one, which the engine does not call."""
+        """The method that saturates query term frequencies; the inherited one, which is not called, if k3 is None."""
         return super().weight if self.k3 is None else self._saturated_weight
 
     def _saturated_weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:

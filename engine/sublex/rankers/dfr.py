@@ -35,28 +35,22 @@ def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
     """The binomial distribution, approximated by the divergence of tfn / F from 1 / N."""
     rest = occurrences_elsewhere(tfn, term)
     ratio = rest * n / (term.cf * max(n - 1, 1))
+    elsewhere = "(cf - tfn) log2((cf - tfn) N / (cf (N - 1)))"
     return [
         (tfn * np.log2(tfn * n / term.cf), "frequency here compared with chance", "tfn log2(tfn N / cf)"),
-        (
-            rest * np.log2(ratio),
-            "frequency elsewhere compared with chance",
-            "(cf - tfn) log2((cf - tfn) N / (cf (N - 1)))",
-        ),
+        (rest * np.log2(ratio), "frequency elsewhere compared with chance", elsewhere),
         (0.5 * np.log2(2 * np.pi * tfn * rest / term.cf), "Stirling's correction", "0.5 log2(2 pi tfn (1 - tfn / cf))"),
     ]
 
 
 def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics by Stirling's formula. -log2 e sums up the terms that both calls of f leave out."""
+    """Bose-Einstein statistics by Stirling's formula. -log2 e is the sum of the terms that both calls of f leave out."""
     ways = n + term.cf - 1
+    all_ways = stirling(ways, np.maximum(ways - 1 - tfn, 0.5))
     f = "f(n, m) = (m + 0.5) log2(n / m) + (n - m) log2 n"
     return [
         (-np.log2(max(n - 1, 1)) - LOG2_E, "choice of a document", "-log2(N - 1) - log2 e"),
-        (
-            stirling(ways, np.maximum(ways - 1 - tfn, 0.5)),
-            "all arrangements of the occurrences",
-            f"f(N + cf - 1, N + cf - tfn - 2), {f}",
-        ),
+        (all_ways, "all arrangements of the occurrences", f"f(N + cf - 1, N + cf - tfn - 2), {f}"),
         (
             -stirling(term.cf, occurrences_elsewhere(tfn, term)),
             "arrangements with this frequency",
@@ -142,10 +136,8 @@ class DFR(WeightingModel):
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         tfn = self._tfn(np.float64(tf), doc, collection)
         gain, formula = AFTER[self.after]
-        parts = [
-            leaf(*part, df=term.df, cf=term.cf, N=collection.docs)
-            for part in BASIC[self.basic](tfn, term, collection.docs)
-        ]
+        sums = BASIC[self.basic](tfn, term, collection.docs)
+        parts = [leaf(*part, df=term.df, cf=term.cf, N=collection.docs) for part in sums]
         divergence = total("divergence from randomness", *parts) if len(parts) > 1 else parts[0]
         normalised = term_frequency(tfn, tf, doc, collection, NORM[self.norm][1], c=self.c)
         gained = leaf(gain(tfn, term), "gain of one more occurrence", formula)

@@ -59,8 +59,7 @@ def relative_frequency(tf: Any, doc: DocStats) -> Any:
 
 @dataclass(frozen=True)
 class DPH(Hypergeometric):
-    """The hypergeometric model times (1 - tf / length)² / (tf + 1), the gain of one more occurrence (Popper's
-    normalisation).
+    """The hypergeometric model times (1 - tf / length)² / (tf + 1), a gain of one more occurrence by Popper's normalisation.
 
     G. Amati et al., FUB, IASI-CNR and University of Tor Vergata at TREC 2007 Blog Track.
     """

@@ -1,7 +1,6 @@
 """Language models: the likelihood of a term in a document, compared with its likelihood in the collection.
 
-Logarithms are natural. Each formula is the form that sums over matched terms only. It leaves out what is equal for all
-documents.
+Logarithms are natural. Each formula is in the form that sums over matched terms, without a part that is equal for all documents.
 """
 
 from __future__ import annotations
@@ -32,9 +31,7 @@ class DirichletLM(WeightingModel):
     """
 
     mu: float = parameter(
-        1000.0,
-        "Smoothing: the number of words of the collection mixed into each document.",
-        (0.001, 1_000_000_000),
+        1000.0, "Smoothing: the number of words of the collection mixed into each document.", (0.001, 1_000_000_000)
     )
     variant: str = parameter(
         "lucene", "Lucene's p, with scores of at least 0, or the published form.", tuple(COLLECTION)
@@ -97,12 +94,7 @@ class HiemstraLM(WeightingModel):
 
 
 def explain_mixture(
-    ranker: JelinekMercerLM | HiemstraLM,
-    formula: str,
-    tf: float,
-    doc: DocStats,
-    term: TermStats,
-    collection: Statistics,
+    ranker: WeightingModel, formula: str, tf: float, doc: DocStats, term: TermStats, collection: Statistics
 ) -> Explanation:
     """Return the explanation of a mixture of the document's and the collection's model."""
     inputs = (

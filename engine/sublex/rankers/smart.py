@@ -43,10 +43,8 @@ DOCUMENT_FREQUENCY = {
 }
 # Arguments: `squares` is the sum of squared weights, `pivot` the mean number of distinct terms in a document.
 NORMALISATION = {
-    "n": Letter(lambda squares, unique, pivot, slope: 1.0, "1"),
-    "c": Letter(
-        lambda squares, unique, pivot, slope: 1 / np.sqrt(np.where(squares > 0, squares, 1)), "1 / sqrt(sum of squares)"
-    ),
+    "n": Letter(lambda *_: 1.0, "1"),
+    "c": Letter(lambda squares, *_: 1 / np.sqrt(np.where(squares > 0, squares, 1)), "1 / sqrt(sum of squares)"),
     "u": Letter(
         lambda squares, unique, pivot, slope: 1 / ((1 - slope) * pivot + slope * unique),
         "1 / ((1 - slope) mean unique + slope unique)",

@@ -50,7 +50,7 @@ class TFIDF(WeightingModel):
 
     @property
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
-        """The method that weighs the terms of a query: of SMART schemes, or the inherited one, which the engine does not call."""
+        """The method of the SMART scheme that weighs query terms; without one the inherited method, which is not called."""
         return self._scheme.weight if self.smart else super().weight
 
     @property

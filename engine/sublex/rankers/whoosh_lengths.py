@@ -1,4 +1,4 @@
-"""Document lengths as Whoosh stores them: in one byte, exact up to 10, then rounded up to the next of 256 lengths, 106374 at most."""
+"""Document lengths as Whoosh stores them, in one byte: exact up to 10, then rounded up to one of 256 lengths, at most 106374."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sublex.errors import SublexError
 from sublex.evaluation.comparison import Comparison
 from sublex.evaluation.run_evaluation import evaluate
-from sublex.language.expression import NORMALISERS, Call, Chain, Cut, Expression, Weighted
+from sublex.language.expression import NORMALISERS, Call, Cut, Expression, Weighted
 from sublex.language.parser import parse
 from sublex.language.plugins import Registry
 
@@ -45,7 +45,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the numeric parameter in which three or more expressions differ, as a `Sweep`; None if they differ in anything else."""
+    """Return the number in which three or more expressions differ; None if they differ in anything else."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:
@@ -63,20 +63,19 @@ def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
 
 def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
     """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
-    parts: Sequence[Any]
-    settings: dict[tuple, Any]
-    if isinstance(expression, Call) and expression.name not in NORMALISERS:
-        resolved = registry.resolve("component", expression)
-        return {(expression.name, name): value for name, value in resolved.values.items()} or {(expression.name,): None}
-    if isinstance(expression, Call):
-        parts, settings = expression.args, {(expression.name,): None}
-    elif isinstance(expression, Cut):
-        parts, settings = (expression.expression,), {("depth",): expression.depth}
-    elif isinstance(expression, Weighted):
-        parts, settings = (expression.expression,), {(f"weight of {expression.expression}",): expression.weight}
-    else:
-        parts = expression.stages if isinstance(expression, Chain) else getattr(expression, "parts", ())
-        settings = {(type(expression).__name__,): None}
+    settings: dict[tuple, Any] = {(type(expression).__name__,): None}
+    # A component without parameters stands as a text in a normaliser.
+    parts: Iterable[Any] = expression.children() if isinstance(expression, Expression) else ()
+    match expression:
+        case Call(name=name, args=parts) if name in NORMALISERS:
+            settings = {(name,): None}
+        case Call(name=name):
+            values = registry.resolve("component", expression).values
+            return {(name, parameter): value for parameter, value in values.items()} or {(name,): None}
+        case Cut(expression=inner, depth=depth):
+            parts, settings = (inner,), {("depth",): depth}
+        case Weighted(expression=inner, weight=weight):
+            parts, settings = (inner,), {(f"weight of {inner}",): weight}
     for place, part in enumerate(parts):
         settings |= {(place, *inner): value for inner, value in _settings(part, registry).items()}
     return settings

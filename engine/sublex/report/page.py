@@ -20,21 +20,15 @@ from sublex.report import svg
 from sublex.report.curves import Sweep, precision_and_gain, sweep
 from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
-from sublex.statistics.sentences import p_cell
+from sublex.statistics.sentences import CORRECTIONS, p_cell
+from sublex.statistics.significance import TUKEY
 from sublex.tools.files import replace_file
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
-# A file is a report of Sublex if this stands within its first HEAD bytes.
-MARK = PAGE_MARK.encode()
+# A file is a page of Sublex if PAGE_MARK stands within this number of bytes at its beginning.
 HEAD = 4096
 TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "randomisation": "randomisation test"}
-CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "bh": "Benjamini and Hochberg's correction",
-    "none": "no correction",
-}
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
@@ -61,7 +55,7 @@ def check_report_path(path: str | os.PathLike[str]) -> None:
     try:
         if os.path.lexists(path):
             with open(path, "rb") as file:
-                if MARK not in file.read(HEAD):
+                if PAGE_MARK.encode() not in file.read(HEAD):
                     raise InputError(f"{path} exists and is not a report of Sublex; choose another place.")
         elif not os.access(Path(path).parent, os.W_OK):
             raise InputError(f"Cannot write the report to {path}; choose another place.")
@@ -109,9 +103,7 @@ def render_page(comparison: Comparison, command: str = "") -> str:
 
 def _title(comparison: Comparison) -> str:
     names = comparison.names
-    if len(names) <= 2:
-        return " and ".join(names)
-    return f"{names[0]} and {len(names) - 1} others"
+    return " and ".join(names) if len(names) <= 2 else f"{names[0]} and {len(names) - 1} others"
 
 
 def _facts(comparison: Comparison) -> list[tuple[str, str]]:
@@ -135,9 +127,8 @@ def _test(comparison: Comparison) -> str:
     plan = comparison.plan
     if len(comparison.systems) < 2:
         return "none, for one system"
-    if plan.correction == "tukey":
-        return f"Tukey's HSD, level {plan.alpha:g}"
-    return f"{TESTS[plan.test]}, {CORRECTIONS[plan.correction]}, level {plan.alpha:g}"
+    test = "" if plan.correction == TUKEY else f"{TESTS[plan.test]}, "
+    return f"{test}{CORRECTIONS[plan.correction]}, level {plan.alpha:g}"
 
 
 def _hurt_topics(comparison: Comparison) -> list[int]:

@@ -33,10 +33,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def lines(
-    series: Sequence[tuple[str, Sequence[float], Sequence[float]]],
-    x_label: str,
-    y_label: str,
-    log: bool = False,
+    series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False
 ) -> str:
     """Return curves over common axes; each point has its values as a title. `log` makes the x axis logarithmic."""
     frame = _Frame(440, 300, 50, 16)

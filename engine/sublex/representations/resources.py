@@ -16,16 +16,11 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.directory import Directory, is_plain
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
 from sublex.index.lock import locked
-from sublex.index.manifest import (
-    RESOURCES,
-    commit,
-    read_manifest,
-    remove_leftovers,
-)
+from sublex.index.manifest import RESOURCES, commit, read_manifest, remove_leftovers
 from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Message, Step, counted
 
 
 class Resources:
@@ -51,15 +46,19 @@ class Resources:
             entry = self.entries[name]
             folder = Directory(self.root) / RESOURCES / name
             path = folder.path / entry.file
-            if not _is_whole(folder, entry):
+            try:
+                is_whole = folder.hash(entry.file) == (entry.bytes, entry.hash)
+            except (OSError, IndexCorrupt):
+                is_whole = False
+            if not is_whole:
                 raise IndexCorrupt(
-                    f"{path} is missing or damaged; add the same file again: {command('resource', 'add', self.root, name)} FILE"
+                    f"{path} is missing or damaged; add the same file again: {Step('resource add', self.root, name)} FILE"
                 )
             return path
         if not os.path.isfile(name):
             raise InputError(
                 f"No file {name!r}, and {self.root.name} has no resource of that name; "
-                f"add one: {command('resource', 'add', self.root)} NAME FILE"
+                f"add one: {Step('resource add', self.root)} NAME FILE"
             )
         return Path(name)
 
@@ -71,10 +70,12 @@ class Resources:
         if name in self._recorded and not os.path.exists(name):
             recorded = self._recorded[name]
             if len(recorded) > 1:
-                raise InputError(
-                    f"{name} is gone, and models were fitted to {counted(len(recorded), 'file')} of that name; put back the "
-                    f"file you mean, or forget a model by the name that {command('card', self.root)} lists."
+                files = counted(len(recorded), "file")
+                advice = (
+                    f"{name} is gone, and models were fitted to {files} of that name; put back the file you mean, or "
                 )
+                listed = Step("card", self.root)
+                raise InputError(Message(advice, "forget a model by the name that ", listed, " lists."))
             return min(recorded)
         path = self.path(name)
         try:
@@ -128,14 +129,6 @@ def remove(root: Path, name: str) -> None:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         remaining = {other: entry for other, entry in entries.items() if other != name}
         commit(root, manifest.next(resources=remaining))
-
-
-def _is_whole(folder: Directory, entry: ResourceEntry) -> bool:
-    """Return whether the file of a resource is there as it was registered."""
-    try:
-        return folder.hash(entry.file) == (entry.bytes, entry.hash)
-    except (OSError, IndexCorrupt):
-        return False
 
 
 @lru_cache(maxsize=64)

@@ -26,7 +26,7 @@ from sublex.representations.job import Options
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
 from sublex.representations.sketch_files import LEAST_DOCUMENTS
 from sublex.representations.stored_models import load_model, token_counts
-from sublex.tools.messages import command, counted
+from sublex.tools.messages import Message, Step, counted
 
 # A refit is advised when the share of unknown tokens in documents added since the fit exceeds the share at the fit by more than this.
 UNKNOWN_SHARE_RISE = 0.2
@@ -69,10 +69,8 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
             try:
                 fitting.encode_missing_rows(*_loaded(fitting, name, folder, rows.expression))
             except SublexError as error:
-                update = command("fit", root, "--update")
-                options.say(
-                    f"{rows.expression} does not cover the {which} documents. {error} When that is mended, run: {update}"
-                )
+                state = f"{rows.expression} does not cover the {which} documents. {error} When that is mended, run: "
+                options.say(Message(state, Step("fit", root, update=True)))
                 continue
             if which == "new":
                 _advise_refit(fitting.fitted, name, root, options.say)
@@ -101,11 +99,11 @@ def _advise_refit(fitted: Mapping[str, ModelEntry], name: str, root: Path, say: 
         return
     expression = fitted[name].expression
     refitted = [*(entry.expression for entry in fitted.values() if name in entry.depends), expression]
-    say(
+    state = (
         f"{expression} does not know {added.unknown / added.tokens:.0%} of the {counted(added.tokens, 'token')} "
-        f"added since it was fitted, and {unknown_before:.0%} of those before; "
-        f"fit it again: {command('forget', root, *refitted)} && {command('fit', root, *refitted)}"
+        f"added since it was fitted, and {unknown_before:.0%} of those before; fit it again: "
     )
+    say(Message(state, Step("forget", root, *refitted), " && ", Step("fit", root, *refitted)))
 
 
 def _merge_rows(
@@ -137,7 +135,7 @@ def _merge_rows(
 
 
 def _sketch_merged(fitting: Fitting) -> None:
-    """Make the sketches of merged segments. A model that cannot make one finds documents without it, so its error is no news."""
+    """Make the sketches of merged segments. The error of a model that cannot make one is ignored: it finds documents without it."""
     covering = {segment.name for segment in fitting.manifest.segments}
     if fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS:
         return

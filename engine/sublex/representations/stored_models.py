@@ -8,48 +8,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sublex.contracts.fitted import Fitted
 from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
-from sublex.index.entries import Manifest, ModelEntry, ResourceEntry, SeenEntry, TokenCounts
+from sublex.index.entries import ModelEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
-from sublex.index.schema import ABSENT
-from sublex.language import plugins
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.model_store import StoreReader
-from sublex.representations.resources import Resources
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
 MODEL = "model"
 # Fitted models listed in a message before "and N more".
 LISTED_MODELS = 8
-Model = TypeVar("Model", bound=Fitted)
 
 
-def namer(
-    root: Path,
-    manifest: Manifest | None,
-    registry: plugins.Registry | None = None,
-    other_resources: Mapping[str, ResourceEntry] = ABSENT,
-) -> Namer:
-    """Return a `Namer` for the models of an index.
-
-    `registry` has the plugins; without it they are loaded. `other_resources` are those of an index that models are copied from.
-    """
-    return Namer(registry or plugins.load(), Resources(root, manifest, other_resources))
-
-
-def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Model) -> Model:
-    """Load the files of a fitted model into `model`, an unfitted instance, and return it.
+def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fitted) -> None:
+    """Load the files of a fitted model into `model`, an unfitted instance.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
     with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
         model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model))
-    return model
 
 
 @contextmanager
@@ -59,29 +41,29 @@ def advising_refit(root: Path, expression: str) -> Iterator[None]:
         yield
     except IndexCorrupt as error:
         damage = str(error).rpartition(";")[0] or str(error)
-        raise IndexCorrupt(
-            f"{damage}; run: {command('forget', root, expression)}, then: {command('fit', root, expression)}"
-        ) from None
+        again = (Step("forget", root, expression), ", then: ", Step("fit", root, expression))
+        raise IndexCorrupt(Message(f"{damage}; run: ", *again)) from None
+
+
+def expressions_of(entry: ModelEntry) -> list[str]:
+    """Return the expressions of a fitted model: one for each way in which it encodes documents."""
+    return sorted(rows.expression for rows in entry.rows.values()) or [entry.expression]
 
 
 def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], advise: bool = True) -> str:
     """Return the message for a model that is not fitted; with `advise` it ends with the command that fits the model."""
-    advice = f" Run: {command('fit', root, expression)}" if advise else ""
+    advice = (" Run: ", Step("fit", root, expression)) if advise else ()
     if any(str(expression) == entry.expression for entry in fitted.values()):
-        return (
-            f"{expression} was fitted in {root.name} with another version of the plugin, "
-            f"or with a file that has changed since.{advice}"
-        )
-    return f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.{advice}"
+        changed = "with another version of the plugin, or with a file that has changed since."
+        return Message(f"{expression} was fitted in {root.name} {changed}", *advice)
+    return Message(f"No {expression} in {root.name}; fitted: {_listed(expression, fitted)}.", *advice)
 
 
 def not_a_model(root: Path, expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
     """Return the message for an expression, such as BM25, that is given as a fitted model and is none."""
     if not fitted:
-        return (
-            f"{expression} is not a single fitted model, and {root.name} has none; "
-            f"fit one: {command('fit', root, 'lsi(e=100)')}"
-        )
+        problem = f"{expression} is not a single fitted model, and {root.name} has none; fit one: "
+        return Message(problem, Step("fit", root, "lsi(e=100)"))
     return f"{expression} is not a single fitted model; name one that is fitted in {root.name}: {_listed(expression, fitted)}."
 
 

@@ -1,4 +1,4 @@
-"""Kernels of blocks: make the rows of frequent terms, and find the sums that documents need to become candidates."""
+"""Kernels of blocks, which are eight documents each: fill the rows of frequent terms, and bound the sums of candidates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE, PER_WORD = 8, 8
 def fill(row, docs, impacts, most, bits, ranks, bounds):
     """Fill in the row of a term, whose greatest impact is `most`.
 
-    Return False, with the row half filled, if its documents do not ascend.
+    Return False, with the row half filled, if the term's documents do not ascend.
     """
     steps = np.float32(255) / most if most > 0 else np.float32(0)
     i, end, last = np.int64(0), len(docs), np.int64(-1)
@@ -44,11 +44,12 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 
 
 @inner
-def need(lowest, highest, tops, weights, rows, bounds, first, needed):
-    """Write for each block a lower bound of the sum with which a document can still reach the threshold by the looked-up terms.
+def set_needed(lowest, highest, tops, weights, rows, bounds, first, needed):
+    """Write for each block a lower bound of the sum that its documents need to reach the threshold by the looked-up terms.
 
-    `tops` are the most that these terms can add, `weights` their weights, and `rows` their rows. `lowest` is the sum that is needed if
-    each of them adds the most. `highest` is the highest score of the query, and `first` is the first block.
+    `tops` are the most that these terms can add, `weights` their weights, and `rows` their rows in the blocks. `lowest` is the
+    sum that a document needs if each of them adds the most. `highest` is the highest score of the query, and `first` is the
+    first block.
     """
     # Each step rounds by at most 2**-24 of abs(lowest) + highest, and a term takes three steps. So the sum stays a lower bound.
     base = lowest - (abs(lowest) + 2 * highest) * (len(rows) + 2) * 2.0**-22

@@ -79,7 +79,7 @@ class Hits:
 
     @classmethod
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
-        """Return hits in descending order of score, rounded to float32; documents with equal scores are ordered by docno, descending."""
+        """Return hits in descending order of score, rounded to float32, and among equal scores of docno."""
         rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
         return cls(snapshot, docs[order], rounded[order])

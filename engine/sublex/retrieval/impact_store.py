@@ -30,15 +30,18 @@ SearcherOf = Callable[[str], "Searcher"]
 
 
 def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
-    """Return the folder of a ranker's impacts. Its name depends on the documents, the ranker's parameters, and the versions of the code."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, code, snapshot.fingerprint, ranker]).encode())
-    return derived.folder_of(snapshot.path) / f"impacts-{key}"
+    """Return the folder of a ranker's impacts, named by the documents, the ranker and the versions of the code."""
+    return _folder(snapshot, "impacts", [VERSION, code, snapshot.fingerprint, ranker])
 
 
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
-    """Return the folder of a segment's document numbers. Its name depends on the segment and on Sublex's version."""
-    key = xxhash.xxh3_128_hexdigest(json.dumps([VERSION, segment.entry.data.checksum]).encode())
-    return derived.folder_of(snapshot.path) / f"documents-{key}"
+    """Return the folder of a segment's document numbers, named by the segment and Sublex's version."""
+    return _folder(snapshot, "documents", [VERSION, segment.entry.data.checksum])
+
+
+def _folder(snapshot: Snapshot, kind: str, parts: list[str]) -> Directory:
+    key = xxhash.xxh3_128_hexdigest(json.dumps(parts).encode())
+    return derived.folder_of(snapshot.path) / f"{kind}-{key}"
 
 
 def declared(root: Path) -> list[str]:

@@ -16,31 +16,27 @@ from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.retrieval.blocks import Blocks
-from sublex.retrieval.coding.lists import Lists
+from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
 # Postings whose impacts are computed in one call: their arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
-# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: they are. ASKED: a query has
-# searched for the term once. SETTLED: the term has its row in the blocks, if it gets one.
+# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: its impacts can be
+# read. ASKED: a query has searched for the term once. SETTLED: the term has its row in the blocks, if it gets one.
 MISSING, READY, ASKED, SETTLED = range(4)
 
 
 class Impacts:
-    """The coded postings of one segment, `lists`, and bounds of each term's impacts under one ranker.
+    """The coded postings of one segment, and bounds of each term's impacts under one ranker.
 
-    `need` fills in the terms of a query, and `settle` prepares them for a search. `stored` are folders with the coded documents and the
-    coded impacts on disk, which are then mapped instead.
+    `compute` fills in terms, and `settle` prepares them for a search. `stored` are folders with the coded documents and the
+    coded impacts on disk, which are mapped in place of computing.
     """
 
     def __init__(
-        self,
-        segment: Segment,
-        ranker: Ranker,
-        term: TermStats,
-        collection: Statistics,
+        self, segment: Segment, ranker: Ranker, term: TermStats, collection: Statistics,
         stored: tuple[Folder, Folder] | None = None,
-    ):
+    ):  # fmt: skip
         from sublex.retrieval.coding import coding_kernels
 
         self._levels = coding_kernels.LEVELS
@@ -49,36 +45,34 @@ class Impacts:
         self._state = np.full(terms, MISSING, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
-        self.lists = Lists(segment.df, segment.docs)
+        self.postings = CodedPostings(segment.df, segment.docs)
         self._stored = stored if stored and self._map(*stored) else None
         if not self._stored:
             self.least, self.most = np.empty(terms, np.float32), np.empty(terms, np.float32)
-            self.kth = np.full((len(coding_kernels.LEVELS), terms), -np.inf, np.float32)
+            self.kth = np.full((len(self._levels), terms), -np.inf, np.float32)
 
     def _map(self, documents: Folder, impacts: Folder) -> bool:
-        """Use stored postings. Return False if they are not as the segment asks for."""
-        from sublex.retrieval.coding import coding_kernels
-
+        """Use stored postings. Return False if their types or sizes are not those of the segment."""
         terms = len(self.segment.terms)
         try:
-            for name, count in (("least", terms), ("most", terms), ("kth", terms * len(coding_kernels.LEVELS))):
+            for name, count in (("least", terms), ("most", terms), ("kth", terms * len(self._levels))):
                 impacts.expect(name, ("<f4",), count)
-            self.lists.map(documents, impacts)
+            self.postings.map(documents, impacts)
             self.least, self.most = impacts["least"].all(), impacts["most"].all()
-            self.kth = impacts["kth"].all().reshape(len(coding_kernels.LEVELS), terms)
+            self.kth = impacts["kth"].all().reshape(len(self._levels), terms)
         except IndexCorrupt:
             return False
         return True
 
-    def need(self, terms: np.ndarray) -> None:
-        """Compute the impacts of these terms, given by ordinal, unless that is done; with stored impacts, verify their checksums."""
+    def compute(self, terms: np.ndarray) -> None:
+        """Compute the missing impacts of these terms, given by ordinal; if impacts are stored, verify their checksums."""
         # One call of `bytes.count` takes less time than a comparison and `all`.
         if not self._state[terms].tobytes().count(MISSING):
             return
         with self._lock:
             missing = self._of_state(terms, MISSING)
             if self._stored:
-                self.lists.check(missing, *self._stored)
+                self.postings.check(missing, *self._stored)
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_FILL):
                     self._fill(missing[begin:end])
@@ -94,11 +88,12 @@ class Impacts:
         """
         if self._state[terms].tobytes().count(SETTLED) == len(terms):
             return
-        self.need(terms)
+        self.compute(terms)
         with self._lock:
             again = self._of_state(terms, ASKED)
-            if not self.blocks.add(again, self.lists, self.most):
-                raise self._corrupt()
+            if not self.blocks.add(again, self.postings, self.most):
+                documents, _ = self._stored  # type: ignore[misc]  # Computed postings ascend.
+                raise IndexCorrupt(f"{documents['docs'].path} names documents that do not ascend; delete that file.")
             self._state[terms[self._state[terms] == READY]] = ASKED
             self._state[again] = SETTLED
 
@@ -107,10 +102,6 @@ class Impacts:
         # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]
-
-    def _corrupt(self) -> IndexCorrupt:
-        documents, _ = self._stored  # type: ignore[misc]
-        return IndexCorrupt(f"{documents['docs'].path} names documents that do not ascend; delete that file.")
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
@@ -122,27 +113,26 @@ class Impacts:
         return np.full(len(self.least), -np.inf, np.float32)
 
     def write(self, documents: Directory, impacts: Directory) -> None:
-        """Compute the impacts of all terms and write them, and the decoded documents, to these folders unless they are there."""
-        self.need(np.arange(len(self._state)))
+        """Compute the impacts of all terms, and write the documents and the impacts to folders that do not exist yet."""
+        self.compute(np.arange(len(self._state)))
         if derived.read(documents) is None:
-            derived.write(documents, self.lists.stored_documents())
+            derived.write(documents, self.postings.stored_documents())
         if derived.read(impacts) is None:
             bounds = {"least": self.least, "most": self.most, "kth": self.kth}
-            derived.write(impacts, self.lists.stored_impacts() | bounds)
+            derived.write(impacts, self.postings.stored_impacts() | bounds)
 
     def _fill(self, terms: np.ndarray) -> None:
         """Compute the impacts of some terms."""
         docs, tfs = self.segment.gather(terms)
         pairs, numbers = self._scores.of(terms, docs, tfs, np.dtype(np.float32))
-        self.lists.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
+        self.postings.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
 
     @cached_property
     def _scores(self) -> PairScores:
-        norm = self.norm
-        return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.term, self.collection, norm)
+        return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.term, self.collection, self.norm)
 
     def document(self, doc: int) -> DocStats:
-        """Return the statistics of a document that the ranker gets, as numbers."""
+        """Return the statistics of a document as the ranker gets them, as numbers."""
         length = exact_or_rounded(self.segment.lengths[doc : doc + 1], self.ranker)[0]
         norm = None if self.norm is None else self.norm[doc]
         return DocStats(length, np.float64(self.segment.uniques[doc]), norm)  # type: ignore[arg-type]

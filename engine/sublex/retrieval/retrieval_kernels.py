@@ -1,8 +1,8 @@
 """Kernels of retrieval: sum the impacts of query terms over windows of documents, and keep the best k.
 
-The threshold is a score that at least k documents reach. Only the postings of some terms are added up: those without which no document
-reaches the threshold. A document becomes a candidate when its sum can reach the threshold together with the other terms. These are then
-looked up for the candidates.
+The threshold is a score that at least k documents reach. Only some terms are added up: no document reaches the threshold
+without one of them. A document becomes a candidate when its sum can reach the threshold together with the other terms. The
+other terms are then looked up for the candidates alone.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64
 
-from sublex.retrieval.block_kernels import BITS, BOUNDS, RANKS, SIZE, need
+from sublex.retrieval.block_kernels import BITS, BOUNDS, RANKS, SIZE, set_needed
 from sublex.retrieval.coding.coding_kernels import COUNT, F32, F64, I32, I64, LISTS, SPAN, U8, U16, U32, U64
 from sublex.retrieval.key_kernels import KEYS, at_least, key_of, score_of, select
 from sublex.retrieval.window_kernels import (
@@ -42,15 +42,16 @@ from sublex.tools.compiled import inner, kernel
 PLACES = int64[:, ::1]
 SHARES = float64[:, ::1]
 
-# Of every SPAN documents, so many are in the sample for a guess.
+# The documents among every SPAN that are in the sample for a guess.
 SAMPLE = 1 << 10
 # Queries with more terms keep their order, because sorting them takes longer than it saves.
 MOST_SORTED = 1 << 10
 # `choices` has four numbers, at these places:
 # HITS: a term is looked up only if it has more than this number of postings for each of the k hits.
-# ADDED: a term without a row is looked up only if it has more than this number of postings for each posting that is added up.
-# BLOCKS: the needs of a window's blocks are computed if, for each posting that is added up there, the blocks times the looked-up terms
-# with a row are fewer than this number.
+# ADDED: a term without a row in the blocks is looked up only if it has more than this number of postings for each posting
+# that is added up.
+# BLOCKS: what documents of each block need is computed if, for each posting that is added up in the window, its blocks times
+# the looked-up terms with a row are fewer than this number.
 # DOCUMENTS: a guess is made if the index has fewer than this number of documents for each posting that is added up.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
 # The threshold before any document is known: the lowest finite float64, so that no real score is below it.
@@ -80,7 +81,7 @@ def _first_threshold(terms, weights, least, most, kth):
 
 @inner
 def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
-    """Fill `places` and `shares` for a query. With `sort`, terms come first that can add much to a score for each posting.
+    """Fill `places` and `shares` for a query. With `sort`, the first terms are those that add the most for each posting.
 
     shares[REST, len(terms)] is the most by which another order of adding can change a sum; 0 if the terms keep the query's order.
     """
@@ -141,11 +142,12 @@ def _best(
     docs, runs, codes, lists, docno_ranks, bits, ranks, bounds, terms, threshold, k, limit, choices, places, shares, sums, noted, needed,
     candidates, keys,
 ):  # fmt: skip
-    """Write the keys of the best documents for one query to `keys`, in no order. Return their number, at most k, and the threshold.
+    """Write the keys of the best documents for one query to `keys`, in no order.
 
-    Of every SPAN documents only those before the `limit` are looked at. Between windows all `sums` are 0 and no document is `noted`.
+    Return their number, at most k, and the threshold. Among every SPAN documents, only those before `limit` count. Between
+    windows all `sums` are 0 and no document is `noted`.
     """
-    # This is one function because handing its arrays to another one for each window takes 2 to 6 % of the time.
+    # One function does all of this, because handing its arrays to another for each window takes 2 to 6 % of the time.
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     at, ends, stops, own, weights = places[AT], places[END], places[STOP], places[TERM], shares[WEIGHT]
     start(lists, terms, places)
@@ -169,7 +171,7 @@ def _best(
         first = doc // len(sums) * len(sums)
         lowest = threshold - shares[REST, added]
         if _blocks_pay(lowest, added, terms, places, shares, first, len(sums), choices):
-            need(
+            set_needed(
                 lowest, shares[REST, 0], shares[TOP, added:terms], shares[WEIGHT, added:terms], places[ROW, added:terms], bounds,
                 (base + first) // SIZE, needed[: len(sums) // SIZE],
             )  # fmt: skip
@@ -216,7 +218,7 @@ def _enough(documents, k):
     """Return a number of documents in the sample that reach a score only if, most likely, k of all documents reach it."""
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
-    # At most one of 80 random samples has so many of the k - 1 best documents. (The worst k up to 1,000 is 12.)
+    # At most one of 80 random samples holds this number of the k - 1 best documents. (The worst k up to 1,000 is 12.)
     return np.int64(np.ceil(mean + 3 * np.sqrt(mean) + 0.5))
 
 
@@ -230,12 +232,12 @@ def retrieve(
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and `kth` are the
-    least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the rows of the blocks, and `row_of` has the row of
-    each term, -1 without one. `query_ends` are the ends of the queries in `terms` and `weights`; scores are rounded as if impacts were
-    added in this order of the terms. `thresholds` has the threshold of each query after the segments before; the kernel raises it.
-    `choices` say when terms are looked up, when the needs of blocks are computed, and when a guess is made. `places` and `shares`, which
-    are longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
+    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and `kth`
+    are the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of the blocks, and
+    `row_of` has the row of each term in them, -1 without one. `query_ends` are the ends of the queries in `terms` and
+    `weights`; scores are rounded as if impacts were added in this order of the terms. `thresholds` has the threshold of each
+    query after the segments before; the kernel raises it. `choices` are described above. `places` and `shares`, which are
+    longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
     """
     k, documents, begin = found.shape[1], len(docno_ranks), 0
     enough = _enough(documents, k)

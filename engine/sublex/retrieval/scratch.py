@@ -22,7 +22,7 @@ class Scratch(threading.local):
         )  # fmt: skip
 
     def arrays(self, terms: int, k: int) -> tuple[np.ndarray, ...]:
-        """Return the scratch arrays of `retrieve` for queries of so many terms and k hits."""
+        """Return the scratch arrays of `retrieve` for a number of terms in all queries and for k hits."""
         if self._terms < terms:
             self._terms = 2 * terms
             places, shares = self._rows

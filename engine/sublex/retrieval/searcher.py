@@ -25,18 +25,18 @@ from sublex.tools.workers import Workers
 
 # Queries given to the kernel in one call, and the largest number of result keys of one call.
 GROUP, KEYS = 256, 1 << 20
-# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS. They say when it looks terms up, computes the needs of blocks, and makes a
-# guess. Measured on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007 sentences and 191,969 paragraphs.
+# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS. They say when it looks terms up, computes the sums that documents of
+# each block need, and makes a guess. Measured on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007 sentences and 191,969 paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
-# A query: terms with their weights. A plain sequence of terms gives each repetition the weight 1.
-Weighted = Mapping[str, float] | Iterable[str]
+# The terms of a query with their weights; in a plain sequence of terms, each repetition has the weight 1.
+Terms = Mapping[str, float] | Iterable[str]
 
 
 class Searcher:
-    """Ranks the documents of one snapshot by one ranker.
+    """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
-    `name` is the ranker's printed form and `code` the distribution and version that it comes from; stored impacts are found by
-    both. Without a name, stored impacts are not used. A searcher may be used by several threads at once.
+    `name` is the ranker's printed form and `code` the distribution and version that it comes from. Stored impacts are found by
+    both, and are not used without a name.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class Searcher:
         with contract("ranker", self.ranker):
             return getattr(self.ranker.weight, "__func__", None) is not Ranker.weight
 
-    def search(self, query: Weighted, k: int = 10) -> Hits:
+    def search(self, query: Terms, k: int = 10) -> Hits:
         """Return the best k documents for one query."""
         self._prepare()
         docs, scores, counts = self._group([query], self._at_most(k))
         return Hits(self.snapshot, docs[0, : counts[0]], scores[0, : counts[0]])
 
-    def batch(self, queries: Sequence[Weighted], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
+    def batch(self, queries: Sequence[Terms], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
         """Yield the best k documents for each query, in the order of the queries."""
         k = self._at_most(k)
         size = max(1, min(GROUP, KEYS // k))
@@ -116,7 +116,7 @@ class Searcher:
             raise InputError(f"k={k} should be at least 1.")
         return max(1, min(k, len(self.snapshot.docs_by_docno)))
 
-    def _group(self, queries: Sequence[Weighted], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
         ends, terms, weights = self._weighted(queries)
         thresholds, found = np.empty(len(queries)), []
@@ -134,13 +134,15 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
-        """Return for each query a row with the keys of the best k documents of a segment, unsorted. If there are fewer, zeros follow."""
+        """Return for each query a row with the keys of the best k documents of a segment, unsorted; zeros fill it up."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
         found = np.empty((len(ends), k), np.uint64)
         query = ends, terms, weights, thresholds, CHOICES
         scratch = self._scratch.arrays(len(terms), k)
-        self._kernels.retrieve(*self._postings[segment], impacts.best(k), *impacts.blocks.rows, *query, *scratch, found)
+        self._kernels.retrieve(
+            *self._postings[segment], impacts.best(k), *impacts.blocks.arrays, *query, *scratch, found
+        )
         return found
 
     @cached_property
@@ -148,8 +150,8 @@ class Searcher:
         """The arrays that kernels read for every query, a tuple for each segment."""
         arrays: list[tuple[np.ndarray, ...]] = []
         for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
-            lists, ranks = impacts.lists, self.snapshot.docno_ranks[base:end]
-            arrays.append((lists.docs, lists.runs, lists.codes, lists.rows, ranks, impacts.least, impacts.most))
+            coded, ranks = impacts.postings, self.snapshot.docno_ranks[base:end]
+            arrays.append((coded.docs, coded.runs, coded.codes, coded.lists, ranks, impacts.least, impacts.most))
         return arrays
 
     @cached_property
@@ -157,8 +159,8 @@ class Searcher:
         # Made with the first search, because it imports Numba.
         return Scratch()
 
-    def scores(self, query: Weighted, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents for a query, equal to those of retrieval; -inf for a document without a query term."""
+    def scores(self, query: Terms, docs: np.ndarray) -> np.ndarray:
+        """Return the scores of documents for a query, as retrieval gives them; -inf for a document without a query term."""
         from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
@@ -167,22 +169,22 @@ class Searcher:
         for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
             base, end = self.snapshot.bases[segment : segment + 2]
             own = _of_segment(ordinals, ends, terms, weights)
-            impacts.need(own[1])
+            impacts.compute(own[1])
             inside = order[(docs[order] >= base) & (docs[order] < end)]
             found, wanted = np.empty(len(inside)), (docs[inside] - base).astype(np.int32)
-            lists = impacts.lists
-            rescore(lists.docs, lists.runs, lists.codes, lists.rows, *own, np.array([len(inside)]), wanted, found)
+            coded = impacts.postings
+            rescore(coded.docs, coded.runs, coded.codes, coded.lists, *own, np.array([len(inside)]), wanted, found)
             sums[inside] = found
         return sums.astype(np.float32)
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
-        """Return (term, number, weight) for each query term that the index contains, in the order in which impacts are added up."""
+        """Return (term, number, weight) of each query term that the index contains, in the order of adding up impacts."""
         known = self._known(query, self.term_table.numbers(query))
         numbers = [n for _, n, _ in known]
         names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
-    def _weighted(self, queries: Sequence[Weighted]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the terms of all queries as three arrays: where each query ends, term numbers, weights."""
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = self.term_table.numbers([term for query in counted for term in query])
@@ -218,7 +220,7 @@ class Searcher:
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
 
 
-def _counts(query: Weighted) -> Mapping[str, float]:
+def _counts(query: Terms) -> Mapping[str, float]:
     """Return the weight of each distinct term of a query."""
     if isinstance(query, Mapping):
         return query

@@ -13,7 +13,7 @@ import numpy as np
 from sublex.contracts.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
-# Looked-up terms that are remembered; beyond it the memory starts anew.
+# Terms that are remembered. When there are more, all are forgotten.
 REMEMBERED = 1 << 20
 
 
@@ -95,7 +95,7 @@ class TermTable:
 
     @cached_property
     def ordinals(self) -> list[np.ndarray | None]:
-        """For each segment an array from numbers to the segment's ordinals, -1 where it lacks the term; None means identity."""
+        """For each segment an array with the ordinal of each term there, -1 for none; None if numbers are the ordinals."""
         segments = self._snapshot.segments
         if len(segments) == 1:
             return [None]

@@ -27,11 +27,11 @@ from sublex.tools.compiled import inner
 WINDOW = 1 << 14
 # A query has few postings if it has less than one posting for this number of documents.
 FEW = 8
-# The rows of `places`. A column is a term, in the order of adding. Its rows are the next posting, the end of the postings in the same SPAN
-# documents, the end of those in the window, the end of all; the next run, the term, and the term's row in the blocks. The last row,
-# PLACE, has for term t of the query its column.
+# The rows of `places`, which has a column for each term, in the order of adding. AT is the place of the next posting. END, STOP and
+# LAST are the ends of the postings in the same SPAN documents, of those in the window, and of all. RUN_AT is the next run, TERM the
+# term, and ROW its row in the blocks. PLACE has for term t of the query its column.
 AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# The rows of `shares`: the weight of each term, the most that it can add to a score, the most that it and the terms after it can add.
+# The rows of `shares`: the weight of each term, the most that it can add to a score, and the most that it and later terms can add.
 WEIGHT, TOP, REST, SHARE_ROWS = 0, 1, 2, 3
 
 
@@ -76,9 +76,9 @@ def next_span(runs, added, terms, places):
 
 @inner
 def fetch(docs, floats, lists, terms, at):
-    """Read where the postings and the values of terms begin, so that the processor fetches all of them from memory at the same time.
+    """Read the first postings and the values of all terms, so that the processor fetches them from memory at the same time.
 
-    Return a number that depends on them, because the compiler leaves out reads without a use.
+    Return a number that depends on all of them, because the compiler leaves out reads without a use.
     """
     total = np.float32(0)
     for t in range(len(terms)):
@@ -92,7 +92,7 @@ def fetch(docs, floats, lists, terms, at):
 
 
 def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds the impacts of one term in a window, and returns the place of the next posting, and `found`."""
+    """Return a function that adds up one term in a window. It returns the place of the next posting, and `found`."""
 
     @inner
     def add_list(docs, codes, floats, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found):
@@ -147,8 +147,8 @@ def _window_adder(need_of: Callable[..., Any]) -> Any:
     return add_window
 
 
-# These two functions add up terms in a window. A document whose sum reaches `needed` becomes a candidate; they return the number of
-# candidates. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a number for each block.
+# These two functions add up terms in a window, and return the number of candidates. A document whose sum reaches `needed` becomes a
+# candidate. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a number for each block.
 add_evenly = _window_adder(inner(lambda needed, doc: needed))
 add_by_block = _window_adder(inner(lambda needed, doc: needed[doc // np.uint64(SIZE)]))
 

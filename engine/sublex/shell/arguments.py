@@ -1,52 +1,166 @@
-"""Read the arguments of a shell command: words, in quotes where they hold blanks, and ranks."""
+"""Read the arguments of a command of the shell: the options first, then words, in quotes where they hold blanks, then a text."""
 
 from __future__ import annotations
 
-import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sublex.errors import InputError
+from sublex.operations import Operation, Parameter
+from sublex.tools.messages import cut
 
 if TYPE_CHECKING:
-    from sublex.shell.registry import Command
+    from sublex.shell.session import Session
+
+# What is an expression, whose brackets hold blanks and quotes together; and what is one word even if it stands last.
+EXPRESSIONS = ("expression", "model", "fittable", "expander")
+WORDS = ("docno", "file", "snapshot", "saved", "command")
 
 
-def words_of(text: str) -> list[str]:
-    """Return the words of a text; quotes keep blanks together. Raise InputError for a quote that is not closed."""
-    try:
-        return shlex.split(text)
-    except ValueError:
-        raise InputError(f"A quote in {text} is not closed.") from None
+def spoken(operation: Operation) -> list[Parameter]:
+    """Return the parameters that a user of the shell gives without a name: the session does not know them."""
+    return [p for p in operation.parameters if p.bare or (p.flags is None and not p.remembered and not p.hidden)]
+
+
+def usage_of(operation: Operation) -> str:
+    """Return how a command is typed, as in ":explain N | DOCNO [vs N | DOCNO]"."""
+    words = [f":{operation.shell}"]
+    for each in spoken(operation):
+        name = "N | DOCNO" if each.completes == "docno" else each.metavar
+        name = f"{each.word} {name}" if each.word else name
+        words.append((name if each.is_required else f"[{name}]") + "..." * each.many)
+    if operation.file and operation.file.required:
+        words.insert(1, f"-o {operation.file.metavar}")
+    return " ".join(words)
+
+
+def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dict[str, Any], str | None]:
+    """Return the arguments that the text after the name of a command gives, and the file of -o, if there is one."""
+    given, rest = _options(operation, text)
+    output = given.pop("-o", None)
+    if operation.file and operation.file.required and output is None:
+        raise usage_error(operation)
+    given |= _positional(operation, rest, given)
+    arguments = {}
+    for each in operation.parameters:
+        if each.name in given:
+            words = given[each.name]
+            values = [_typed(each, word, session) for word in (words if each.many else (words,))]
+            arguments[each.name] = tuple(values) if each.many else values[0]
+        elif each.remembered:
+            arguments[each.name] = session.remembered(each)
+        elif each.is_required:
+            raise usage_error(operation)
+    return arguments, output
+
+
+def usage_error(operation: Operation) -> InputError:
+    """Return the error for arguments that do not fit a command."""
+    return InputError(f"Write {usage_of(operation)}.")
+
+
+def _options(operation: Operation, text: str) -> tuple[dict[str, Any], str]:
+    """Return the options at the beginning of a text, written as on the command line, and the rest of the text."""
+    flags: Mapping[str, Parameter | None] = {
+        **{flag: each for each in operation.parameters if not each.hidden for flag in each.flags or ()},
+        **({"-o": None, "--output": None} if operation.file else {}),
+    }
+    given: dict[str, Any] = {}
+    while text.startswith("-"):
+        flag, _, rest = text.partition(" ")
+        flag, equals, value = flag.partition("=")
+        if flag == "--":
+            return given, rest
+        if flag not in flags:
+            break
+        each, text = flags[flag], rest.lstrip()
+        if each is not None and each.type is bool:
+            given[each.name] = True
+            continue
+        if not equals:
+            words, text = split(text, 1, each is not None and each.completes in EXPRESSIONS)
+            if not words:
+                raise InputError(f"{flag} needs a value.")
+            value = words[0]
+        if each is None:
+            given["-o"] = value
+        else:
+            given[each.name] = [*given.get(each.name, ()), value] if each.many else value
+    return given, text
+
+
+def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the words of a text as the arguments that have no name. Raise InputError if they do not fit."""
+    wanted, found = [each for each in spoken(operation) if each.name not in given], dict[str, Any]()
+    if text and not wanted:
+        raise InputError(f":{operation.shell} takes nothing after it; leave {cut(text)} out.")
+    for place, each in enumerate(wanted):
+        if not text:
+            break
+        if each.many:
+            words, text = split(text, None, each.completes in EXPRESSIONS)
+            found[each.name] = words
+        elif place == len(wanted) - 1 and not each.word and each.type is str and each.completes not in WORDS:
+            # The last text is all that is left, so it needs no quotes.
+            found[each.name], text = (text if each.completes == "word" else unquoted(text)), ""
+        else:
+            words, text = split(text, 1 + bool(each.word))
+            if each.word and words.pop(0).lower() != each.word:
+                raise usage_error(operation)
+            if not words:
+                raise usage_error(operation)
+            found[each.name] = words[0]
+    if text:
+        raise usage_error(operation)
+    return found
+
+
+def _typed(each: Parameter, word: Any, session: Session) -> Any:
+    """Return a word as the value of a parameter. Raise InputError for a word that is none."""
+    if each.completes == "docno":
+        return session.docno(word)
+    if each.choices and word not in each.choices:
+        raise InputError(f"{each.name} is {' or '.join(each.choices)}, not {cut(word)}.")
+    if each.type is int:
+        if not word.lstrip("-").isdecimal() or word.startswith("--"):
+            raise InputError(f"{cut(word)} is not a whole number.")
+        if each.least is not None and int(word) < each.least:
+            raise InputError(f"{each.name} has to be at least {each.least}, not {word}.")
+        return int(word)
+    if each.type is float:
+        try:
+            return float(word)
+        except ValueError:
+            raise InputError(f"{cut(word)} is not a number.") from None
+    return word
+
+
+def split(text: str, most: int | None = None, brackets: bool = False) -> tuple[list[str], str]:
+    """Return the first words of a text, at most so many, and the rest of the text. Quotes keep blanks together.
+
+    With `brackets`, brackets keep blanks and quotes together too. Raise InputError for a quote that is not closed.
+    """
+    words, word, quote, depth, place = list[str](), None, "", 0, 0
+    for place, character in enumerate(text):
+        if quote:
+            word = (word or "") + character * (depth > 0 or character != quote)
+            quote = "" if character == quote else quote
+        elif character in "'\"" and (depth or word is None or not brackets):
+            quote, word = character, (word or "") + character * (depth > 0)
+        elif character.isspace() and not depth:
+            if word is not None:
+                words, word = [*words, word], None
+            if most is not None and len(words) == most:
+                return words, text[place:].lstrip()
+        else:
+            depth += brackets * ((character in "([{") - (character in ")]}" and depth > 0))
+            word = (word or "") + character
+    if quote:
+        raise InputError(f"A quote in {text} is not closed.")
+    return ([*words, word] if word is not None else words), ""
 
 
 def unquoted(text: str) -> str:
     """Return an expression without the quotes around it, which the command line needs and the shell does not."""
     inside = text[1:-1]
     return inside if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" and text[0] not in inside else text
-
-
-def exactly(text: str, number: int, usage: str) -> list[str]:
-    """Return the words of a text if there are so many; otherwise raise InputError with the usage of the command."""
-    words = words_of(text)
-    if len(words) != number:
-        raise InputError(f"Write {usage}.")
-    return words
-
-
-def needed(text: str, usage: str) -> str:
-    """Return a text that must not be empty; otherwise raise InputError with the usage of the command."""
-    if not text:
-        raise InputError(f"Write {usage}.")
-    return text
-
-
-def whole(word: str, usage: str) -> int:
-    """Return a whole number from 0; otherwise raise InputError with the usage of the command."""
-    if not word.lstrip("-").isdecimal():
-        raise InputError(f"{word} is not a whole number; write {usage}.")
-    return int(word)
-
-
-def usage_of(command: Command) -> str:
-    """Return how a command is typed."""
-    return f":{command.name} {command.usage}".rstrip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sublex.cli.output import say
+from sublex.faces.output import say
 from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.printing import Topic, print_result
 from sublex.shell.registry import is_command
@@ -27,7 +27,7 @@ def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] |
     good = True
     for entry in _entries(lines, stream):
         # In a pipe each query is answered once, whatever changes after it.
-        session.answers_again = not entry.topic.in_pipe
+        session.answers_again, session.qid = not entry.topic.in_pipe, entry.topic.qid
         try:
             shown = attempt(session, entry.text)
         except Interrupted:

@@ -9,9 +9,12 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from sublex.display.card import expressions_of
+from sublex.faces.continuations import continuations_of
 from sublex.index.spelling import suggestions
 from sublex.language.plugins import Registration
+from sublex.operations import Operation
+from sublex.representations.stored_models import expressions_of
+from sublex.shell.arguments import spoken
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
@@ -60,11 +63,20 @@ class Completions:
         name, blank, rest = text[1:].partition(" ")
         if not blank:
             yield from self._commands(name)
+        elif name.lower() in self.session.commands.names():
+            yield from self._arguments(self.session.commands.find(name), rest)
+
+    def _arguments(self, operation: Operation, text: str) -> Iterator[Offer]:
+        """Yield what may follow: the options, after a dash, or what the parameter takes in whose place the end of the line is."""
+        if re.fullmatch(r"-\S*", text):
+            flags = {flag: each.help for each in operation.parameters if not each.hidden for flag in each.flags or ()}
+            yield from (Offer(flag, len(text), flags[flag]) for flag in flags if flag.startswith(text))
             return
-        if name.lower() in self.session.commands.names():
-            kind = self.session.commands.find(name).completes
-            if kind in self._kinds:
-                yield from self._kinds[kind](rest)
+        rest, wanted = text, spoken(operation)
+        while len(wanted) > 1 and (word := re.match(r"\S+\s+", rest)):
+            rest, wanted = rest[word.end() :], wanted[1:]
+        if wanted and (offers := self._kinds.get(wanted[0].completes)):
+            yield from offers(rest)
 
     def _words(self, text: str) -> Iterator[Offer]:
         word = _WORD_AT_END.search(text)[0]  # type: ignore[index]
@@ -83,7 +95,7 @@ class Completions:
                 yield Offer(near.surface, len(word), f"{near.df:,}, spelt alike")
 
     def _commands(self, name: str) -> Iterator[Offer]:
-        summaries = {command.name: command.summary for command in self.session.commands}
+        summaries = {command.shell: command.summary for command in self.session.commands}
         for found in fuzzy(name.lower(), summaries):
             yield Offer(found, len(name), summaries[found].rstrip("."))
 
@@ -101,8 +113,6 @@ class Completions:
 
     def _expressions(self, text: str) -> Iterator[Offer]:
         """Yield components, parameters and values for the end of an expression, and the fitted models."""
-        from sublex.cli.completion import continuations_of
-
         registry = self.session.index.registry
         typed, offers = continuations_of(text, registry)
         helps = dict(offers)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sublex.cli.work import Work
 from sublex.errors import SublexError, is_interrupt
-from sublex.shell.wording import in_shell
+from sublex.faces.work import Work
 from sublex.tools.messages import in_short
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def attempt(session: Session, text: str) -> Shown | None:
         session.adopt(trial)
         return shown
     except SublexError as error:
-        raise Failed(in_shell(str(error), session.path)) from None
+        raise Failed(session.worded(error.args[0] if error.args else str(error))) from None
     except KeyboardInterrupt as interrupt:
         # A change of the index says in the message what became of the index.
         raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None

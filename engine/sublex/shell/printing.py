@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import click
 
-from sublex.cli.output import CSV, print_lines, print_run, print_shown, say
-from sublex.display.hits import HEAD, trec_lines
+from sublex.display.hits import HEAD
+from sublex.faces.output import print_lines, print_shown, say
 from sublex.forms.lines import Line, Shown
 from sublex.forms.values import to_json
 from sublex.shell.session import Session
-from sublex.shell.wording import in_shell
 
 # A function that prints lines for people.
 Printer = Callable[[Sequence[Line]], None]
@@ -43,15 +42,11 @@ def print_result(session: Session, shown: Shown | None, printer: Printer = print
 def _print(session: Session, shown: Shown, printer: Printer, topic: Topic) -> None:
     form = session.settings.format
     has_hits = tuple(shown.head) == HEAD
-    if has_hits and form == "trec" and session.answer is not None:
-        print_run(trec_lines(session.answer, session.pipeline(session.used), topic.qid))
-    elif has_hits and form == "json" and topic.in_pipe and session.query is not None:
+    if has_hits and form == "json" and topic.in_pipe and session.query is not None:
         click.echo(to_json({"qid": topic.qid, "query": session.query.text, "hits": shown.data}))
     elif not has_hits and topic.in_pipe and form in ("trec", "json"):
         # A run or a stream of JSON is read by programs; what commands show is for people.
         say(*(each.text for each in shown.lines))
-    elif form == "json" or (form in CSV and shown.head):
-        print_shown(Shown(list, lambda: shown.data, shown.head, shown.rows), form)
     else:
-        printer(shown.lines)
-    say(*(in_shell(note, session.path) for note in shown.notes))
+        print_shown(shown, form if shown.offers(form) else "table", printer)
+    say(*map(session.worded, shown.notes))

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from sublex.cli.output import say
 from sublex.errors import MissingExtra, SublexError
+from sublex.faces.output import say
 from sublex.forms.lines import Line, Span
 from sublex.language.profiles import profile
+from sublex.shell.arguments import usage_of
 from sublex.shell.failures import Failed, attempt
 from sublex.shell.reading import Reader
 from sublex.shell.registry import is_command
@@ -107,7 +108,7 @@ class Talker:
 
     def _prepare_queries(self) -> None:
         """Open the index and load compiled code. Then ask a first query for practice, unless the user has already typed one."""
-        from sublex.cli.compiling import compile_quietly
+        from sublex.faces.compiling import compile_quietly
 
         session = self._make_session()
         index = session.index
@@ -203,7 +204,7 @@ class Talker:
             if self.session is None or name not in self.session.commands.names():
                 return Line()
             command = self.session.commands.find(name)
-            return Line((Span(f":{command.name} {command.usage}  ", "kept"), Span(command.summary, "dim")))
+            return Line((Span(f"{usage_of(command)}  ", "kept"), Span(command.summary, "dim")))
         if self.reader is None or not text.strip():
             return Line()
         try:
@@ -259,7 +260,7 @@ def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
     """Answer lines that are given and typed, without prompt_toolkit."""
     import readline  # noqa: F401 -- input() then edits the line and has a history.
 
-    from sublex.cli.output import print_lines
+    from sublex.faces.output import print_lines
 
     for text in lines:
         print(one_line(f"{talker.name}> {text}"))

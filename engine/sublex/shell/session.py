@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from copy import copy
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sublex.contracts.base import Query
-from sublex.display.hits import Extras, corrections, hits, nothing_found
-from sublex.display.query_forms import query_notes
-from sublex.display.uncovered import uncovered_notes
+from sublex.display.hits import Extras
 from sublex.errors import InputError
+from sublex.faces.files import check_output, write_file
+from sublex.faces.interrupts import reporting_interrupts
+from sublex.faces.progress import progress
 from sublex.forms.lines import Shown, Span, line
 from sublex.index.manifest import MANIFEST, read_manifest
-from sublex.shell.registry import PLUGINS, Command, Commands
+from sublex.operations import INDEXED, Context, Needs, Operation, Parameter
+from sublex.operations.searching import search
+from sublex.shell.arguments import arguments_of
+from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
-from sublex.shell.steps import Step, call, option_words
-from sublex.tools.messages import cut
+from sublex.tools.messages import Step, option_words, worded
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -32,6 +37,14 @@ if TYPE_CHECKING:
 TOPIC_MEASURES = ("P@10", "nDCG@10")
 # Hits that these measures look at.
 MEASURED = 10
+
+
+class Last(NamedTuple):
+    """What the shell did last: an operation, its arguments, and what does the same on the command line, if it is another one."""
+
+    operation: Operation
+    arguments: Mapping[str, Any]
+    twin: Step | None = None
 
 
 class Session:
@@ -63,11 +76,13 @@ class Session:
         self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
         self.lines: list[str] = []
-        self.step: Step | None = None
+        self.step: Last | None = None
         self.out: Path | None = None
         # The files that the session may write again.
         self._written: set[Path] = set()
         self.answers_again, self.ended = True, False
+        # The id under which the next hits stand in a run.
+        self.qid = "1"
 
     # The index.
 
@@ -119,21 +134,61 @@ class Session:
         if not text:
             return None
         self.lines.append(text)
-        if not text.startswith(":") or text.startswith("::"):
+        if not is_command(text):
             self.topic = ""
             return self.search(text[1:] if text.startswith("::") else text)
-        command, rest = self.command_of(text)
-        if rest and not command.usage:
-            raise InputError(f":{command.name} takes nothing after it; leave {cut(rest)} out.")
-        if command.section == PLUGINS:
-            # A plugin's command that has code says so by `reproduced_by`, or searches.
-            self.step = None
-        return command.function(self, rest)
-
-    def command_of(self, text: str) -> tuple[Command, str]:
-        """Return the command that a line begins with, and the rest of the line."""
         name, _, rest = text[1:].partition(" ")
-        return self.commands.find(name), rest.strip()
+        operation = self.commands.find(name)
+        arguments, output = arguments_of(operation, rest.strip(), self)
+        if output is None:
+            return self.ask(operation, **arguments)
+        ending = check_output(output, *operation.file.endings) if operation.file else ""
+        shown, after = write_file(self.ask(operation, **arguments), output, ending)
+        return shown.between(notes=list(filter(None, [after])))
+
+    def ask(self, operation: Operation, **arguments: Any) -> Any:
+        """Answer an operation and return what to show. It becomes the last step, unless it is a command of the session."""
+        if operation.needs is Needs.SESSION:
+            return operation(self, **arguments)
+        return ShellContext(self, operation).ask(operation, **arguments)
+
+    def remembered(self, parameter: Parameter) -> Any:
+        """Return what the session knows for a parameter: of the last query, the settings, and what is loaded."""
+        values: dict[str, Callable[[], Any]] = {
+            "query": lambda: self.asked().text, "weighted": self.is_weighted, "without": lambda: self.like,
+            "ranker": lambda: self.used, "ranking": lambda: str(self.pipeline()),
+            "k": lambda: self.settings.k, "profile": lambda: self.settings.profile,
+            "allow_uncovered": lambda: self.settings.allow_uncovered,
+            "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
+        }  # fmt: skip
+        return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default
+
+    def loaded_topics(self) -> Topics:
+        """Return the loaded topics. Raise InputError without any."""
+        if self.topics is None:
+            raise InputError("There are no topics; load them by :topics FILE.")
+        return self.topics
+
+    def loaded_qrels(self) -> Qrels:
+        """Return the loaded judgements. Raise InputError without any."""
+        if self.qrels is None:
+            raise InputError("There are no judgements; load them by :qrels FILE.")
+        return self.qrels
+
+    def worded(self, message: str) -> str:
+        """Return a message in which the steps that it names are commands of the shell, as far as the shell has them."""
+        return worded(message, self._wording).replace(" && :", ", then :")
+
+    def _wording(self, step: Step) -> str:
+        operation = self.commands.doing(step.operation)
+        words = [str(word) for word in step.words]
+        if operation is not None and operation.needs in INDEXED:
+            index, words = words[0], words[1:]
+            operation = operation if index == "INDEX" or os.path.abspath(index) == os.path.abspath(self.path) else None
+        if operation is None:
+            return str(step)
+        quoted = [shlex.quote(word) if " " in word and len(words) > 1 else word for word in words]
+        return " ".join([f":{operation.shell}", *option_words(step.options), *quoted])
 
     # Ranking.
 
@@ -147,39 +202,22 @@ class Session:
         Without an expression, that of the session ranks. `like` is the docno of a document that the query was made from; it
         is left out.
         """
-        self.like = like
-        index, used = self.index, expression or self.settings.expression
-        pipeline, query = self.pipeline(used), index.query(asked)
-        found = self.find(query, pipeline, max(self.settings.k, MEASURED))
-        answer = found._replace(hits=found.hits.first(self.settings.k))
-        self.query, self.answer, self.used, self._measured = query, answer, used, found.hits
-        self.step = self.ranking_step()
-        notes = uncovered_notes(pipeline)
-        if not self.is_weighted():
-            notes += [*query_notes(index, query.text, pipeline), *corrections(index, query.text)]
-        if not len(answer.hits) and not any(note.startswith("No document") for note in notes):
-            notes.append(nothing_found(index, query, pipeline))
-        shown = hits(index, answer, self.extras())
-        lines = shown.lines
-        measured = self.measures()
-        if measured:
-            figures = "  ".join(f"{name} {value:.4f}" for name, value in measured.items())
-            lines.append(line(Span(f"topic {self.topic}: {figures}", "dim")))
-        return Shown(lambda: lines, lambda: shown.data, shown.head, shown.rows, notes)
-
-    def find(self, query: Query, pipeline: Pipeline, k: int) -> Answer:
-        """Return the best k documents for a query, without the document that the query was made from."""
-        found = self.index.answer(query, pipeline, k + bool(self.like))
-        doc = self.index.doc(self.like) if self.like else None
-        return found._replace(hits=found.hits.without(doc).first(k))
+        settings, is_text = self.settings, isinstance(asked, str)
+        given = {
+            "ranker": expression or settings.expression,
+            "k": settings.k,
+            "profile": settings.profile,
+            "without": like,
+        }
+        text = asked if isinstance(asked, str) else asked.text
+        given |= {"allow_uncovered": settings.allow_uncovered, "weighted": not is_text}
+        return self.ask(search, query=text, facets=None, of=None, **given)
 
     def rank_by(self, expression: str) -> Shown:
         """Rank by an expression from now on. Return it, with the hits of the last query, if there is one, as Shown."""
         self.settings.expression = str(self.pipeline(expression))
         top, shown = self.ranking(), self.again()
-        if shown is None:
-            return top
-        return Shown(lambda: [*top.lines, *shown.lines], lambda: shown.data, shown.head, shown.rows, shown.notes)
+        return top if shown is None else shown.between(above=top.lines)
 
     def ranking(self) -> Shown:
         """Return the expression of the session as Shown."""
@@ -188,65 +226,19 @@ class Session:
 
     def again(self) -> Shown | None:
         """Answer the last query again after the expression changed; None without a query, and in a pipe."""
-        return self.search(self.asked(), like=self.like) if self.query is not None and self.answers_again else None
+        if self.query is None or not self.answers_again:
+            return None
+        return self.search(self.query if self.is_weighted() else self.query.text, like=self.like)
 
-    def asked(self) -> str | Query:
-        """Return the last query as it was asked: as text, or as weighted terms. Raise InputError without one."""
+    def asked(self) -> Query:
+        """Return the last query. Raise InputError without one."""
         if self.query is None:
             raise InputError("There is no query yet; type one.")
-        return self.query if self.is_weighted() else self.query.text
+        return self.query
 
     def is_weighted(self) -> bool:
         """Return whether the last query was weighted terms."""
         return self.query is not None and self.index.query(self.query.text) != self.query
-
-    def ranking_step(self) -> Step:
-        """Return the last query as a step."""
-        assert self.query is not None
-        if self.like:
-            # The command line cannot leave a document out.
-            return Step((), self.python_search(self.used), "hits")
-        options = {**self.ranking_options(), "-k": self.settings.k, "--weighted": self.is_weighted()}
-        words = ("search", "INDEX", *option_words(options), "--", self.query.text)
-        return Step(words, self.python_search(self.used), "hits")
-
-    def python_search(self, expression: str | None) -> str:
-        """Return a search for the last query as code, without the document that the query was made from."""
-        k, used = self.settings.k, [expression] if expression else []
-        searched = call("search", "QUERY", *used, k=k + bool(self.like), profile=self.settings.profile)
-        searched = searched.replace("'QUERY'", self.python_query(), 1)
-        return f"{searched}.without(index.doc({self.like!r})).first({k})" if self.like else searched
-
-    def reproduced_by(self, *words: str, python: str = "") -> None:
-        """Name the command of the command line that does what this line does, for `:to-cli`, with INDEX in place of the index.
-
-        `python` is an expression with `index` that has the same result, for `:to-python`.
-        """
-        self.step = Step(words, python)
-
-    def ranking_options(self) -> dict[str, Any]:
-        """Return the options of commands that rank, as they were for the last query."""
-        return {
-            "-r": self.used,
-            "--profile": self.settings.profile,
-            "--allow-uncovered": self.settings.allow_uncovered,
-        }
-
-    def python_call(self, method: str, *args: Any, **options: Any) -> str:
-        """Return a call of a ranking method with the last query and the expression that answered it, as code."""
-        code = call(
-            method, "QUERY", *args, *([self.used] if self.used else []), **options, profile=self.settings.profile
-        )
-        assert self.query is not None
-        return code.replace("'QUERY'", self.python_query(), 1)
-
-    def python_query(self) -> str:
-        """Return the last query as Python code."""
-        assert self.query is not None
-        if not self.is_weighted():
-            return repr(self.query.text)
-        terms = ", ".join(f"sublex.contracts.base.QueryTerm({t.term!r}, {t.weight!r})" for t in self.query.terms)
-        return f"sublex.contracts.base.Query({self.query.text!r}, ({terms},))"
 
     # The last results.
 
@@ -286,6 +278,54 @@ class Session:
 
         run = {self.topic: dict(zip(self._measured.docnos, self._measured.scores.tolist(), strict=True))}
         return evaluate(self.qrels.only([self.topic]), run, TOPIC_MEASURES, "hits").mean
+
+
+class ShellContext(Context):
+    """The context of one operation in a session, which then remembers the operation and its answer."""
+
+    def __init__(self, session: Session, operation: Operation):
+        super().__init__(session.index)
+        self.session = session
+        self.extras, self.least_hits, self.topic = session.extras(), MEASURED, session.qid
+        self._asked = False
+
+    def ask(self, operation: Operation, **arguments: Any) -> Shown:
+        """Answer an operation. The innermost one becomes the last step of the session."""
+        shown = super().ask(operation, **arguments)
+        if not self._asked:
+            self._asked, self.session.step = True, Last(operation, arguments, shown.step)
+        if operation is search and (measured := self.session.measures()):
+            figures = "  ".join(f"{name} {value:.4f}" for name, value in measured.items())
+            shown = shown.between(below=[line(Span(f"topic {self.session.topic}: {figures}", "dim"))])
+        return shown
+
+    @property
+    def names_index(self) -> bool:
+        """No: the index was there before."""
+        return False
+
+    def say(self, *messages: str) -> None:
+        """Show messages while the operation goes on."""
+        for message in messages:
+            self.session.say(self.session.worded(message))
+
+    def progress(
+        self, label: str, unit: str = "documents", total: int | None = None
+    ) -> AbstractContextManager[Callable[..., None]]:
+        """Run a block with a bar."""
+        return progress(label, unit, total)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Run a block; an interrupt in it says what became of the index."""
+        return reporting_interrupts(self.session.path)
+
+    def remember(self, **facts: Any) -> None:
+        """Keep the last query, its answer, and the expression that answered."""
+        session = self.session
+        session.query, session.answer, session.used = facts["query"], facts["answer"], facts["used"]
+        session._measured, session.like = facts["found"], facts["like"]
+        if session.like:
+            session.topic = ""
 
 
 def _version(path: Path) -> tuple[int, int] | None:

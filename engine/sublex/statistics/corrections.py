@@ -35,10 +35,9 @@ def holm(p: Any) -> np.ndarray:
 
 
 def bh(p: Any) -> np.ndarray:
-    """Return p-values adjusted by Y.
+    """Return p-values adjusted by the method of Y. Benjamini and Y. Hochberg (1995), as SciPy computes them.
 
-    Benjamini and Y. Hochberg (1995), as SciPy computes them. Rejecting the hypotheses with adjusted p-values below alpha
-    keeps the false discovery rate below alpha.
+    Rejecting the hypotheses with adjusted p-values below alpha keeps the false discovery rate below alpha.
     """
     from scipy.stats import false_discovery_control
 

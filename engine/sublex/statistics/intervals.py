@@ -16,7 +16,7 @@ import numpy as np
 from sublex.errors import InputError
 
 SAMPLES = 10_000
-# Numbers per working array. The number of resamples per block follows from this and the number of topics alone.
+# Numbers per working array. The number of resamples that are drawn together follows from this and the number of topics.
 CELLS = 1 << 21
 
 
@@ -41,10 +41,10 @@ def _resampled(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
     """Return the means over resampled topics, samples × systems."""
     topics = rows.shape[1]
     random = np.random.Generator(np.random.Philox(seed))
-    block = max(1, CELLS // topics)
+    step = max(1, CELLS // topics)
     means = np.empty((samples, len(rows)))
-    for start in range(0, samples, block):
-        size = min(block, samples - start)
+    for start in range(0, samples, step):
+        size = min(step, samples - start)
         drawn = random.integers(0, topics, (size, topics)) + topics * np.arange(size)[:, None]
         times = np.bincount(drawn.ravel(), minlength=size * topics).reshape(size, topics)
         means[start : start + size] = times.astype(np.float64) @ rows.T / topics

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from sublex.statistics.significance import TUKEY, Pair
 
-PHRASES = {
-    "holm": "after Holm's correction",
-    "bonferroni": "after Bonferroni's correction",
-    "bh": "after Benjamini and Hochberg's correction",
-    TUKEY: "by Tukey's HSD",
+# The corrections in words; Tukey's is a test as well.
+CORRECTIONS = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "bh": "Benjamini and Hochberg's correction",
+    "none": "no correction",
+    TUKEY: "Tukey's HSD",
 }
 
 
@@ -123,9 +125,11 @@ def _evidence(pair: Pair) -> str:
     p = f"p {format_p(pair.corrected, pair.alpha)}"
     if pair.family < 2:
         return p
-    if pair.correction not in PHRASES:
+    if pair.correction == "none":
         return f"{p} without correction over {pair.family} pairs"
-    return f"{p} {PHRASES[pair.correction]} over {pair.family} pairs"
+    return (
+        f"{p} {'by' if pair.correction == TUKEY else 'after'} {CORRECTIONS[pair.correction]} over {pair.family} pairs"
+    )
 
 
 def _letter(place: int) -> str:

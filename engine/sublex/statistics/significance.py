@@ -21,7 +21,7 @@ from sublex.statistics.power import check_level, noncentrality, quantile
 # Differences are rounded to whole steps of this share of the pair's largest score. Sums over up to 65,536 topics are then
 # exact, and equal in whichever order a matrix product adds.
 STEP = 2.0**-36
-# Topics that differ, up to which all choices of signs are enumerated.
+# All choices of signs are enumerated for at most this number of topics that differ.
 ENUMERATED = 16
 # Random choices of signs of the randomisation test.
 SAMPLES = 100_000
@@ -126,17 +126,12 @@ TESTS: dict[str, Test] = {test.__name__: test for test in (t, wilcoxon, randomis
 
 
 def compare_all(
-    scores: Any,
-    names: Sequence[str],
-    test: str = "t",
-    correction: str = "holm",
-    alpha: float = 0.05,
-    seed: int = 0,
+    scores: Any, names: Sequence[str], test: str = "t", correction: str = "holm", alpha: float = 0.05, seed: int = 0
 ) -> list[Pair]:
-    """Return the test of every pair of systems, in the order of their names; `scores` has a row per system, a column per topic.
+    """Return the test of every pair of systems, in the order of their names.
 
-    The correction "tukey" is a test too and replaces `test`: `corrected` is then Tukey's p, `p` the p of the same difference and
-    error without regard to the other pairs, and the pairs' `test` is "tukey".
+    `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also in the
+    pairs: `corrected` is then Tukey's p, and `p` that of the same difference and error without regard to the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
@@ -147,8 +142,9 @@ def compare_all(
         test, degrees = TUKEY, (topics - 1) * (systems - 1)
         p, corrected, error = _tukey(table, difference, degrees)
     else:
-        blocks = [TESTS[test](table[first[block]], table[second[block]], seed) for block in _blocks(len(first), topics)]
-        p = np.concatenate(blocks)
+        p = np.concatenate(
+            [TESTS[test](table[first[part]], table[second[part]], seed) for part in _slices(len(first), topics)]
+        )
         corrected = CORRECTIONS[correction](p)
     critical = shift = math.nan
     if topics > 1:
@@ -183,15 +179,15 @@ def _tukey(table: np.ndarray, difference: np.ndarray, degrees: int) -> tuple[np.
 def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return for each pair the mean and standard deviation of its differences, and how many topics each system wins."""
     parts = []
-    for block in _blocks(len(first), table.shape[1]):
-        a, b = table[first[block]], table[second[block]]
+    for part in _slices(len(first), table.shape[1]):
+        a, b = table[first[part]], table[second[part]]
         steps = _steps(a, b)
         parts.append((*_moments(a, b), (steps > 0).sum(-1), (steps < 0).sum(-1)))
     return tuple(np.concatenate(column) for column in zip(*parts, strict=True))
 
 
-def _blocks(pairs: int, topics: int) -> Iterator[slice]:
-    """Yield slices of the pairs, each small enough that a working array has at most CELLS numbers."""
+def _slices(pairs: int, topics: int) -> Iterator[slice]:
+    """Yield slices of the pairs, each so small that a working array has at most CELLS numbers."""
     size = max(1, CELLS // topics)
     return (slice(start, start + size) for start in range(0, pairs, size))
 
@@ -216,16 +212,13 @@ def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
-    """Return for each row the share of all choices of signs that give a sum at least as far from 0.
-
-    Rows have at most 16 numbers other than 0.
-    """
+    """Return for each row, of at most 16 numbers beside 0, the share of sign choices whose sum is at least as far from 0."""
     sizes = -np.sort(-np.abs(rows))[:, :ENUMERATED]
     ways = 1 << sizes.shape[1]
     signs = ((np.arange(ways)[:, None] >> np.arange(sizes.shape[1])) & 1).astype(np.float64)
     p = np.empty(len(rows))
-    for block in _blocks(len(rows), ways):
-        p[block] = _as_far(signs, sizes[block], _observed(rows[block], error)) / ways
+    for part in _slices(len(rows), ways):
+        p[part] = _as_far(signs, sizes[part], _observed(rows[part], error)) / ways
     return p
 
 
@@ -238,10 +231,10 @@ def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
     sizes, observed = -np.sort(-np.abs(rows)), _observed(rows, 1)
     random = np.random.Generator(np.random.Philox(seed))
     words = -(-topics // 64)
-    block = max(1, CELLS // max(64 * words, pairs))
+    step = max(1, CELLS // max(64 * words, pairs))
     count = np.ones(pairs)
-    for start in range(0, samples if pairs else 0, block):
-        drawn = random.integers(0, 1 << 64, (min(block, samples - start), words), np.uint64)
+    for start in range(0, samples if pairs else 0, step):
+        drawn = random.integers(0, 1 << 64, (min(step, samples - start), words), np.uint64)
         signs = np.unpackbits(drawn.view(np.uint8), axis=1, count=topics)
         count += _as_far(signs.astype(np.float64), sizes, observed)
     return count / (samples + 1)
@@ -253,7 +246,7 @@ def _observed(rows: np.ndarray, error: float) -> np.ndarray:
 
 
 def _as_far(signs: np.ndarray, sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return how many rows of signs (1 for minus) give a sum at least as far from 0 as the observed sum."""
+    """Return for each row of sizes the number of rows of signs (1 for minus) whose sum is at least as far from 0."""
     sums = sizes.sum(-1) - 2 * (signs @ sizes.T)
     return (np.abs(sums) >= observed).sum(0)
 

@@ -1,4 +1,4 @@
-"""Pieces of messages: the nearest known name, a command to type or to install a part, a number with its noun, a text on one clean line."""
+"""Pieces of messages: the nearest known name, a step to take next, a command that installs a part, a number with its noun."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 # Characters of an exception's message that are shown; a plugin's exception may have a very long one.
@@ -55,15 +55,55 @@ def unknown(what: str, name: str, names: Iterable[str]) -> str:
     return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
 
 
-def command(*words: object) -> str:
-    """Return a Sublex command as a user types it, quoted for the shell.
+class Step:
+    """What a user may do next, as data: an operation with its arguments. Each face words it as its users type it.
 
-    A path without a slash is written with ./ in front, because Sublex takes a bare word for the name of an index.
+    `words` are the positional arguments, the index first where the operation takes one; "INDEX" stands for any. `options`
+    are named as on the command line, with _ for -. `str()` gives the command line, quoted for the shell of the system.
     """
-    return shlex.join(["sublex", *map(_argument, words)])
+
+    def __init__(self, operation: str, *words: object, **options: object):
+        self.operation, self.words, self.options = operation, words, options
+
+    def __str__(self) -> str:
+        words, options = [_argument(word) for word in self.words], option_words(self.options)
+        # Words from the first one with a dash on stand after --.
+        plain = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
+        later = ["--", *words[plain:]] if words[plain:] else []
+        return shlex.join(["sublex", *self.operation.split(), *words[:plain], *options, *later])
+
+
+class Message(str):
+    """A message that holds steps. As a string it has the wording of the command line; `worded` gives that of another face."""
+
+    parts: tuple[object, ...]
+
+    def __new__(cls, *parts: object) -> Message:
+        """Join strings, steps and other messages."""
+        flat = tuple(inner for part in parts for inner in (part.parts if isinstance(part, Message) else (part,)))
+        message = super().__new__(cls, "".join(map(str, flat)))
+        message.parts = flat
+        return message
+
+
+def worded(message: str, wording: Callable[[Step], str]) -> str:
+    """Return a message with each of its steps in the words that a face has for it."""
+    parts = getattr(message, "parts", (message,))
+    return "".join(wording(part) if isinstance(part, Step) else str(part) for part in parts)
+
+
+def option_words(options: Mapping[str, object]) -> list[str]:
+    """Return options as words of a command line. Those that are None or False are left out, and True is a flag."""
+    words: list[str] = []
+    for name, value in options.items():
+        flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
+        for each in value if isinstance(value, (list, tuple)) else (value,):
+            words += [flag] if each is True else [flag, str(each)] if each not in (None, False) else []
+    return words
 
 
 def _argument(word: object) -> str:
+    # A bare word is the name of an index, so a path without a slash is written with ./ in front.
     is_bare_path = isinstance(word, os.PathLike) and os.sep not in str(word)
     return f"./{word}" if is_bare_path else str(word)
 

@@ -23,19 +23,12 @@ BY_RANK = frozenset({"AP", "nDCG", "P", "R", "RR", "Rprec", "Bpref", "Success", 
 
 
 class Judge:
-    """Measures the hits of the judged topics `qids` by one measure, as a run with at most `k` hits per topic would be measured.
+    """Measures the hits of the judged topics `qids` by one measure, as it measures a run with at most `k` hits per topic.
 
     `depth` is the number of hits per topic that the measure needs, at most `k`.
     """
 
-    def __init__(
-        self,
-        index: Index,
-        qrels: Mapping[str, Mapping[str, int]],
-        qids: Sequence[str],
-        measure: str,
-        k: int,
-    ):
+    def __init__(self, index: Index, qrels: Mapping[str, Mapping[str, int]], qids: Sequence[str], measure: str, k: int):
         import ir_measures
 
         measures = parse_measures([str(measure)])
@@ -65,10 +58,9 @@ class Judge:
     def scores(self, hits: Sequence[Hits]) -> np.ndarray:
         """Return the measure of each topic's hits, given in the order of `qids`."""
         values = []
-        names = list(self.qrels)
-        for begin in range(0, len(names), GROUP):
-            places = range(begin, min(begin + GROUP, len(names)))
-            run = {names[place]: self._ranking(place, hits[place]) for place in places}
+        topics = list(enumerate(self.qrels))
+        for begin in range(0, len(topics), GROUP):
+            run = {qid: self._ranking(topic, hits[topic]) for topic, qid in topics[begin : begin + GROUP]}
             values.append(evaluate(self.qrels, run, [self.measure], topics=run)[str(self.measure)])
         return np.concatenate(values)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.evaluation.run_evaluation import data_frame
+from sublex.forms.frames import data_frame
 from sublex.forms.tables import Table
 from sublex.language.expression import print_value
 from sublex.tools.messages import counted
@@ -120,16 +120,10 @@ class Tuning:
         A mean stands in the column "training" if its topics were used to choose the setting, else in the column "held out".
         """
         head = ["fold", "topics", "best setting", "training", "held out"]
-        rows = [
-            [
-                str(n),
-                f"{len(fold.qids)}",
-                fold.setting.text,
-                f"{fold.training:.{digits}f}",
-                f"{fold.held_out:.{digits}f}",
-            ]
-            for n, fold in enumerate(self.folds, 1)
-        ]
+        rows = []
+        for n, fold in enumerate(self.folds, 1):
+            means = [f"{mean:.{digits}f}" for mean in (fold.training, fold.held_out)]
+            rows.append([str(n), f"{len(fold.qids)}", fold.setting.text, *means])
         for figure in self.figures() if figures else []:
             value = f"{figure.value:.{digits}f}"
             columns = [value, ""] if figure.chosen_on_topics else ["", value]
@@ -172,15 +166,14 @@ class Tuning:
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row per setting: the numbers of its ranges, and its mean. pandas must be installed."""
-        numbers = [[*setting.values.values(), mean] for setting, mean in zip(self.settings, self.means, strict=True)]
-        return data_frame(numbers, [s.expression for s in self.settings], "setting", [*self.names, self.measure])
+        numbers = {name: [setting.values[name] for setting in self.settings] for name in self.names}
+        expressions = [setting.expression for setting in self.settings]
+        return data_frame({**numbers, self.measure: self.means}, ("setting", expressions))
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{figure.name} {figure.value:.4f}" for figure in self.figures())
-        counts = (
-            f"{counted(len(self.settings), 'setting')}, {counted(len(self.qids), 'topic')}, {len(self.folds)} folds"
-        )
-        return f"<{self.expression} by {self.measure}: {figures}; {counts}>"
+        tried, topics = counted(len(self.settings), "setting"), counted(len(self.qids), "topic")
+        return f"<{self.expression} by {self.measure}: {figures}; {tried}, {topics}, {len(self.folds)} folds>"
 
     def _repr_html_(self) -> str:
         return self.table(figures=True).html() + self.settings_table().html()

@@ -25,7 +25,7 @@ from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import threads
-from sublex.tools.messages import command
+from sublex.tools.messages import Message, Step
 from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
@@ -72,9 +72,8 @@ def tune(
     plan = _plan(tree, slots, numbers, composer, defaults)
     unfitted = dict.fromkeys(name for resolved in plan.runs.values() for name in composer.unfitted(resolved))
     if len(unfitted) > 1:
-        raise IndexProblem(
-            f"{len(unfitted)} models that this expression tries are not fitted; run: {command('fit', index.path, *unfitted)}"
-        )
+        tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
+        raise IndexProblem(Message(tried, Step("fit", index.path, *unfitted)))
     judge = Judge(index, qrels, qids, measure, k)
     queries = [index.query(text) for text in texts.values()]
     scores = _run(plan, composer, defaults, queries, judge, threads(workers), progress)
@@ -126,8 +125,9 @@ def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) 
 class _Plan(NamedTuple):
     """The pipelines to run and the settings to choose from.
 
-    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely; `rows` is the row of each
-    in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the expression without its ranges.
+    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely, and `rows` has the row of each
+    in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the setting of the
+    expression without its ranges.
     """
 
     runs: dict[str, Expression]
@@ -173,7 +173,10 @@ def _plan(
 def _default(
     plain: Expression, slots: Sequence[space.Slot], composer: Composer, defaults: Defaults
 ) -> tuple[Setting, Expression] | None:
-    """Return the setting of the defaults; None when a range stands for a required value, or when a default model is not fitted."""
+    """Return the setting of the defaults and its resolved expression.
+
+    Return None if a range stands for a required value, or if a model of the defaults is not fitted.
+    """
     try:
         resolved = composer.registry.resolve_all(plain, defaults)
         composer.compose(resolved, defaults)
@@ -193,6 +196,10 @@ def _run(
     progress: Progress,
 ) -> np.ndarray:
     """Return the measure of each run (row) on each topic (column)."""
+
+    def rank(scorer: Scorer, group: Sequence[Query]) -> list[Hits]:
+        return [scorer.start(State(query)).find(judge.depth).first(judge.depth) for query in group]
+
     groups = [queries[begin : begin + GROUP] for begin in range(0, len(queries), GROUP)]
     scores, cache = np.empty((len(plan.runs), len(queries))), Cache()
     with Workers(min(workers, len(groups))) as pool:
@@ -201,15 +208,11 @@ def _run(
             composer.release_unused()
             cache.turn()
             rankings: list[Hits] = []
-            for group in pool.map(partial(_rank, scorer, judge.depth), groups):
+            for group in pool.map(partial(rank, scorer), groups):
                 rankings += group
                 progress(done * len(queries) + len(rankings), scores.size)
             scores[plan.rows[name]] = judge.scores(rankings)
     return scores
-
-
-def _rank(scorer: Scorer, depth: int, queries: Sequence[Query]) -> list[Hits]:
-    return [scorer.start(State(query)).find(depth).first(depth) for query in queries]
 
 
 def _cross_validated(
@@ -227,6 +230,6 @@ def _cross_validated(
 
 
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
-    """Return the position of the setting with the highest mean over these topics; among settings that tie, the preferred setting."""
+    """Return the position of the setting with the highest mean over these topics; the preferred one of those that tie."""
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]

@@ -30,15 +30,14 @@ from sublex.pipeline.stages.stage import DEPTH
 MOST = 10_000
 # Significant digits, counted from the width of the interval, of evenly spaced and of randomly drawn numbers.
 EVEN, DRAWN = 6, 4
-_INNER = (Param("x", Expression, ...),)
 
 
 class Slot(NamedTuple):
     """A range in an expression, and the number that it stands for.
 
-    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the range, `limits`
-    are the ends that a parameter may not pass, and `parameter` is set for a component's parameter: changing a weight or a depth costs
-    less, because the same searcher serves.
+    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the range, and
+    `limits` are the ends that the number may not pass. `parameter` is true for a parameter of a component. Changing a weight or
+    a depth costs less, because the same searcher serves.
     """
 
     name: str
@@ -50,7 +49,10 @@ class Slot(NamedTuple):
 
 
 def slots(expression: Expression, registry: Registry, defaults: Defaults) -> list[Slot]:
-    """Return the ranges of an expression in reading order, with distinct names. Raise InputError for a range where no number may stand."""
+    """Return the ranges of an expression in reading order, with distinct names.
+
+    Raise InputError for a range where no number may stand.
+    """
     found = list(_slots(expression, _nowhere, registry, defaults))
     if not found:
         raise InputError(f"{expression} has no range to tune; write one in place of a number, as in BM25(b={{0..1}}).")
@@ -85,8 +87,8 @@ def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, 
 def without_ranges(node: Any, registry: Registry) -> Any:
     """Return the expression without its ranges.
 
-    A parameter with a range is left out, which gives it its default; so is a weight with a range (then 1) and a cut `%
-    {…}` (then `DEPTH`). All other numbers stay.
+    A parameter with a range is left out and so gets its default. A weight with a range becomes 1, and a cut `% {…}` becomes
+    `DEPTH`. All other numbers stay.
     """
 
     def inner(part: Any) -> Any:
@@ -98,7 +100,7 @@ def without_ranges(node: Any, registry: Registry) -> Any:
         case Chain(stages=stages):
             return chain(map(inner, stages))
         case Call(args=args, params=params) if any(map(_holds_range, args)):
-            names = [param.name for param in _declared(node, registry)]
+            names = [param.name for param in _registered(node, registry)[1]]
             return without_ranges(Call(node.name, (), dict(zip(names, args, strict=False)) | params), registry)
         case Call(params=params):
             kept = {name: value for name, value in params.items() if not _holds_range(value)}
@@ -148,24 +150,27 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
         case Blend(parts=parts) | Chain(stages=parts):
             yield from within(parts)
         case Call(args=args, params=params):
-            own = defaults.get(_registered_name(node, registry), {})
-            declared = {param.name: param for param in _declared(node, registry)}
+            registered, accepted = _registered(node, registry)
+            own, declared = defaults.get(registered, {}), {param.name: param for param in accepted}
             # Values beyond the declared parameters have no name; resolving the expression refuses them.
             places = itertools.chain(declared, map(str, itertools.count()))
             for name, value in itertools.chain(zip(places, args, strict=False), params.items()):
                 yield from within(value, _parameter(node.name, declared.get(name), name, value, own))
 
 
-def _declared(call: Call, registry: Registry) -> tuple[Param, ...]:
-    return _INNER if call.name.lower() in NORMALISERS else registry.find("component", call.name).params
-
-
-def _registered_name(call: Call, registry: Registry) -> str:
-    return call.name if call.name.lower() in NORMALISERS else registry.find("component", call.name).name
+def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]:
+    """Return the name and the parameters of the component or the normaliser that a call names."""
+    if call.name.lower() in NORMALISERS:
+        return call.name, (Param("x", Expression, ...),)
+    found = registry.find("component", call.name)
+    return found.name, found.params
 
 
 def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:
-    """Return a function that makes the slot of a parameter. An undeclared parameter passes here; resolving the expression refuses it."""
+    """Return a function that makes the slot of a parameter.
+
+    An undeclared parameter passes here, because resolving the expression refuses it.
+    """
 
     def place(given: Range) -> Slot:
         listed = value is not given
@@ -199,7 +204,7 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """Return a name of a weighted or cut expression for the name of its weight or depth: its component, or its normaliser in full."""
+    """Return the component of a weighted or cut expression, or its normaliser in full, to name a weight or depth by."""
     while not isinstance(part, Call):
         match part:
             case Weighted(expression=inner) | Cut(expression=inner):

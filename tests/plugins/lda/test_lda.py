@@ -235,7 +235,7 @@ def test_search_prints_facets(demo: Callable[..., Done]):
     for arguments, message in (
         (("--facets", "3"), "No model in BM25 has labels to count; name a fitted one: --of 'lda(k=3, iterations=20)'"),
         (("--of", "lda(k=3)"), "--of names the model of --facets"),
-        (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "--facets has no form csv"),
+        (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "This result has no form csv"),
         (("--facets", "3", "--of", "BM25"), "BM25 is not a single fitted model"),
     ):
         code, output, messages = demo("search", "demo", TEXT, *arguments)

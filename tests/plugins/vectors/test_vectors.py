@@ -243,3 +243,13 @@ def test_a_header_that_claims_many_numbers_takes_no_memory(tmp_path):
         sublex_vectors.reader.read_vectors(tmp_path / "x.vec", [f"term{k}" for k in range(1000)])
     assert tracemalloc.get_traced_memory()[1] < 8 << 20
     tracemalloc.stop()
+
+
+def test_reading_a_small_file_can_be_stopped(file):
+    path, _ = file
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sublex_vectors.reader.read_vectors(path, ["river"], progress=stop)

@@ -12,6 +12,7 @@ from sublex.contracts.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, wi
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in
+from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
 
 
@@ -26,24 +27,24 @@ class Scale(NamedTuple):
         return self.normaliser(scores, self.snapshot.docno_ranks[docs])
 
     def explain(self, doc: int, docs: np.ndarray, scores: np.ndarray, raw: Explanation) -> Explanation:
-        """Return the normalised score of one candidate, whose raw score `raw` explains: a factor times it, plus an offset."""
+        """Return the normalised score of one candidate; `raw` explains its raw score, which is its part or its evidence."""
         name = f"{self.normaliser.__name__} over the candidates"
         place = np.flatnonzero(docs == doc)
         if not len(place):
             label = f"{name}, which this document is not among"
-            return Explanation(float(NO_OPINION), label, "evidence", (raw._replace(kind="evidence"),))
+            return Explanation(float(NO_OPINION), label, "evidence", (as_evidence(raw),))
         filled, values = with_opinion(scores), self.of(docs, scores)
-        value = float(values[place[0]])
-        if scores[place[0]] == NO_OPINION and self.normaliser is rrf:
-            return Explanation(value, "no opinion, which adds nothing", "sum", (raw._replace(kind="evidence"),))
-        if scores[place[0]] == NO_OPINION:
-            label = "no opinion, which counts as the lowest"
-            raw = Explanation(float(filled[place[0]]), label, "sum", (raw._replace(kind="evidence"),))
-        if self.normaliser in (rank, rrf):
-            label = f"1 / rank {round(1 / value)} among the candidates"
-            if self.normaliser is rrf:
+        value, unknown = float(values[place[0]]), scores[place[0]] == NO_OPINION
+        if self.normaliser is rrf:
+            label = "no opinion, which adds nothing"
+            if not unknown:
                 label = f"1 / ({RRF_K} + rank {round(1 / value) - RRF_K}) among the candidates"
-            return Explanation(value, label, "sum", (raw._replace(kind="evidence"),))
+            return Explanation(value, label, "sum", (as_evidence(raw),))
+        if unknown:
+            label = "no opinion, which counts as the lowest"
+            raw = Explanation(float(filled[place[0]]), label, "sum", (as_evidence(raw),))
+        if self.normaliser is rank:
+            return Explanation(value, f"1 / rank {round(1 / value)} among the candidates", "sum", (as_evidence(raw),))
         factor, offset = _line(filled, values)
         return Explanation(value, name, "scaled", (raw, Explanation(factor, "factor"), Explanation(offset, "offset")))
 
@@ -83,9 +84,9 @@ class Part(NamedTuple):
 class BlendScoring(Scoring):
     """A weighted sum of scorers at work on one state. `parts` has each part with its scorer at work.
 
-    After hits, the candidates are these hits. Otherwise they are the union of the documents that the parts find, each to its own
-    depth. Every part scores all candidates. The parts are added up in the order of their printed forms, so `a + b` gives the very
-    scores of `b + a`.
+    The candidates are the hits of the state. If it has none, they are the union of the documents that the parts find, each to
+    its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms, so `a + b` and
+    `b + a` give equal scores.
     """
 
     def __init__(self, snapshot: Snapshot, parts: Sequence[Part], state: State):
@@ -123,7 +124,7 @@ class BlendScoring(Scoring):
         docs, found = self.candidates()
         label = f"blend over {len(docs):,} candidates"
         if doc not in docs:
-            shown = tuple(scoring.explain(doc)._replace(kind="evidence") for _, scoring in self.parts)
+            shown = tuple(as_evidence(scoring.explain(doc)) for _, scoring in self.parts)
             return Explanation(float(NO_OPINION), f"{label}, which this document is not among", "evidence", shown)
         terms = []
         for (part, scoring), hits in zip(self.parts, found, strict=True):
@@ -137,7 +138,7 @@ class BlendScoring(Scoring):
 
 
 def _line(raw: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Return factor and offset of the line on which normalised values lie over raw ones."""
+    """Return the factor and the offset that turn raw values into normalised ones."""
     low, high = int(raw.argmin()), int(raw.argmax())
     spread = float(raw[high]) - float(raw[low])
     factor = float(values[high] - values[low]) / spread if spread else 0.0

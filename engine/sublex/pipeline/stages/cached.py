@@ -31,7 +31,7 @@ class Cache:
 
 
 class CachedScoring(Scoring):
-    """A cached scorer at work on a query without hits. The scorer itself starts to work at the first result that is not cached."""
+    """A cached scorer on a query without hits. The scorer itself starts at the first result that is not cached."""
 
     def __init__(self, name: str, inner: Scorer, cache: Cache, state: State):
         self.name, self.inner, self.cache, self.state = name, inner, cache, state
@@ -48,7 +48,7 @@ class CachedScoring(Scoring):
 
 
 def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:
-    """Return a scorer with a cache for what it finds in the collection. What depends on earlier hits is not cached."""
+    """Return a scorer with a cache for queries without hits; results that depend on earlier hits are not cached."""
 
     def start(state: State) -> Scoring:
         return CachedScoring(name, inner, cache, state) if state.hits is None else inner.start(state)

@@ -10,6 +10,7 @@ from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.filter import FilterScoring
 from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
+from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
 
 
@@ -46,15 +47,15 @@ class ChainScoring(Scoring):
         tree = self.last.explain(doc)
         if self.hits is not None and not rank_in(self.hits, doc):
             label = "not among the documents that the stage before found"
-            return Explanation(float(NO_OPINION), label, "evidence", (*steps, tree._replace(kind="evidence")))
+            return Explanation(float(NO_OPINION), label, "evidence", (*steps, as_evidence(tree)))
         return tree._replace(parts=(*steps, *tree.parts))
 
 
 class CutScoring(Scoring):
     """The first `depth` hits of a scorer, at work on one state.
 
-    The depth limits the documents that are found. Documents that another part of a blend found are scored whatever their rank. A
-    depth above the usual one also raises the number of candidates within the scorer.
+    The depth limits the documents that are found. Documents that another part of a blend found are scored at any rank. A depth
+    above the usual one also raises the number of candidates within the scorer.
     """
 
     def __init__(self, inner: Scorer, depth: int, state: State):

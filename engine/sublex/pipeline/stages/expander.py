@@ -17,7 +17,7 @@ from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
-    """An expander. When there are no hits before it, `searcher` finds the documents that it learns from."""
+    """An expander. If there are no hits before it, `searcher` finds its feedback documents."""
 
     def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +17,9 @@ from sublex.language.functions import Function, StoredDocument
 from sublex.pipeline.stages.stage import Scoring, State, rank_in, scores_in
 from sublex.retrieval.hits import Hits
 
-if TYPE_CHECKING:
-    from sublex.pipeline.stages.score_cache import ScoreCache
-
 
 class FunctionScoring(Scoring):
-    """A function on documents, at work on one state. It scores the hits of the stage before it, or any documents, but finds none."""
+    """A function on documents, at work on one state. It scores the hits of the state, or any documents, but finds none."""
 
     def __init__(self, function: Function, snapshot: Snapshot, state: State):
         self.function, self.snapshot, self.state = function, snapshot, state
@@ -36,21 +32,25 @@ class FunctionScoring(Scoring):
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         query, hits = self.state.query.text, self.state.hits
-        documents = [self._document(doc) for doc in docs.tolist()]
+        has_text = "text" in self.snapshot.store
+        documents = [StoredDocument(self.snapshot.docno(d), partial(self._read, d), has_text) for d in docs.tolist()]
         before = None if hits is None else scores_in(hits, docs)
         scores = np.empty(len(docs))
         step = self.function.batch or max(1, len(docs))
         for begin in range(0, len(docs), step):
             part = slice(begin, begin + step)
-            earlier = None if before is None else before[part]
-            scores[part] = self._batch(query, documents[part], earlier)
+            scores[part] = self._batch(query, documents[part], None if before is None else before[part])
         return scores
 
     def _batch(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         """Return the scores of documents, those that are not in the cache by one call of the function."""
-        function, cache = self.function, _cache(self.function)
-        if cache is None:
+        function = self.function
+        if function.cache is None:
             return function.scores(query, documents, before)
+        # Imported for such functions alone, because it imports SQLite.
+        from sublex.pipeline.stages.score_cache import ScoreCache
+
+        cache = ScoreCache(function.cache, function.name)
         keys = [self._key(query, document) for document in documents]
         known = cache.get(keys)
         new = {key: document for key, document in zip(keys, documents, strict=True) if key not in known}
@@ -59,9 +59,6 @@ class FunctionScoring(Scoring):
             known |= (added := dict(zip(new, given.tolist(), strict=True)))
             cache.put(added)
         return np.array([known[key] for key in keys])
-
-    def _document(self, doc: int) -> StoredDocument:
-        return StoredDocument(self.snapshot.docno(doc), partial(self._read, doc), "text" in self.snapshot.store)
 
     def _read(self, doc: int) -> Document:
         self.snapshot.need("text", f"{self.function} reads")
@@ -80,12 +77,3 @@ class FunctionScoring(Scoring):
         score = np.float32(self.scores(docs)[docs == doc][0])
         label = "the score that the Python " if score > NO_OPINION else "no score from the Python "
         return Explanation(float(score), f"{function}: {label}{function.kind} gave")
-
-
-def _cache(function: Function) -> ScoreCache | None:
-    """Return the cache of a function that has one. SQLite is imported for it alone."""
-    if function.cache is None:
-        return None
-    from sublex.pipeline.stages.score_cache import ScoreCache
-
-    return ScoreCache(function.cache, function.name)

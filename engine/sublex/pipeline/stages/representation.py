@@ -14,10 +14,7 @@ from sublex.retrieval.hits import Hits
 
 
 class RepresentationScoring(Scoring):
-    """A fitted representation at work on one state.
-
-    The query is encoded once. If all documents have to be scored, they are scored once, to find the best and to look up others.
-    """
+    """A fitted representation at work on one state. The query is encoded once; all documents are scored at most once."""
 
     def __init__(self, representation: LoadedRepresentation, state: State):
         self.representation, self.state = representation, state

@@ -1,4 +1,4 @@
-"""The retriever stage: scores documents by another engine's own scorer, on the foreign index that an attached index mirrors."""
+"""The retriever stage: scores documents by another engine's scorer, on the foreign index that an attached index mirrors."""
 
 from __future__ import annotations
 
@@ -16,20 +16,15 @@ from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.tools.messages import command
+from sublex.tools.messages import Step
 
 
 class RetrieverScoring(RankerScoring):
     """A retriever at work on one state of an attached index."""
 
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
-        self.name, self.retriever, self.snapshot, self.attachment, self.state = (
-            name,
-            retriever,
-            snapshot,
-            attachment,
-            state,
-        )
+        self.name, self.retriever, self.state = name, retriever, state
+        self.snapshot, self.attachment = snapshot, attachment
 
     def search(self, k: int) -> Hits:
         name, snapshot = self.name, self.snapshot
@@ -71,12 +66,12 @@ def _worded(label: str, words: Mapping[str, str]) -> str:
 
 
 def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
-    """Return the foreign index that a retriever searches. Raise IndexProblem if the index is not attached to the retriever's engine."""
+    """Return the foreign index that a retriever searches. Raise IndexProblem for an index of another engine."""
     attachment, backend = snapshot.attachment, retriever.backend
     if attachment and attachment.backend == backend:
         return attachment
     is_what = f"mirrors a {attachment.backend} index" if attachment else "is an index of Sublex"
     raise IndexProblem(
         f"{name} searches a {backend} index, and {snapshot.path} {is_what}; "
-        f"use a ranker such as BM25, or attach a {backend} index: {command('attach', 'NAME', f'{backend}:PATH')}"
+        f"use a ranker such as BM25, or attach a {backend} index: {Step('attach', 'NAME', f'{backend}:PATH')}"
     )

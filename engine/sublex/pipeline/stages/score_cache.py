@@ -21,7 +21,7 @@ LONGEST_NAME = 100
 
 
 class ScoreCache:
-    """Scores by key on disk. The file is opened for each access, and what it holds is checked: others may have written it."""
+    """Scores by key on disk. Each access opens the file and checks its content, because another program may have written it."""
 
     def __init__(self, folder: Path, name: str):
         # Functions whose names give the same file name share the file; their names are part of the keys.
@@ -49,7 +49,7 @@ class ScoreCache:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, and make it when it does not exist. Raise InputError when that fails, or when the file holds anything else."""
+        """Open the file, or make it. Raise InputError if that fails, or if the file holds anything else."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as database:

@@ -1,4 +1,4 @@
-"""What all stages share: the state that passes through a pipeline, the base classes, and lookups among hits."""
+"""The state that passes through a pipeline, the base classes of stages and scorings, and lookups among hits."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class Stage:
         raise NotImplementedError
 
     def trace(self, state: State, doc: int) -> Explanation:
-        """Return what this stage did, as evidence in the explanation of a later stage; `state` is the state after this stage."""
+        """Return the effect of this stage as evidence in the explanation of a later one; `state` is the state after it."""
         raise NotImplementedError
 
 
 class Scoring:
     """A scorer at work on one state: it finds documents, scores documents and explains a score.
 
-    What the three share is computed once. A kind of scoring defines `search` or `find`, and `scores` and `explain`.
+    It keeps results that the three share. A kind of scoring defines `search` or `find`, and `scores` and `explain`.
     """
 
     state: State
 
     def find(self, k: int | None = None) -> Hits:
-        """Return the hits of the state, scored again; if the state has none, the best `k` documents, or `state.depth`."""
+        """Return the hits of the state, scored again; if it has none, the best `k` documents, by default `state.depth`."""
         if self.state.hits is not None:
             return self.rescored(self.state.hits)
         return self.search(self.state.depth if k is None else k)
@@ -64,7 +64,7 @@ class Scoring:
         raise NotImplementedError
 
     def rescored(self, hits: Hits) -> Hits:
-        """Return hits ranked by this scorer. Hits on which it has no opinion are dropped."""
+        """Return hits ranked by this scorer, without those on which it has no opinion."""
         scores = self.scores(hits.docs)
         known = scores > NO_OPINION
         return Hits.ranked(hits.snapshot, hits.docs[known], scores[known])

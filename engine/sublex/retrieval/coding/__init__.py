@@ -1,4 +1,4 @@
 """Coding: the postings of a segment in few bytes, as kernels read them, in memory and on disk alike.
 
-`Lists` holds the coded postings of one segment under one ranker, and the kernels write, check and read them.
+`CodedPostings` holds the coded postings of one segment under one ranker, and the kernels write, check and read them.
 """

@@ -1,9 +1,9 @@
 """Kernels of coding: write the postings of terms in few bytes, check them, and read them again.
 
-A document takes 16 bits, its number among 65,536 documents. The postings of a term in the same 65,536 documents are a run: a uint32 with
-the number of these documents in the upper half and the number of postings, less one, in the lower half. A term has a table of its
-distinct impacts, its values, and each posting has the number of its value in one or two bytes. Where this takes more space than the
-impacts themselves, the term has no table, and its postings have their impacts in four bytes.
+Each 65,536 documents are a span, and a document takes 16 bits: its number within the span. The postings of a term in one span are a
+run. A run is a uint32: the number of the span in the upper half, and the number of postings, less one, in the lower half. A term has
+a table of its distinct impacts, its values. The code of a posting is the number of its value, in one or two bytes. If this takes
+more space than the impacts themselves, the term has no table, and the codes are impacts, in four bytes.
 """
 
 from __future__ import annotations
@@ -101,10 +101,11 @@ def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
 def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, live, ends):
     """Find the distinct pairs of a frequency and a class of documents in the postings of each term.
 
-    `docs` and `tfs` hold the postings of terms one after the other, so many of each term as `counts` says. `numbers` receives for
-    each posting the number of its pair among those of its term, or -1 in a deleted document. `classes` has the class of each document,
-    -1 for a deleted one. `seen`, all -1, has FREQUENCIES places for each class; without places, each posting is a pair of its own.
-    Pairs are described by `frequencies`, `kinds` (the class), and `live`, their number of postings; those of each term end at `ends`.
+    `docs` and `tfs` hold the postings of one term after the other, and `counts` has the number of each term. `numbers` receives
+    for each posting the number of its pair among those of its term, or -1 in a deleted document. `classes` has the class of each
+    document, -1 for a deleted one. `seen`, all -1, has FREQUENCIES places for each class; without places, each posting is a pair
+    of its own. `frequencies`, `kinds` (the class) and `live` (the number of postings) describe pairs, and `ends` says where those
+    of each term end.
     """
     size = len(seen) // FREQUENCIES
     i = o = np.int64(0)
@@ -136,7 +137,7 @@ def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, li
 
 @inner
 def _number_values(order, begin, end, impacts, live, renumbered, values):
-    """Number the distinct impacts of a term's pairs, greatest first, and write them to `values`. Return how many there are.
+    """Number the distinct impacts of a term's pairs, greatest first, and write them to `values`. Return their number.
 
     `order` has the pairs in this order in the lower halves of its items. `renumbered` receives the number of each pair's value.
     """
@@ -164,7 +165,7 @@ def _best(order, begin, end, impacts, live, kth, term):
 
 @inner
 def format_of(count, values):
-    """Return the width of codes that takes the fewest bytes for so many postings and values: 1, 2, or 4 for no table."""
+    """Return the bytes of a code that take the least space for these numbers of postings and values: 1, 2, or 4 for no table."""
     width, least = 4, 4 * count
     if values <= MOST_IN_TWO and 4 * values + (2 * count + 3) // 4 * 4 < least:
         width, least = 2, 4 * values + (2 * count + 3) // 4 * 4
@@ -179,7 +180,8 @@ def put_impacts(
 ):  # fmt: skip
     """Write the values and the codes of some terms, and their least, greatest and k-th best impacts.
 
-    The pairs of term x, which end at ends[x], have `impacts` and so many `live` postings; `order` has them by impact, greatest first.
+    The pairs of term x end at ends[x]. `impacts` has their impacts, `live` their numbers of postings, and `order` sorts them, greatest
+    impact first.
     `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN. used[2] is the number of bytes of `codes`
     that are not free. `renumbered` and `values` are scratch arrays.
     """
@@ -191,7 +193,7 @@ def put_impacts(
         n = _number_values(order, begin, end, impacts, live, renumbered, values)
         _best(order, begin, end, impacts, live, kth, term)
         most[term], least[term] = (values[0], values[n - 1]) if n else (np.float32(-np.inf), np.float32(np.inf))
-        # What deleted documents have.
+        # The impact of deleted documents.
         values[n] = np.nan
         dead, postings = n, np.int64(0)
         for pair in range(begin, end):

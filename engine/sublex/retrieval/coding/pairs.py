@@ -1,6 +1,6 @@
-"""Pairs: postings of a term that a ranker cannot tell apart, because their frequencies and their documents' statistics are equal.
+"""Pairs of a term frequency and a class of documents: a ranker gives all postings of one pair the same score.
 
-A ranker scores each pair of a frequency and a class of documents once. A term in 100,000 abstracts has some thousand pairs.
+Documents of one class have equal statistics. A ranker scores each pair once. A term in 100,000 abstracts has about 1,000 pairs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Formula = Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray]
 
 
 class Pairs(NamedTuple):
-    """The pairs of some terms: where those of each term end, the formula's value and the number of postings of each pair."""
+    """The pairs of some terms: where those of each term end, and each pair's value of the formula and number of postings."""
 
     ends: np.ndarray
     values: np.ndarray
@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """The class of each document, -1 for a deleted one; the statistics of each class; and places to look for pairs."""
+    """The class of each document, -1 for a deleted one; the statistics of each class; and scratch space to find pairs in."""
 
     of_document: np.ndarray
     stats: DocStats
@@ -61,7 +61,7 @@ class PairScores:
             )
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of terms, with values of this type, and for each posting its pair among those of its term, or -1."""
+        """Return the pairs of terms, with values of this type, and the number of each posting's pair within its term, or -1."""
         from sublex.retrieval.coding import coding_kernels
 
         counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
@@ -84,9 +84,8 @@ class PairScores:
             own, stats = kinds[part], self._classes.stats
             doc = DocStats(stats.length[own], stats.unique[own], None if stats.norm is None else stats.norm[own])
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
-                given = self._formula(
-                    tfs[part].astype(np.float64), doc, TermStats(df[part], cf[part]), self._collection
-                )
+                term = TermStats(df[part], cf[part])
+                given = self._formula(tfs[part].astype(np.float64), doc, term, self._collection)
                 found = np.asarray(given).astype(dtype)
             hidden = [name for name in DocStats._fields if name not in self._reads]
             values[part] = checked(found, tfs[part].shape, self._ranker, self._what, hidden)
@@ -121,7 +120,7 @@ class PairScores:
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each value its place among the distinct values, and for each of these the place of one that equals it."""
+    """Return the number of each value among the distinct values, and for each distinct value the place of an example."""
     if values.dtype == np.int64 or int(values.max(initial=0)) > LONGEST:
         _, examples, numbers = np.unique(values, return_index=True, return_inverse=True)
         return numbers.astype(np.int32), examples

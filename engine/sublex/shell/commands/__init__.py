@@ -1,41 +1,49 @@
-"""The commands of the shell: a file for each theme, and in it a function for each command.
-
-The docstring of the function is the help of the command.
-"""
+"""The commands of the session itself, a file for each theme: they change what the shell remembers, so no other face has them."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-from sublex.errors import SublexError
+from sublex.errors import InputError
+from sublex.operations import SECTIONS, Needs, Operation, find, plugin_operations
 from sublex.shell.registry import Commands
-from sublex.tools.messages import in_short
 
-# The files of commands, in the order of the help.
-THEMES = ("looking", "ranking", "explaining", "topics", "keeping", "code", "control")
+# The files of commands by the section of the help.
+THEMES = {
+    "Change the ranking": "ranking",
+    "Topics and judgements": "topics",
+    "Keep results and queries": "keeping",
+    "Reproduce": "code",
+    "The session": "control",
+}
 
 
 def built_in() -> Commands:
-    """Return a table of the shell's own commands."""
+    """Return a table of the operations that the shell has, and of its own commands."""
     table = Commands()
-    for name in THEMES:
-        theme = import_module(f"sublex.shell.commands.{name}").command
-        for declared in theme.commands:
-            table.add(section=theme.section, **declared)
+    for section, places in SECTIONS.items():
+        for name, place in places.items():
+            # The other places are files of the command line.
+            if "." not in place:
+                each = find(name)
+                each.section = section
+                table.add(each)
+    for section, theme in THEMES.items():
+        module = import_module(f"sublex.shell.commands.{theme}")
+        for each in vars(module).values():
+            if isinstance(each, Operation) and each.needs is Needs.SESSION:
+                each.section = section
+                table.add(each)
     return table
 
 
 def add_plugins(table: Commands, registry: Any) -> list[str]:
-    """Let each installed plugin add its commands; return a sentence for each one that failed."""
-    import click
-
-    failures = []
-    for plugin, implementation in registry.hook("register_commands"):
+    """Add the operations of the installed plugins; return a sentence for each plugin that failed."""
+    found, failures = plugin_operations(registry)
+    for each in found:
         try:
-            # A plugin adds its commands to the command line and to the shell by one hook; here only the shell's are kept.
-            implementation(cli=click.Group(), shell=table)
-        except Exception as error:
-            reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
-            failures.append(f"Plugin {plugin.name} could not add its commands: {reason}.")
+            table.add(each)
+        except InputError as error:
+            failures.append(f"{error}.")
     return failures

@@ -6,34 +6,40 @@ import os
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
-from sublex.shell.registry import Theme
-from sublex.shell.session import Session
-from sublex.shell.steps import Step, command_line, python_code
+from sublex.operations import Needs, operation
+from sublex.shell.session import Last, Session
 
-command = Theme("Reproduce")
+# How code prints a result.
+PRINTERS = {
+    "hits": "for hit in {}:\n    print(hit.rank, hit.docno, hit.score)",
+    "rows": "for row in {}:\n    print(row)",
+    "value": "print({})",
+}
 
 
-@command(name="to-cli")
-def to_cli(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def to_cli(session: Session) -> Shown:
     """Print the last step as a command of the command line."""
-    step = _step(session)
-    if not step.words:
+    last = _last(session)
+    step = last.twin or last.operation.step(last.arguments, os.path.abspath(session.path))
+    if step is None:
         raise InputError("No command of the command line does this step; try :to-python.")
-    text = command_line(step, os.path.abspath(session.path))
-    return Shown(lambda: [line(text)], lambda: text)
+    return Shown(lambda: [line(str(step))], lambda: str(step))
 
 
-@command(name="to-python")
-def to_python(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def to_python(session: Session) -> Shown:
     """Print the last step as a Python program."""
-    step = _step(session)
-    if not step.python:
+    last = _last(session)
+    code = last.operation.code(last.arguments)
+    if not code:
         raise InputError("No single call of Python does this step; try :to-cli.")
-    text = python_code(step, os.path.abspath(session.path))
+    opened = f"import sublex\n\nindex = sublex.open({os.path.abspath(session.path)!r})"
+    text = f"{opened}\n{PRINTERS[last.operation.prints].format(code)}"
     return Shown(lambda: [line(part) for part in text.split("\n")], lambda: text)
 
 
-def _step(session: Session) -> Step:
+def _last(session: Session) -> Last:
     if session.step is None:
         raise InputError("The last step has no code; ask a query, or :explain, :doc, :terms or another command.")
     return session.step

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
-from sublex.cli.work import terminal_of_another
-from sublex.forms.lines import Line, Shown, Span, line
+from sublex.faces.work import terminal_of_another
+from sublex.forms.lines import Line, Shown, Span, line, table_lines
+from sublex.operations import Needs, Operation, operation, positional
 from sublex.shell.arguments import usage_of
-from sublex.shell.registry import Theme
 from sublex.shell.session import Session
 from sublex.tools.messages import counted
 
-command = Theme("The session")
 # Columns of the usage of a command in the list.
 USAGE = 20
 
 
-@command("[COMMAND]", name="help", completes="command")
-def show_help(session: Session, rest: str) -> Shown:
+@operation("help", Needs.SESSION)
+def show_help(session: Session, command: Annotated[str, positional("COMMAND", completes="command")] = "") -> Shown:
     """List the commands, or describe one."""
-    if rest:
-        found = session.commands.find(rest.split()[0].lstrip(":"))
-        paragraphs = found.help.split("\n\n")
-        return Shown(lambda: [line(Span(usage_of(found), "heading")), *_paragraphs(paragraphs)], lambda: found.help)
-    commands = list(session.commands)
-    data = {each.name: {"usage": usage_of(each), "help": each.help} for each in commands}
+    if command:
+        return _described(session.commands.find(command.lstrip(":")))
+    data = {each.shell: {"usage": usage_of(each), "help": each.help} for each in session.commands}
     return Shown(lambda: _list(session), lambda: data)
+
+
+def _described(command: Operation) -> Shown:
+    """Return the help of a command as Shown: its usage, its docstring, and the options that may stand before its arguments."""
+    options = [each for each in command.parameters if each.flags and not each.hidden and not each.bare]
+    rows = [(", ".join(each.flags or ()), each.help) for each in options]
+    if command.file:
+        rows.append(("-o, --output", command.helps.get("output", "")))
+    more = [line(), *table_lines(rows)] if rows else []
+    usage = line(Span(usage_of(command), "heading"))
+    return Shown(lambda: [usage, *_paragraphs(command.help.split("\n\n")), *more], lambda: command.help)
 
 
 def _paragraphs(paragraphs: list[str]) -> Iterator[Line]:
@@ -50,42 +58,42 @@ def _list(session: Session) -> Iterator[Line]:
     yield line("Numbers refer to the last results. :help COMMAND says more. Ctrl-D ends the session.", indent=0)
 
 
-@command("[table | json | csv | trec]", name="format")
-def choose_format(session: Session, rest: str) -> Shown:
+@operation("format", Needs.SESSION)
+def choose_format(session: Session, form: Annotated[str, positional("table | json | csv | trec")] = "") -> Shown:
     """Show results as tables, JSON, CSV or lines of a TREC run. Without an argument, show the format."""
-    if rest:
-        session.settings.change("format", rest)
+    if form:
+        session.settings.change("format", form)
     return Shown(lambda: [line(f"format {session.settings.format}")], lambda: session.settings.format)
 
 
-@command("[FILE]", completes="file")
-def out(session: Session, rest: str) -> None:
+@operation(needs=Needs.SESSION)
+def out(session: Session, file: Annotated[str, positional("FILE", completes="file")] = "") -> None:
     """Write the following results to a file; without FILE, show them here again."""
-    session.out = session.new_file(rest) if rest else None
+    session.out = session.new_file(file) if file else None
     if session.out:
         session.out.write_bytes(b"")
-    session.say(f"Results go to {rest}." if rest else "Results are shown here.")
+    session.say(f"Results go to {file}." if file else "Results are shown here.")
 
 
-@command("on | off")
-def timing(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def timing(session: Session, state: Annotated[str, positional("on | off")] = "on") -> Shown:
     """Show the time of each line, or stop showing it."""
-    session.settings.change("timing", rest or "on")
+    session.settings.change("timing", state)
     return Shown(lambda: [line(f"timing {'on' if session.settings.timing else 'off'}")])
 
 
-@command()
-def edit(session: Session, rest: str) -> Shown | None:
+@operation(needs=Needs.SESSION)
+def edit(session: Session) -> Shown | None:
     """Write the last query anew in your editor ($EDITOR), and ask it."""
     import click
 
     with terminal_of_another():
-        text = click.edit(session.query.text if session.query else rest)
+        text = click.edit(session.query.text if session.query else "")
     return None if text is None else session.run(" ".join(text.split()))
 
 
-@command()
-def reopen(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def reopen(session: Session) -> Shown:
     """Open the index again, as it is after the last commit of another process."""
     session.reopen()
     index = session.index
@@ -93,7 +101,7 @@ def reopen(session: Session, rest: str) -> Shown:
     return Shown(lambda: [line(f"{session.path}: generation {index.generation}, {documents}")])
 
 
-@command(name="quit")
-def end(session: Session, rest: str) -> None:
+@operation("quit", Needs.SESSION)
+def end(session: Session) -> None:
     """End the session; Ctrl-D does so too."""
     session.ended = True

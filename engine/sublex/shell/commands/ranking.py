@@ -1,39 +1,32 @@
-"""Commands that change how the session ranks, and that compare rankings."""
+"""Commands that change how the session ranks."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 from sublex.contracts.base import QueryTerm
-from sublex.display.versus import Ranking
-from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError
-from sublex.forms.lines import Shown, line, records
+from sublex.forms.lines import Shown, records
 from sublex.language.expression import Call, walk
 from sublex.language.parser import parse
 from sublex.language.plugins import Component
+from sublex.operations import Needs, operation, positional
 from sublex.pipeline.weighted import query_of
-from sublex.shell.arguments import needed, unquoted, whole, words_of
-from sublex.shell.registry import Theme
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
 from sublex.shell.settings import NAMES, SETTINGS
-from sublex.shell.steps import Step, call
 from sublex.tools.messages import unknown
 
-command = Theme("Change the ranking")
 
-
-@command("[EXPR]", completes="expression")
-def rank(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def rank(session: Session, expression: Annotated[str, positional("EXPR", completes="expression")] = "") -> Shown:
     """Rank by an expression from now on, and answer the last query again. Without EXPR, show the expression."""
-    if not rest:
-        return session.ranking()
-    return session.rank_by(unquoted(rest))
+    return session.rank_by(expression) if expression else session.ranking()
 
 
-@command("[NAME=VALUE]...", name="set", completes="setting")
-def change(session: Session, rest: str) -> Shown:
+@operation("set", Needs.SESSION)
+def change(session: Session, changes: Annotated[str, positional("NAME=VALUE...", completes="setting")] = "") -> Shown:
     """Change settings, or parameters of the expression, and answer the last query again. Without arguments, list the settings.
 
     BM25.b=0.4 changes a parameter of each BM25 in the expression; b=0.4 does so if only one component has a parameter b.
@@ -41,12 +34,12 @@ def change(session: Session, rest: str) -> Shown:
     the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
     """
     settings = session.settings
-    if not rest:
+    if not changes:
         others = [(name, settings.shown(name)) for name in NAMES if name != "expression"]
         return records(("setting", "value"), [("rank", str(session.pipeline())), *others])
     before = asdict(settings)
     try:
-        for text in _changes(rest):
+        for text in _changes(changes):
             _change(session, text)
         session.pipeline()
     except SublexError:
@@ -98,10 +91,10 @@ def _changes(text: str) -> list[str]:
     return [change for change in changes if change]
 
 
-@command("EXPANDER | none", completes="expander")
-def expand(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def expand(session: Session, expander: Annotated[str, positional("EXPANDER | none", completes="expander")]) -> Shown:
     """Expand the query by an expander such as RM3, and answer the last query again. `:expand none` takes expanders out."""
-    text, expander = str(session.pipeline()), unquoted(needed(rest, ":expand RM3"))
+    text = str(session.pipeline())
     if expander == "none":
         return session.rank_by(_without(session, text))
     given = parse(expander)
@@ -111,8 +104,8 @@ def expand(session: Session, rest: str) -> Shown:
     return session.rank_by(with_expander(text, expander))
 
 
-@command("[N]...")
-def drop(session: Session, rest: str) -> Shown:
+@operation(needs=Needs.SESSION)
+def drop(session: Session, numbers: Annotated[tuple[int, ...], positional("N")] = ()) -> Shown:
     """Strike terms out of the expanded query and search with the others. Without numbers, list the terms.
 
     The others stay as weighted terms, which `sublex search --weighted` and Python take too. The expression keeps the
@@ -122,10 +115,10 @@ def drop(session: Session, rest: str) -> Shown:
     assert session.answer is not None
     terms = sorted(session.answer.query.terms, key=lambda term: -abs(term.weight))
     surface = session.index.corpus.surface
-    if not rest:
+    if not numbers:
         rows = [(k, surface(t.term), t.term, f"{t.weight:.6g}", t.origin) for k, t in enumerate(terms, 1)]
         return records(("number", "word", "term", "weight", "from"), rows)
-    struck = {whole(word, ":drop 2 5") for word in words_of(rest)}
+    struck = set(numbers)
     if wrong := struck - {*range(1, len(terms) + 1)}:
         raise InputError(f"There is no term {min(wrong)}; :drop lists them.")
     kept = [term for k, term in enumerate(terms, 1) if k not in struck]
@@ -133,48 +126,6 @@ def drop(session: Session, rest: str) -> Shown:
         raise InputError("No term would be left; keep one.")
     session.settings.expression = _without(session, str(session.pipeline()))
     return session.search(query_of(QueryTerm(term.term, term.weight) for term in kept), like=session.like)
-
-
-@command("EXPR...", completes="expression")
-def versus(session: Session, rest: str) -> Shown:
-    """Show the rankings of several expressions for the last query side by side.
-
-    Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*dcot'. The others are compared with the first. With one
-    expression, the first is that of the session.
-    """
-    expressions = words_of(needed(rest, ":versus BM25 PL2"))
-    if len(expressions) == 1:
-        expressions.insert(0, str(session.pipeline()))
-    asked, k = session.index.query(session.asked()), session.settings.k
-    rankings = [Ranking(e, session.find(asked, session.pipeline(e), k).hits.docnos) for e in expressions]
-    session.step = Step((), f"zip({', '.join(map(session.python_search, expressions))})", "rows")
-    return side_by_side(rankings)
-
-
-@command("EXPR", completes="fittable")
-def fit(session: Session, rest: str) -> Shown:
-    """Fit a model such as lda(k=20) to the index, with its progress. Ctrl-C stops it and leaves the index as it was."""
-    from sublex.cli.interrupts import reporting_interrupts
-    from sublex.cli.progress import progress
-
-    expression = unquoted(needed(rest, ":fit lda(k=20)"))
-    index, before = session.index, session.index.generation
-    with reporting_interrupts(session.path), progress(expression, "documents") as advance:
-        index.fit(expression, progress=advance, say=session.say)
-    session.step = Step(("fit", "INDEX", expression), call("fit", expression))
-    state = "is fitted" if index.generation != before else "was fitted already"
-    return Shown(lambda: [line(f"{expression} {state} on {session.path}")])
-
-
-@command("EXPR...", completes="model")
-def forget(session: Session, rest: str) -> Shown:
-    """Remove fitted models from the index, with all that they encoded. Put an expression with blanks in quotes."""
-    expressions = words_of(needed(rest, ":forget lda(k=20)"))
-    session.index.forget(*expressions)
-    session.step = Step(("forget", "INDEX", *expressions), call("forget", *expressions))
-    return Shown(
-        lambda: [line(f"{', '.join(expressions)} {'is' if len(expressions) == 1 else 'are'} gone from {session.path}")]
-    )
 
 
 def _without(session: Session, text: str) -> str:

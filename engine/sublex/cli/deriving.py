@@ -1,0 +1,161 @@
+"""Derive a command of the command line from an operation: arguments, options, help, completion, and the form of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from sublex.cli.completion import COMPLETIONS
+from sublex.errors import InputError
+from sublex.faces.files import check_output, write_file
+from sublex.faces.output import CSV, print_shown, say
+from sublex.operations import INDEXED, Needs, Operation, Parameter
+from sublex.tools.messages import Step
+
+
+def command_of(operation: Operation) -> click.Command:
+    """Return the command that asks for an operation."""
+
+    def callback(**given: Any) -> None:
+        _run(operation, given)
+
+    return click.Command(
+        operation.name.split()[-1],
+        callback=callback,
+        params=_params(operation),
+        help=operation.help,
+        epilog=_examples(operation.examples),
+    )
+
+
+def group_of(name: str, help: str, operations: Sequence[Operation]) -> click.Group:
+    """Return the command that groups operations, such as `ciff` for `ciff export` and `ciff import`."""
+    commands = {each.name.split()[-1]: command_of(each) for each in operations}
+    group = click.Group(name, commands, invoke_without_command=True, help=help)
+    group.epilog = _examples([example for each in operations for example in each.examples[:1]])
+
+    def callback() -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            click.echo(context.get_help())
+
+    group.callback = callback
+    return group
+
+
+def _run(operation: Operation, given: dict[str, Any]) -> None:
+    """Ask an operation and print what it returns."""
+    from sublex.cli.context import CommandContext
+
+    form, output, name = given.pop("form", "table"), given.pop("output_file", None), given.pop("index_name", None)
+    arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
+    ending = check_output(output, *operation.file.endings) if output is not None and operation.file else ""
+    allow_uncovered = bool(arguments.get("allow_uncovered"))
+    with CommandContext(operation, name, allow_uncovered, given["verbose"]) as context:
+        shown = context.ask(operation, **arguments)
+        shown, after = (shown, "") if output is None else write_file(shown, output, ending)
+        say(*shown.notes)
+        print_shown(shown, form)
+        say(*filter(None, [after]))
+    if shown.code:
+        click.get_current_context().exit(shown.code)
+
+
+def _value(operation: Operation, each: Parameter, value: Any, index: str | None) -> Any:
+    """Return the value of a parameter as the operation takes it. Raise InputError where click's message would not help."""
+    if each.many:
+        value = tuple(value)
+    given = value if each.many else (value,)
+    if each.flags and each.completes == "expression" and any(text is not None and not text.strip() for text in given):
+        flag = each.flags[0]
+        raise InputError(f"The expression after {flag} is empty; write for example {flag} BM25, or leave {flag} out.")
+    if _is_text(operation, each):
+        if len(value) > 1:
+            words = [index] if operation.needs in INDEXED else []
+            quoted = Step(operation.name, *words, " ".join(value))
+            raise InputError(f"The {each.metavar.lower()} is one argument; put it in quotes: {quoted}")
+        return value[0] if value else each.default
+    return value
+
+
+def _shown(operation: Operation) -> list[Parameter]:
+    return [each for each in operation.parameters if not each.hidden]
+
+
+def _is_text(operation: Operation, each: Parameter) -> bool:
+    """Return whether a parameter is a text after which nothing stands, so that further words belong to it."""
+    last = [other for other in _shown(operation) if other.flags is None][-1:]
+    return each.completes == "word" and not each.many and last == [each]
+
+
+def _params(operation: Operation) -> list[click.Parameter]:
+    params: list[click.Parameter] = []
+    if operation.needs in INDEXED:
+        params.append(click.Argument(["index_name"], metavar="INDEX", shell_complete=COMPLETIONS["index"]))
+    params += [_argument(operation, each) if each.flags is None else _option(each) for each in _shown(operation)]
+    if operation.needs is Needs.ANY_INDEX:
+        params.append(
+            click.Option(
+                ["--index", "index_name"],
+                metavar="INDEX",
+                shell_complete=COMPLETIONS["index"],
+                help=operation.index_help,
+            )
+        )
+    if operation.file:
+        params.append(
+            click.Option(
+                ["-o", "--output", "output_file"], required=operation.file.required, metavar=operation.file.metavar,
+                shell_complete=COMPLETIONS["file"], help=operation.helps.get("output", ""),
+            )
+        )  # fmt: skip
+    params.append(click.Option(["-v", "--verbose"], is_flag=True, help="Say what is done and how long it takes."))
+    if operation.forms[1:]:
+        forms = [form for each in operation.forms for form in (CSV if each == "csv" else (each,))]
+        text = "Output format." + " spreadsheet is CSV without formulas." * ("csv" in forms)
+        choice = click.Choice(forms)
+        params.append(click.Option(["--format", "form"], type=choice, default=forms[0], show_default=True, help=text))
+    return params
+
+
+def _examples(commands: Sequence[str]) -> str | None:
+    """Return the end of a command's help: command lines that can be typed as they stand."""
+    return "\n".join(["\b", "Examples:", *(f"  {command}" for command in commands)]) if commands else None
+
+
+def _argument(operation: Operation, each: Parameter) -> click.Argument:
+    many = each.many or _is_text(operation, each)
+    metavar = each.metavar if each.is_required or each.metavar.startswith("[") else f"[{each.metavar}]"
+    return click.Argument(
+        [each.name],
+        nargs=-1 if many else 1,
+        required=each.is_required,
+        type=_type(each),
+        metavar=f"{metavar}..." if each.many and not metavar.endswith("...") else metavar,
+        shell_complete=COMPLETIONS.get(each.completes),
+        **({} if many or each.is_required else {"default": each.default}),
+    )
+
+
+def _option(each: Parameter) -> click.Option:
+    is_flag = each.type is bool
+    return click.Option(
+        [*(each.flags or ()), each.name],
+        is_flag=is_flag,
+        multiple=each.many,
+        required=each.is_required,
+        default=None if each.is_required else each.default,
+        type=None if is_flag else _type(each),
+        metavar=each.metavar if not (is_flag or each.choices) else None,
+        show_default=each.shown or not (is_flag or each.many or each.default in (None, "", ...)),
+        shell_complete=COMPLETIONS.get(each.completes),
+        help=each.help,
+    )
+
+
+def _type(each: Parameter) -> Any:
+    if each.choices:
+        return click.Choice(each.choices)
+    return click.IntRange(each.least) if each.type is int and each.least is not None else each.type

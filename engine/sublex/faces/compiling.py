@@ -1,0 +1,112 @@
+"""Compile the kernels that a command needs before it begins, and tell the user about it.
+
+The machine code is stored, so later commands start at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sublex.faces.output import say
+from sublex.faces.progress import progress
+from sublex.tools.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.tools.compile_ahead import Job
+
+
+def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = False) -> None:
+    """Compile what a command needs and is not yet compiled, and print what happens on standard error.
+
+    `tasks` names what the command is about to do, such as "search"; the decorators of kernels name the tasks that need them. A command
+    that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. With `once`, the command
+    searches each term only once, which needs no kernels for large indexes. A kernel that is not foreseen is compiled when it is called;
+    a line on standard error says that too.
+    """
+    if tasks:
+        compile_missing(_jobs(tasks, index, once))
+    _announce_others()
+
+
+def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None]) -> None:
+    """Compile what tasks need for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
+    from sublex.tools.compile_ahead import compile_all, missing, processors
+
+    left = missing(_jobs(tasks, index))
+    if left:
+        say_status(f"compiling {counted(len(left), 'kernel')}, once")
+        compile_all(left, min(len(left), processors()), lambda: None)
+
+
+def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[Job]:
+    """Return the kernels that tasks need, as jobs. The size of an index and its stored impacts add tasks."""
+    from sublex.tools.compile_ahead import jobs_before
+
+    if index is None:
+        from sublex.language import plugins
+
+        return jobs_before(tasks, plugins.load().modules)
+    from sublex.retrieval.blocks import FEWEST
+    from sublex.retrieval.impact_store import declared
+
+    if declared(index.path):
+        tasks += " check-stored-impacts"
+    if not once and any(segment.docs >= FEWEST for segment in index.snapshot.segments):
+        tasks += " fill-blocks"
+    return jobs_before(tasks, index.registry.modules)
+
+
+def compile_missing(jobs: Iterable[Job]) -> bool:
+    """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
+    from sublex.tools.compile_ahead import compile_all, missing, processors
+
+    left = missing(jobs)
+    if not left:
+        return False
+    begin = time.monotonic()
+    kernels, processes = counted(len(left), "kernel"), min(len(left), processors())
+    say(f"Compiling {kernels} on {counted(processes, 'processor')}, {_fate(left)}.")
+    with progress("Compiling", "kernels", len(left)) as advance:
+        done = 0
+
+        def count() -> None:
+            nonlocal done
+            done += 1
+            advance(done)
+
+        compile_all(left, processes, count)
+    say(f"Compiled {kernels} in {time.monotonic() - begin:.1f} s.")
+    return True
+
+
+def _fate(jobs: Sequence[Job]) -> str:
+    """Return whether the machine code outlives this command, as the end of a sentence."""
+    from sublex.tools.compiled import is_temporary
+
+    if is_temporary(jobs[0].kernel()):
+        return "for this command only; name a folder in NUMBA_CACHE_DIR that can be written to"
+    return f"{'which is' if len(jobs) == 1 else 'which are'} then stored for every later command"
+
+
+def _announce_others() -> None:
+    """Print a line when Numba compiles a kernel that was not foreseen."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        """Announces the first compilation."""
+
+        announced = False
+
+        def on_start(self, event: Any) -> None:
+            """Announce that a compilation has started, once."""
+            if not self.announced:
+                say("Compiling another kernel, which takes a second or two.")
+            self.announced = True
+
+        def on_end(self, event: Any) -> None:
+            """Do nothing when a compilation ends."""
+
+    event.register("numba:compile", Listener())

@@ -1,0 +1,113 @@
+"""Operations: what users can ask of Sublex, each declared once. The command line and the shell are derived from this table.
+
+An operation is a typed function with the decorator `operation`. It gets a `Context`, which is what it may use of the face that
+asked: the index, messages, progress. It returns `Shown`, and prints nothing:
+
+    @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
+    def labels(context: Context, expression: Model, number: Annotated[int, option("-n", least=1)] = 10) -> Shown:
+        '''List the labels of a fitted model.
+
+        Args:
+            number: Maximum number of labels.
+
+        Examples:
+            sublex labels demo 'lda(k=20)'
+        '''
+
+The signature declares the parameters: name, type, default, and in `Annotated` what else there is to say (help, metavar, range,
+completion, short name). From that come a command with options, --format, -o and -v; a command of the shell, in which the
+session supplies what it remembers (the query, the ranker, the profile, ranks in place of docnos); help and completion in both;
+and `:to-cli` and `:to-python`. A message names the operation to call next as data, a `Step`, which each face words itself.
+
+`SECTIONS` lists the operations by name and file, so that the table is quick to import; a file is imported when one of its
+operations is asked for. Plugins add operations by the hook `register_operations`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from sublex.errors import InputError, SublexError
+from sublex.operations.context import Context
+from sublex.operations.declaring import INDEXED, File, Needs, Operation, Parameter, operation, option, positional
+from sublex.tools.messages import in_short
+
+if TYPE_CHECKING:
+    from sublex.language.plugins import Registry
+
+__all__ = [
+    "GROUPS", "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter",
+    "find", "operation", "option", "plugin_operations", "positional",
+]  # fmt: skip
+
+# The operations by section, each with its file in this room and the name of its function, where that is another one. A file with
+# `sublex.` in front belongs to a face, which alone has that operation.
+SECTIONS = {
+    "Build and change an index": {
+        "index": "building", "attach": "exchanging", "add": "building",
+        "delete": "changing", "merge": "changing", "check": "changing",
+    },
+    "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
+    "Look into an index": {
+        "indexes": "looking", "info": "looking", "doc": "looking", "terms": "looking", "term": "looking", "analyze": "looking",
+    },
+    "Rank documents": {
+        "shell": "sublex.shell.start", "search": "searching", "facets": "searching", "similar": "searching", "versus": "searching",
+        "explain": "explaining", "why-not": "explaining:why_not", "run": "running", "fuse": "running",
+    },
+    "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
+    "Fit models": {
+        "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting",
+        "resource add": "resources:add", "resource remove": "resources:remove", "resource list": "resources:list_resources",
+    },
+    "Components, plugins, the demo and compilation": {
+        "components": "looking", "backends": "looking", "plugins": "looking",
+        "plugin new": "sublex.cli.plugin:new", "plugin test": "sublex.cli.plugin:test",
+        "demo": "sublex.cli.demo", "warmup": "sublex.cli.warmup",
+    },
+}  # fmt: skip
+# What operations with the same first word are for.
+GROUPS = {
+    "ciff": """Write and read CIFF files, in which engines exchange postings.
+
+    CIFF is the Common Index File Format: Anserini, PISA, Terrier, JASS, OldDog and others read or write it.""",
+    "resource": """Keep files that models read, such as word vectors, with an index.
+
+    A model names a resource in its expression.""",
+    "plugin": "Write a plugin, or test one.",
+}
+NAMES = {name: place for section in SECTIONS.values() for name, place in section.items()}
+# What stands for these on the command line is an option of another operation, or a form of its own.
+WITHOUT_COMMAND = frozenset(("term", "facets", "similar", "versus", "why-not"))
+# The section of the operations of plugins.
+PLUGINS = "Plugins"
+
+
+def find(name: str) -> Operation:
+    """Return the operation of this name, importing its file."""
+    module, _, function = NAMES[name].partition(":")
+    found: Operation = getattr(
+        import_module(module if "." in module else f"sublex.operations.{module}"), function or name
+    )
+    return found
+
+
+def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:
+    """Return the operations that the installed plugins register, and a sentence for each plugin that failed to."""
+    found: dict[str, Operation] = {}
+    failures = []
+
+    def register(given: Operation) -> None:
+        if given.name in found or given.name in NAMES:
+            raise InputError(f"There is an operation {given.name} already")
+        given.section = PLUGINS
+        found[given.name] = given
+
+    for plugin, implementation in registry.hook("register_operations"):
+        try:
+            implementation(register=register)
+        except Exception as error:
+            reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
+            failures.append(f"Plugin {plugin.name} could not add its operations: {reason}.")
+    return list(found.values()), failures

@@ -1,0 +1,156 @@
+"""Operations that build an index: index, add."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from sublex.errors import SublexError
+from sublex.forms.lines import Shown, line, table_lines
+from sublex.operations.context import Context
+from sublex.operations.declaring import Needs, operation, option
+from sublex.operations.fitting import fit_each
+from sublex.operations.parameters import Overwrite, Reader, Reorder, Sources, Strict, Workers
+
+if TYPE_CHECKING:
+    from sublex.building.build_summary import BuildSummary
+
+# Names in JSON of the rows of a build's table, in their order.
+KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
+# Ids that a row of the table shows, ids that it shows in JSON, and characters of an id in the table.
+IDS, IDS_IN_JSON, LONGEST_ID = 3, 10, 60
+
+SpillMemory = Annotated[str, option(metavar="SIZE", help="Memory for postings; beyond it they spill to disk.")]
+Expressions = Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression")]
+
+
+@operation(needs=Needs.NEW, faces=("cli",))
+def index(
+    context: Context,
+    sources: Sources,
+    reader: Reader = None,
+    profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
+    analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
+    store: Annotated[str, option(metavar="PARTS")] = "text,terms",
+    workers: Workers = None,
+    memory: SpillMemory = "1GB",
+    impacts: Expressions = (),
+    fits: Annotated[tuple[str, ...], option("--fit", metavar="EXPR", completes="expression")] = (),
+    backend: Annotated[str | None, option(completes="backend")] = None,
+    resume: bool = False,
+    overwrite: Overwrite = False,
+    reorder: Reorder = False,
+    strict: Strict = False,
+) -> Shown:
+    """Build an index of a collection.
+
+    SOURCE is a file, a folder, - for standard input, irds:NAME for a data set of ir_datasets, or lucene:PATH or
+    whoosh:PATH for the documents of such an index. The format is detected, and compressed files are read as they are. A
+    table at the end counts the documents that were indexed, empty, duplicate or malformed.
+
+    Args:
+        profile: Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.
+        analyzer: How text becomes terms, such as 'english(stop=none)'.
+        store: What to store besides the postings: text, terms, both, or none.
+        impacts: Store what each posting adds to a score of this ranker, for quick searches; may be given several times.
+        fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
+        backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
+        resume: Continue an interrupted build.
+
+    Examples:
+        sublex index animals documents.jsonl
+        sublex index animals documents.jsonl --overwrite --fit "lsi(e=20)"
+    """
+    import sublex
+
+    path = context.path
+    if impacts or fits:
+        from sublex.representations.fitting import check_before_build
+
+        check_before_build(path, impacts, fits, store)
+    context.prepare(_tasks(sources, reorder))
+    with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
+        opened = sublex.build(
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, workers=workers, memory=memory,
+            backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance, say=context.say,
+        )  # fmt: skip
+    assert opened.built
+    shown = built(path, opened.built)
+    # A replaced index may have stored impacts, which are removed here. Otherwise the pipeline would be imported for nothing.
+    if not (impacts or fits or overwrite):
+        return shown
+    try:
+        with context.step("Stored impacts"):
+            opened.store_impacts(impacts)
+    except SublexError as error:
+        context.say(str(error))
+    if fits:
+        fitted = fit_each(context, opened, fits, workers=workers)
+        shown = shown.between(below=fitted.lines)
+        shown.code = fitted.code
+    return shown
+
+
+@operation(needs=Needs.PATH, faces=("cli",))
+def add(
+    context: Context,
+    sources: Sources,
+    reader: Reader = None,
+    duplicates: Literal["error", "first", "last"] = "error",
+    workers: Workers = None,
+    memory: SpillMemory = "1GB",
+    strict: Strict = False,
+) -> Shown:
+    """Add documents to an index.
+
+    SOURCE is a file, a folder, - for standard input, or irds:NAME, as for `sublex index`. All documents are added in one
+    step, or none if something goes wrong. Fitted models encode the new documents, and stored impacts are made again.
+
+    Args:
+        duplicates: If a docno is in the index already: add nothing, keep the old document, or take the new one.
+
+    Examples:
+        sublex add demo more.jsonl
+        sublex add demo changed.jsonl --duplicates last
+    """
+    import sublex
+
+    path = context.path
+    options: dict[str, Any] = {"reader": reader, "duplicates": duplicates, "workers": workers, "memory": memory}
+    context.prepare(_tasks(sources))
+    with context.step(f"Added to {path}"), context.progress(f"Adding to {path}") as advance, context.changing():
+        summary = sublex.open(path).add(list(sources), strict=strict, progress=advance, say=context.say, **options)
+    return built(path, summary)
+
+
+def _tasks(sources: Iterable[str], reorder: bool = False) -> str:
+    """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
+    names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
+    has_json = any(".json" in name.lower() for name in names)
+    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder
+
+
+def built(path: Path, summary: BuildSummary) -> Shown:
+    """Return the table that every build ends with as Shown: how many documents had each outcome, and which."""
+    rows, listing = summary.rows(), path / "last-build.tsv"
+    table = [(label, count, _first(ids)) for label, count, ids in rows]
+    listed = [line(f"All of them are listed in {listing}")] if any(ids for *_, ids in rows) else []
+    outcome = {
+        key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in zip(KEYS, rows, strict=True)
+    }
+    return Shown(
+        lambda: [line(f"Index {path}"), *table_lines(table), *listed],
+        lambda: {"index": str(path), "outcome": outcome, "list": str(listing)},
+        notes=summary.remarks(),
+    )
+
+
+def _first(ids: list[str]) -> str:
+    """Return the first few ids, each on one line and cut where it is long."""
+    from sublex.building.build_summary import visible
+
+    shown = map(visible, ids[:IDS])
+    short = (id if len(id) < LONGEST_ID else f"{id[: LONGEST_ID - 3]}…" for id in shown)
+    return ", ".join(short) + (", …" if len(ids) > IDS else "")

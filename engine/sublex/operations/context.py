@@ -1,0 +1,141 @@
+"""What an operation may use of the face that asked for it: the index, messages, progress, and a memory of the last answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sublex.errors import InputError, SublexError
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Document
+    from sublex.display.hits import Extras
+    from sublex.forms.lines import Shown
+    from sublex.language.plugins import Registry
+    from sublex.operations.declaring import Operation
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
+    from sublex.representations.loaded import LoadedModel
+
+
+class Context:
+    """The context of an operation on an opened index. This one is silent and forgets; each face has one of its own."""
+
+    def __init__(self, index: Index | None = None):
+        self._index = index
+        # The index as the user named it.
+        self.name = ""
+        # How the face wants hits to be shown, and how many it wants to remember at least.
+        self.extras: Extras | None = None
+        self.least_hits = 0
+        # The id under which a query stands in a run.
+        self.topic = "1"
+        # The command line that asked, if there is one, for reports that name it.
+        self.command_line = ""
+
+    def ask(self, operation: Operation, **arguments: Any) -> Shown:
+        """Answer an operation. One that asks another one in this way is, for a face that remembers steps, that other one."""
+        return operation(self, **arguments)
+
+    def open(self, name: str, allow_uncovered: bool = False) -> None:
+        """Open the index of this name or path, which the operation found among its arguments."""
+        import sublex
+        from sublex.index.lookup import existing_path
+
+        self._index, self.name = sublex.open(existing_path(name), allow_uncovered), name
+
+    @property
+    def index(self) -> Index:
+        """The index, opened when it is first used."""
+        assert self._index is not None
+        return self._index
+
+    @property
+    def has_index(self) -> bool:
+        """Whether there is an index, for an operation that can do without."""
+        return self._index is not None
+
+    @property
+    def names_index(self) -> bool:
+        """Whether the user named the index for this operation, so that it was not there already."""
+        return self.has_index
+
+    @property
+    def path(self) -> Path:
+        """The path of the index, which need not be open."""
+        return self.index.path
+
+    @property
+    def registry(self) -> Registry:
+        """The registered components: those that the index was opened with, if the operation has an index."""
+        from sublex.language import plugins
+
+        return plugins.load() if self._index is None else self._index.registry
+
+    def say(self, *messages: str) -> None:
+        """Tell the user something while the operation goes on; what is known at its end is better a note of `Shown`."""
+
+    def show(self, text: str) -> bool:
+        """Show a line of the result before the rest is known, and return True, if the face can; else it belongs into `Shown`."""
+        return False
+
+    def report(self, error: SublexError) -> None:
+        """Report an error after which the operation goes on."""
+        self.say(str(error))
+
+    def step(self, what: str) -> AbstractContextManager[None]:
+        """Run a block that does a part of the operation, for a face that tells how long each took: "Ranked by BM25"."""
+        return nullcontext()
+
+    def progress(
+        self, label: str, unit: str = "documents", total: int | None = None
+    ) -> AbstractContextManager[Callable[..., None]]:
+        """Run a block with the function `advance(done, total)`, by which it tells how far it is."""
+        return nullcontext(lambda done, total=None: None)
+
+    def changing(self) -> AbstractContextManager[None]:
+        """Run a block that changes the index, for a face that tells a user who interrupts it what became of the index."""
+        return nullcontext()
+
+    def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
+        """Compile the kernels that tasks such as "analyze search" need, on an index; with `once`, for one search of each term."""
+
+    def remember(self, **facts: Any) -> None:
+        """Keep the query, the answer and the ranker of a search, for a face that has a memory."""
+
+    def pipeline(self, ranker: str | None, profile: str | None = None) -> Pipeline:
+        """Return the pipeline of an expression, or of the default ranker."""
+        with self.step("Made the pipeline"):
+            return self.index.pipeline(ranker, profile)
+
+    def fitted_model(self, expression: str, kind: type, otherwise: str) -> LoadedModel:
+        """Return the fitted model that a user names. Its `model` is the plugin's object, of the class `kind`; its `view` has the rows.
+
+        Raise `InputError` for a model of another class. `otherwise` ends the sentence: "has no word graphs; name a fitted swg".
+        """
+        found = self.index.fitted_model(expression)
+        if not isinstance(found.model, kind):
+            raise InputError(f"{expression} {otherwise.rstrip('.')}.")
+        return found
+
+    def read_documents(self, file: str, reader: str | None = None) -> list[Document]:
+        """Return the documents of a file in any format of a collection; a message counts malformed records.
+
+        The reader is the one that recognises the file, or the one that the user names, as in --reader tsv. Raise `InputError`
+        for a file without documents.
+        """
+        from sublex.building.document_source import source_of
+        from sublex.contracts.base import Report
+        from sublex.tools.messages import counted
+
+        report = Report()
+        sources = source_of(file, self.registry, reader, False).sources
+        documents = [document for source, _, own in sources for document in own.read(source, report)]
+        if report.problems:
+            malformed = counted(len(report.problems), "record")
+            self.say(f"{malformed} of {file} left out as malformed, the first {report.problems[0]}.")
+        if not documents:
+            raise InputError(f"{file} holds no document.")
+        return documents

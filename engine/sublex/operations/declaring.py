@@ -1,0 +1,242 @@
+"""How an operation is declared: once, as a typed function, from which each face derives how its users ask for it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+from sublex.forms.lines import Shown
+from sublex.tools.messages import Step
+
+
+class Needs(Enum):
+    """What an operation works on; a face finds it, and the operation gets it by its context."""
+
+    NOTHING = "nothing"
+    INDEX = "an index"
+    MODEL = "an index whose fitted models may lack documents, since the operation names the model that it reads"
+    ANY_INDEX = "an index if the user names one"
+    PATH = "the path of an index, which the operation opens itself"
+    NEW = "the path of an index to make"
+    SESSION = "a session of the shell, with its last results; the operation gets the session in place of a context"
+
+
+# Operations that need one of these take the index as their first argument.
+INDEXED = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.NEW)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operation. Name, type, default, choices and `many` come from the signature of its function, and the help
+    from the section `Args:` of its docstring.
+
+    `flags` are the names of an option, such as ("-k",); a positional parameter has None. `completes` says what may stand there:
+    "index", "file", "word", "docno", "expression", "fittable", "expander", "model", "component", "analyzer", "reader",
+    "backend" or "profile". `shown` is the default in words. `least` is the lowest number.
+
+    The rest is for faces that remember the last answer. They supply a `remembered` parameter themselves, and take a `bare`
+    option as a positional argument, after the word `word` if there is one. A `hidden` parameter exists only there.
+    """
+
+    metavar: str = ""
+    help: str = ""
+    flags: tuple[str, ...] | None = None
+    completes: str = ""
+    shown: str = ""
+    least: int | None = None
+    remembered: bool = False
+    bare: bool = False
+    word: str = ""
+    hidden: bool = False
+    name: str = ""
+    type: type = str
+    default: Any = ...
+    many: bool = False
+    choices: tuple[str, ...] = ()
+
+    @property
+    def is_required(self) -> bool:
+        """Whether the parameter has no default."""
+        return self.default is ...
+
+    @property
+    def flag(self) -> str:
+        """The first name of an option, without dashes."""
+        return (self.flags or (self.name,))[0].lstrip("-")
+
+
+def positional(metavar: str = "", **facts: Any) -> Parameter:
+    """Declare a parameter that stands without a name. The facts are those of `Parameter`."""
+    return Parameter(metavar, **facts)
+
+
+def option(*flags: str, **facts: Any) -> Parameter:
+    """Declare an option. Without `flags`, it is called as the parameter: `allow_uncovered` becomes --allow-uncovered."""
+    return Parameter(flags=flags, **facts)
+
+
+class File(NamedTuple):
+    """A file that an operation can make, with -o: the endings of its name, and whether it must be named.
+
+    What the docstring says of `output` is the help of the option.
+    """
+
+    endings: tuple[str, ...]
+    required: bool = False
+    metavar: str = "FILE"
+
+
+class Operation:
+    """A thing that users can ask for, whatever the face: a function of a context and typed parameters that returns `Shown`.
+
+    The docstring is the help, with sections `Args:` and `Examples:`. A parameter whose type is a NamedTuple stands for the
+    fields of it. `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the
+    same, with {name} for the arguments, or a function of the arguments that returns one; `prints` says what its value is:
+    "hits", "rows" or "value". `faces` are the faces that have it, and `shell` is its name in the shell, where that is another.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Shown | None],
+        name: str = "",
+        needs: Needs = Needs.INDEX,
+        *,
+        forms: Sequence[str] = ("table", "json"),
+        file: File | None = None,
+        python: str | Callable[[Mapping[str, Any]], str] = "",
+        prints: str = "value",
+        index_help: str = "",
+        faces: Sequence[str] = ("cli", "shell"),
+        shell: str = "",
+        section: str = "",
+    ):
+        self.function, self.name = function, name or function.__name__.replace("_", "-")
+        self.needs, self.forms, self.file = needs, tuple(forms), file
+        self.python, self.prints, self.index_help, self.section = python, prints, index_help, section
+        self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces)
+        self.shell = shell or self.name
+
+    def __call__(self, context: Any, **arguments: Any) -> Any:
+        """Call the function; arguments of a group become one record."""
+        for name, group in self._groups.items():
+            arguments[name] = group(**{each: arguments.pop(each) for each in group._fields if each in arguments})
+        return self.function(context, **arguments)
+
+    @cached_property
+    def _doc(self) -> dict[str, str]:
+        """The docstring by its sections: the text before them under "", then those of `Args:` and `Examples:`."""
+        text, *sections = re.split(r"\n\n(Args|Examples):\n", inspect.getdoc(self.function) or "It has no description.")
+        return {"": text, **dict(zip(sections[::2], sections[1::2], strict=True))}
+
+    @property
+    def help(self) -> str:
+        """The docstring of the function, without what it says of the parameters and without examples."""
+        return self._doc[""]
+
+    @property
+    def examples(self) -> list[str]:
+        """Command lines that can be typed as they stand."""
+        return [example.strip() for example in self._doc.get("Examples", "").split("\n") if example.strip()]
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the docstring."""
+        return f"{' '.join(self.help.split()).partition('. ')[0].rstrip('.')}."
+
+    @cached_property
+    def helps(self) -> dict[str, str]:
+        """What the docstring says of each parameter, and of `output`, the file of -o."""
+        section = self._doc.get("Args", "")
+        found = re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", section, re.MULTILINE)
+        return {name: " ".join(text.split()) for name, text in found}
+
+    @cached_property
+    def _hints(self) -> dict[str, tuple[Any, Any]]:
+        """The type and the default of each parameter of the function after the context."""
+        _, *signature = inspect.signature(self.function).parameters.values()
+        hints = types.SimpleNamespace(__annotations__={each.name: each.annotation for each in signature})
+        typed = get_type_hints(hints, getattr(self.function, "__globals__", {}), include_extras=True)
+        return {each.name: (typed[each.name], each.default) for each in signature}
+
+    @cached_property
+    def _groups(self) -> dict[str, Any]:
+        """The parameters that stand for several, which the fields of a NamedTuple declare."""
+        return {name: hint for name, (hint, _) in self._hints.items() if hasattr(hint, "_fields")}
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the function after the context, those of a group in its place."""
+        declared: list[Parameter] = []
+        for name, (hint, default) in self._hints.items():
+            if name in self._groups:
+                fields = get_type_hints(hint, include_extras=True)
+                defaults = {**dict.fromkeys(hint._fields, inspect.Parameter.empty), **hint._field_defaults}
+                declared += [_parameter(each, fields[each], defaults[each], self.helps) for each in hint._fields]
+            else:
+                declared.append(_parameter(name, hint, default, self.helps))
+        return tuple(declared)
+
+    def step(self, arguments: Mapping[str, Any], index: object = "INDEX") -> Step | None:
+        """Return a call as a step of the command line; None if the command line cannot make this call."""
+        words, options = [index] if self.needs in INDEXED else [], {}
+        if self.needs is Needs.ANY_INDEX:
+            options["index"] = index
+        for each in self.parameters:
+            value = arguments.get(each.name, each.default)
+            if each.hidden and value != each.default:
+                return None
+            if each.flags is not None:
+                options[each.flag] = None if value == each.default else value
+            elif value is not None:
+                words += value if each.many else [value]
+        return Step(self.name, *words, **options) if "cli" in self.faces else None
+
+    def code(self, arguments: Mapping[str, Any]) -> str:
+        """Return a call as an expression of Python that uses `index`; empty if there is none."""
+        given = {each.name: arguments.get(each.name, each.default) for each in self.parameters}
+        if callable(self.python):
+            return self.python(given)
+        return self.python.format_map({name: repr(value) for name, value in given.items()})
+
+
+def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]], Operation]:
+    """Return the decorator that makes a function an `Operation`; its arguments are those of `Operation` after the function.
+
+    @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), examples=("sublex labels demo 'lda(k=20)'",))
+    def labels(context, expression: Model) -> Shown:
+        '''List the labels of a fitted model.'''
+    """
+    return lambda function: Operation(function, *args, **facts)
+
+
+def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:
+    """Return a parameter, declared by its name, its default and its type, which may be annotated with the rest."""
+    declared = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Parameter)), None)
+    plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(plain) in (Union, types.UnionType):
+        plain = next(kind for kind in get_args(plain) if kind is not type(None))
+    many = get_origin(plain) is tuple
+    plain = get_args(plain)[0] if many else plain
+    choices = get_args(plain) if get_origin(plain) is Literal else ()
+    is_required = default is inspect.Parameter.empty
+    if declared is None:
+        # Without a declaration, a parameter is positional, and an option if it has a default.
+        declared = Parameter(flags=None if is_required else ())
+    is_number = plain in (int, float) and declared.flags is not None
+    return replace(
+        declared,
+        name=name,
+        metavar=declared.metavar or ("N" if is_number else name.replace("_", " ").upper()),
+        help=helps.get(name, declared.help),
+        flags=(f"--{name.replace('_', '-')}",) if declared.flags == () else declared.flags,
+        type=str if choices else plain,
+        default=... if is_required else default,
+        many=many,
+        choices=choices,
+    )

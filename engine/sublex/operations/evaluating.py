@@ -1,0 +1,301 @@
+"""Operations that measure rankings: eval, compare, tune."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from sublex.errors import InputError
+from sublex.forms.lines import Shown, figures
+from sublex.operations.context import Context
+from sublex.operations.declaring import File, Needs, operation, option, positional
+from sublex.operations.parameters import (
+    AllowUncovered,
+    Fields,
+    JudgementFile,
+    Measures,
+    Profile,
+    Rankers,
+    Ranking,
+    RunHits,
+    Runs,
+    Seed,
+    TopicFile,
+    Workers,
+)  # fmt: skip
+from sublex.operations.searching import compared
+from sublex.tools.messages import Step, counted
+
+if TYPE_CHECKING:
+    from sublex.evaluation.systems import System
+    from sublex.pipeline.pipeline import Pipeline
+    from sublex.trec.topics import Topics
+
+FIGURES = ("table", "json", "csv", "markdown", "latex")
+# Hits of a topic in a run, unless the user asks for another number.
+RUN_HITS = 1000
+
+
+class Loaded(NamedTuple):
+    """What a session has loaded, topics and judgements, and how it ranks; on the command line all of that is named."""
+
+    loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
+    loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
+    ranking: Ranking = None
+
+    def files(self) -> tuple[str, str] | None:
+        """Return the files of topics and judgements; None if one of them comes from no file."""
+        files = tuple(loaded.path for loaded in (self.loaded_topics, self.loaded_qrels) if loaded and loaded.path)
+        return (files[0], files[1]) if len(files) == 2 else None
+
+
+def compare_code(given: Mapping[str, Any]) -> str:
+    """Return a comparison of rankers on the loaded files as code; empty without files."""
+    files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()
+    rankers = list(given["rankers"] or [given["ranking"]])
+    return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}).table()" if files else ""
+
+
+def _compare_step(context: Context, loaded: Loaded, rankers: Sequence[str]) -> Step | None:
+    """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
+    files = loaded.files()
+    return Step("compare", context.path, *files, r=tuple(rankers)) if files else None
+
+
+@operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
+def measure(
+    context: Context,
+    qrels: JudgementFile,
+    runs: Runs,
+    loaded: Loaded,
+    measures: Measures = (),
+    by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
+    rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
+) -> Shown:
+    """Measure run files by relevance judgements.
+
+    Figures are means over all judged topics. A judged topic that is not in a run counts as one without hits. In the shell,
+    the loaded topics are run by the expressions, or by that of the session, and measured by the loaded judgements.
+
+    Args:
+        by_topic: Show the figures of each topic too.
+
+    Examples:
+        sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
+        sublex eval qrels.txt bm25.run --by-topic --format csv
+    """
+    import sublex
+    from sublex.display.evaluation import evaluation_json, evaluation_table
+    from sublex.evaluation.input_warnings import input_warnings
+    from sublex.evaluation.run_evaluation import evaluate
+
+    names = _measures(measures)
+    context.prepare("number-terms read-runs")
+    judgements, notes = loaded.loaded_qrels, list[str]()
+    if judgements is None:
+        with context.step(f"Read {qrels}"):
+            judgements = sublex.read_qrels(qrels)
+        with context.step(f"Read {counted(len(runs), 'run')}"):
+            systems = read_systems(runs)
+        notes = [str(judgements), *judgements.notes, *(note for system in systems for note in system.run.notes)]
+        notes += input_warnings(systems, judgements)
+    else:
+        pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
+        systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS) for pipeline in pipelines]
+    with context.step("Measured the runs"):
+        found = [evaluate(judgements, system.run, names, system.name) for system in systems]
+    data = [evaluation_json(evaluation, by_topic) for evaluation in found]
+    table = evaluation_table(found, by_topic)
+    shown = figures(table, lambda: data, lambda: evaluation_table(found, by_topic, 10), notes)
+    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found])
+    return shown
+
+
+def _measures(given: Sequence[str]) -> list[str]:
+    from sublex.evaluation.measures import DEFAULT_MEASURES, parse_measures
+
+    return [str(measure) for measure in parse_measures(given or DEFAULT_MEASURES)]
+
+
+def read_systems(paths: Sequence[str]) -> list[System]:
+    """Read run files. A run is named by its tag, or by its path if another run has the same tag or it has none."""
+    import sublex
+    from sublex.evaluation.systems import System
+
+    runs = [(path, sublex.read_run(path)) for path in paths]
+    tags = [run.tag for _, run in runs]
+    return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
+
+
+def _run(context: Context, topics: Topics, pipeline: Pipeline, k: int, **options: Any) -> System:
+    from sublex.evaluation.systems import run_system
+
+    with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
+        return run_system(context.index, topics, pipeline, k, progress=advance, **options)
+
+
+@operation(
+    needs=Needs.NOTHING,
+    forms=FIGURES,
+    file=File((".html", ".htm")),
+    python=compare_code,
+)
+def compare(
+    context: Context,
+    files: Annotated[
+        tuple[str, ...], positional("[INDEX TOPICS] QRELS [RUN]...", completes="index or file", remembered=True)
+    ],
+    loaded: Loaded,
+    rankers: Rankers = (),
+    measures: Measures = (),
+    k: RunHits = RUN_HITS,
+    fields: Fields = "title",
+    test: Literal["t", "randomisation", "wilcoxon"] = "t",
+    correction: Literal["holm", "bonferroni", "bh", "none", "tukey"] = "holm",
+    alpha: float = 0.05,
+    seed: Seed = 0,
+    fresh: bool = False,
+    workers: Workers = None,
+    profile: Profile = None,
+    allow_uncovered: AllowUncovered = False,
+) -> Shown:
+    """Compare rankers on an index, run files, or both.
+
+    Every system is measured on the judged topics and tested against the others. The first system is the baseline. The
+    runs of rankers are stored with the index and used again. In the shell, the loaded topics are run, and a single
+    expression is compared with that of the session.
+
+    Args:
+        test: The significance test of two systems.
+        correction: The correction for the number of pairs. tukey replaces the test by Tukey's HSD.
+        alpha: The significance level.
+        seed: Seed of random numbers in tests and intervals.
+        fresh: Run every ranker again, also if its run is stored.
+        output: Write the report, one HTML page, to this file.
+
+    Examples:
+        sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html
+        sublex compare qrels.txt bm25.run pl2.run
+    """
+    import sublex
+    from sublex.display.comparison import comparison
+    from sublex.evaluation.comparison import Plan, compare
+    from sublex.pipeline.query_forms import topics_notes
+    from sublex.report.page import render_page
+
+    names, topics, judgements, paths = _measures(measures), loaded.loaded_topics, loaded.loaded_qrels, list[str]()
+    if judgements is None:
+        index_name, topic_file, qrels, *paths = _roles(files, rankers)
+        if index_name:
+            context.open(index_name, allow_uncovered)
+        judgements, topics = sublex.read_qrels(qrels), topic_file and sublex.read_topics(topic_file, fields)
+        notes = [*judgements.notes, *(topics.notes if topics else ())]
+    else:
+        rankers, notes = compared(rankers, loaded.ranking), []
+    index = context.index if context.has_index else None
+    context.prepare("analyze search number-terms", index)
+    pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
+    said = [note for pipeline in pipelines for note in pipeline.notes]
+    systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
+    if topics:
+        systems = [_run(context, topics, p, k, workers=workers, fresh=fresh) for p in pipelines] + systems
+        said += [] if loaded.loaded_topics else topics_notes(topics)
+    plan = Plan(test, correction, alpha, seed)
+    with context.step("Measured and tested the systems"):
+        done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
+    shown = comparison(done)
+    shown.notes, shown.step = [*said, *done.notes], _compare_step(context, loaded, rankers)
+    shown.files = {".html": lambda: render_page(done, context.command_line)}
+    return shown
+
+
+def _roles(files: Sequence[str], rankers: Sequence[str]) -> tuple[str, ...]:
+    """Return the index, the topics, the judgements and the runs that files stand for; index and topics may be empty.
+
+    They are QRELS RUN... if there are no rankers and the first one is a file or a data set, and INDEX TOPICS QRELS RUN... otherwise.
+    """
+    from sublex.readers.irds import PREFIX
+
+    if (Path(files[0]).is_file() or files[0].startswith(PREFIX)) and not rankers:
+        files = ("", "", *files)
+    elif len(files) < 3:
+        raise InputError("Name INDEX TOPICS QRELS and rankers with -r, or QRELS and run files.")
+    if not rankers and not files[3:]:
+        raise InputError("There is nothing to compare; name rankers with -r, or run files after the qrels.")
+    return tuple(files)
+
+
+def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
+    """Read run files and keep the first k hits of each topic, as for rankers.
+
+    Returns the systems, none with a name that is `taken` by a ranker, and notes for the user.
+    """
+    systems: list[System] = []
+    notes: list[str] = []
+    for path, system in zip(paths, read_systems(paths), strict=True):
+        run = system.run.top(k)
+        notes += run.notes
+        if len(run.docs) < len(system.run.docs):
+            notes.append(f"{path}: the first {k:,} hits of each topic count (-k).")
+        systems.append(system._replace(name=path if system.name in taken else system.name, run=run))
+    return systems, notes
+
+
+@operation(faces=("cli",), forms=FIGURES)  # fmt: skip
+def tune(
+    context: Context,
+    topics: TopicFile,
+    qrels: JudgementFile,
+    expression: Annotated[str, positional(completes="expression")],
+    measure: Annotated[str, option("-m", "--measure")] = "AP",
+    folds: int = 5,
+    search: Literal["grid", "random"] = "grid",
+    steps: int = 5,
+    samples: int = 50,
+    seed: Seed = 0,
+    k: RunHits = RUN_HITS,
+    fields: Fields = "title",
+    workers: Workers = None,
+    profile: Profile = None,
+) -> Shown:
+    """Choose the parameters of EXPRESSION by cross-validation.
+
+    EXPRESSION has ranges in place of numbers: {0..1} is an interval, {1,2,4} a list. Every setting is run on the judged
+    topics. Each fold's topics are measured by the setting that is best on all other topics, so the cross-validated figure
+    tells what tuning gains on new topics.
+
+    Args:
+        measure: The measure to maximise, named as for sublex eval.
+        folds: Number of folds; the topics of each are held out once.
+        search: Try all combinations, or a random sample of them.
+        steps: Grid: numbers to try of each interval {a..b}.
+        samples: Random search: number of settings to try.
+        seed: Seed of the folds and of the random search.
+
+    Examples:
+        sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
+        sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
+    """
+    import sublex
+    from sublex.display.tuning import tuned
+    from sublex.operations.running import run
+    from sublex.pipeline.query_forms import topics_notes
+
+    index = context.index
+    context.prepare("analyze search", index)
+    queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
+    context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries))
+    with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:
+        tuning = sublex.tune(
+            index, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples, seed=seed,
+            k=k, workers=workers, profile=profile, progress=advance,
+        )  # fmt: skip
+    left_out = (
+        (len(queries) - len(tuning.qids), "topics have no judgements"),
+        (len(tuning.unused), "judged topics are not among the topics"),
+    )
+    notes = [f"{count:,} {problem} and are left out." for count, problem in left_out if count]
+    best = {"topics": topics, "rankers": (tuning.best.setting.text,), "k": k, "fields": fields, "profile": profile}
+    command = str(run.step(best, context.name))
+    return tuned(tuning, command, notes)

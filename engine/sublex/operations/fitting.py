@@ -1,0 +1,227 @@
+"""Operations on fitted models: fit, card, forget, encode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from sublex.errors import IndexProblem, InputError, SublexError, UnknownName
+from sublex.forms.lines import Shown, line, sentence
+from sublex.operations.context import Context
+from sublex.operations.declaring import File, Needs, operation, option, positional
+from sublex.operations.parameters import Model, Reader, Workers
+from sublex.tools.messages import Message, Step
+
+if TYPE_CHECKING:
+    from sublex.language.expression import Call
+    from sublex.pipeline.index import Index
+
+# Memory that fitting may take, by default.
+FIT_MEMORY = "4GB"
+
+
+@operation(forms=("table",), python="[index.fit(expression) for expression in {expressions}]")
+def fit(
+    context: Context,
+    expressions: Annotated[tuple[str, ...], positional("EXPR", completes="fittable")] = (),
+    update: bool = False,
+    source: Annotated[str | None, option("--from", metavar="OTHER", completes="index")] = None,
+    seed: Annotated[int | None, option(least=0, shown="the model's")] = None,
+    memory: Annotated[str, option(metavar="SIZE")] = FIT_MEMORY,
+    workers: Workers = None,
+) -> Shown:
+    """Fit models to an index and encode its documents.
+
+    EXPR names a model with its parameters. A fitted model can be used like a ranker. Models that EXPR depends on are
+    fitted first. If a model cannot be fitted, the others are fitted all the same, and the exit code is 2.
+
+    Args:
+        update: Encode documents that models do not cover; without EXPR, for all models.
+        source: Take the models from this index instead of fitting them.
+        seed: Seed of random numbers in fitting.
+        memory: Memory that fitting may take.
+
+    Examples:
+        sublex fit demo "lsi(e=50)"
+        sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"
+    """
+    from sublex.index.lookup import existing_path
+
+    context.prepare()
+    index, wanted = context.index, list(expressions)
+    if update and not wanted:
+        wanted = [rows.expression for entry in index.fitted.values() for rows in entry.rows.values()]
+    if not wanted:
+        raise InputError(Message("Name what to fit, as in: ", Step("fit", "INDEX", "lsi(e=100)"), "."))
+    return fit_each(context, index, wanted, seed, None if source is None else existing_path(source), workers, memory)
+
+
+def fit_each(
+    context: Context,
+    index: Index,
+    expressions: Iterable[str],
+    seed: int | None = None,
+    source: Path | None = None,
+    workers: int | None = None,
+    memory: str = FIT_MEMORY,
+) -> Shown:
+    """Fit models one after another, and return what became of each as Shown.
+
+    Of several expressions, one that cannot be fitted is reported, and the next one is tried. `memory` is a size such as
+    "4GB"; without `workers`, fitting uses all cores.
+    """
+    from sublex.building.indexing import parse_size
+    from sublex.tools.arguments import threads
+
+    cores, size = threads(workers), parse_size(memory)
+    states, code, wanted = list[str](), 0, list(expressions)
+    for text in wanted:
+        generation = index.generation
+        try:
+            expression = str(_call(text, seed, index))
+            with (
+                context.step(f"Fitted {expression} and encoded the documents"),
+                context.changing(),
+                context.progress(expression) as advance,
+            ):
+                index.fit(expression, source, workers=cores, memory=size, progress=advance, say=context.say)
+        except SublexError as error:
+            if len(wanted) == 1:
+                raise
+            context.report(error)
+            code = 2
+            continue
+        state = "is fitted" if index.generation != generation else "was fitted already"
+        text = f"{expression} {state} on {index.path}"
+        states += [] if context.show(text) else [text]
+    return Shown(lambda: [line(state, indent=0) for state in states], lambda: states, code=code)
+
+
+def _call(text: str, seed: int | None, index: Index) -> Call:
+    """Parse the expression of a model, and add the seed if the model has such a parameter."""
+    from sublex.language.expression import Call
+    from sublex.language.parser import parse
+
+    call = parse(text)
+    if not isinstance(call, Call):
+        raise InputError(f"{text} is not one component; fit its parts, such as lsi(e=100), by themselves.")
+    if seed is None or not _takes_seed(call, index):
+        return call
+    if call.params.get("seed", seed) != seed:
+        raise InputError(f"{text} has a seed of its own; leave one of them out.")
+    return Call(call.name, call.args, {**call.params, "seed": seed})
+
+
+def _takes_seed(call: Call, index: Index) -> bool:
+    """Return whether a component has a parameter `seed`; False for an unknown name, which fitting reports."""
+    try:
+        return "seed" in [param.name for param in index.registry.find("component", call.name).params]
+    except UnknownName:
+        return False
+
+
+def card_code(given: Mapping[str, Any]) -> str:
+    """Return a card, or all fitted models, as code."""
+    return f"index.card({given['expression']!r})" if given["expression"] else "index.fitted"
+
+
+@operation(
+    needs=Needs.MODEL,
+    file=File((".html", ".htm"), metavar="PAGE"),
+    python=card_code,
+)
+def card(context: Context, expression: Annotated[str | None, positional("EXPR", completes="model")] = None) -> Shown:
+    """Describe a fitted model, or list all fitted models.
+
+    EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models. The last
+    column says why a model is outdated: no expression names it any more.
+
+    Args:
+        output: Write the model to this file as an HTML page, if it has one.
+
+    Examples:
+        sublex card demo
+        sublex card demo "lsi(e=20)"
+    """
+    from sublex.display.card import card as shown
+    from sublex.display.card import models
+
+    index = context.index
+    if expression is None:
+        listed = models(index)
+        listed.files = {".html": _unnamed}
+        return listed
+    chosen = _named(index, expression)
+    described = shown(index, chosen)
+    described.files, described.about = {".html": index.fitted_model(chosen).page}, f"shows {chosen}"
+    return described
+
+
+def _unnamed() -> str:
+    """Refuse to make a page of all models."""
+    step = Step("card", "INDEX", "lda(k=20)")
+    raise InputError(Message("Name the model that the page shows, as in: ", step, " -o topics.html."))
+
+
+def _named(index: Index, text: str) -> str:
+    """Return the expression of the fitted model that a text names: itself, or that of the model with this name on disk.
+
+    Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
+    """
+    from sublex.representations.stored_models import expressions_of
+
+    if text not in index.fitted:
+        return text
+    expression = expressions_of(index.fitted[text])[0]
+    if reason := index.outdated_models().get(text):
+        state = f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it"
+        raise IndexProblem(Message(state, "; to remove it: ", Step("forget", index.path, text)))
+    return expression
+
+
+@operation(python="index.forget(*{expressions})")
+def forget(context: Context, expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")]) -> Shown:
+    """Remove fitted models from an index, with all that they encoded.
+
+    All models are removed in one step, or none if one is needed by a model that stays.
+
+    Examples:
+        sublex forget demo "lsi(e=20)"
+    """
+    from sublex.representations.stored_models import expressions_of
+
+    index = context.index
+    before = index.fitted
+    index.forget(*expressions)
+    removed = [text for model, entry in before.items() if model not in index.fitted for text in expressions_of(entry)]
+    return sentence(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
+
+
+@operation(needs=Needs.MODEL, faces=("cli",), forms=("table",))
+def encode(
+    context: Context,
+    expression: Model,
+    file: Annotated[str | None, positional("FILE", completes="file")] = None,
+    output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]
+    reader: Reader = None,
+) -> Shown:
+    """Write the vectors that a fitted model gives to documents.
+
+    The documents are those of the index, or those of FILE. An .npz file has the arrays `docnos` and `rows`, or for sparse
+    rows `docnos`, `data`, `indices`, `indptr` and `shape`. A .parquet file has the columns `docno` and `row`.
+
+    Args:
+        output: Write the vectors to this file, in .npz or .parquet.
+
+    Examples:
+        sublex encode demo "lsi(e=20)" -o vectors.npz
+    """
+    from sublex.representations.export import export
+
+    context.prepare()
+    index = context.index
+    model = index.representation(expression)
+    with context.step("Wrote the vectors"):
+        count = export(index.snapshot, model, Path(file) if file else None, Path(output), reader, context.say)
+    return sentence(f"{output} has the vectors of {count:,} documents by {expression}")

@@ -1,0 +1,75 @@
+"""Parameters that several operations share, so that they have one name, one type, one range and one help everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, NamedTuple
+
+from sublex.operations.declaring import option, positional
+
+# fmt: off
+Docno = Annotated[str, positional("DOCNO", completes="docno")]
+# One fitted model; files.
+Model = Annotated[str, positional("EXPR", completes="model")]
+TopicFile = Annotated[str, positional("TOPICS", completes="file", remembered=True)]
+JudgementFile = Annotated[str, positional("QRELS", completes="file", remembered=True)]
+Runs = Annotated[tuple[str, ...], positional("RUN", completes="file", remembered=True)]
+Sources = Annotated[tuple[str, ...], positional("SOURCE", completes="file")]
+DataFile = Annotated[str, positional("FILE", completes="file")]
+
+Ranker = Annotated[str | None, option(
+    "-r", "--ranker", metavar="EXPR", completes="expression", shown="BM25", remembered=True,
+    help="The ranker, such as 'BM25 >> RM3 >> BM25'.",
+)]
+Rankers = Annotated[tuple[str, ...], option(
+    "-r", "--ranker", metavar="EXPR", completes="expression", bare=True, help="A ranker; may be given several times."
+)]
+# For a session: the expression that ranks from now on, where that of the last answer may be another one.
+Ranking = Annotated[str | None, option(hidden=True, remembered=True)]
+# The hits that a person looks at, and those of a topic in a run.
+HitCount = Annotated[int, option("-k", least=1, remembered=True, help="Maximum number of documents per query.")]
+RunHits = Annotated[int, option("-k", least=1, help="Maximum number of documents per query.")]
+Profile = Annotated[str | None, option(
+    completes="profile", shown="the index's", remembered=True,
+    help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
+)]
+AllowUncovered = Annotated[bool, option(
+    remembered=True,
+    help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
+)]
+Measures = Annotated[tuple[str, ...], option(
+    "-m", "--measure", metavar="MEASURE", shown="AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel",
+    help="A measure of ir-measures or trec_eval; may be given several times.",
+)]
+Fields = Annotated[str, option(help="The fields of a topic that form its query, as in title+desc.")]
+Metadata = Annotated[Literal["sidecar", "header", "none"], option(
+    help="Describe a run in a second file, RUN.yaml; in # lines at its head; or not at all."
+)]
+Workers = Annotated[int | None, option(least=1, shown="all cores", help="Number of threads.")]
+Seed = Annotated[int, option(least=0, help="Seed of random numbers.")]
+Reader = Annotated[str | None, option(
+    completes="reader", shown="detected",
+    help="The format of the documents, such as jsonl or 'jsonl(id=NAME, text=NAME)'.",
+)]
+Strict = Annotated[bool, option(help="Stop at the first malformed record.")]
+Reorder = Annotated[bool, option(
+    help="Put similar documents next to each other, for quicker searches; hits stay the same."
+)]
+Overwrite = Annotated[bool, option(help="Replace an existing index when the new one is finished.")]
+
+
+class Asked(NamedTuple):
+    """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
+
+    `without` is the docno of a document that is left out, for documents like it.
+    """
+
+    query: Annotated[str, positional("QUERY", completes="word", remembered=True)]
+    ranker: Ranker = None
+    k: HitCount = 10
+    profile: Profile = None
+    allow_uncovered: AllowUncovered = False
+    weighted: Annotated[bool, option(
+        remembered=True,
+        help="QUERY is terms of the index with weights, as in 'crane^1 river^0.5'. Expanders give such queries.",
+    )] = False
+    without: Annotated[str, option(hidden=True, remembered=True)] = ""

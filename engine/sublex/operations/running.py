@@ -1,0 +1,203 @@
+"""Operations that make run files: run, fuse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from sublex.errors import InputError, SublexError
+from sublex.forms.lines import Shown, line, sentence
+from sublex.operations.context import Context
+from sublex.operations.declaring import Needs, operation, option
+from sublex.operations.parameters import (
+    AllowUncovered,
+    Fields,
+    Metadata,
+    Profile,
+    Rankers,
+    RunHits,
+    Runs,
+    TopicFile,
+    Workers,
+)  # fmt: skip
+from sublex.tools.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.pipeline.pipeline import Pipeline
+    from sublex.trec.topics import Topics
+
+# Endings of files in other formats; a user who names such a file does not mean a folder.
+OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", ".md", ".yaml", ".xml", ".qrels")
+
+
+@operation(
+    faces=("cli",),
+    forms=("table",),
+    python="[index.run({topics}, ranker) for ranker in {rankers}]",
+)
+def run(
+    context: Context,
+    topics: TopicFile,
+    rankers: Rankers = (),
+    k: RunHits = 1000,
+    output: Annotated[str, option("-o", "--output", metavar="PATH", completes="file")] = ".",
+    tag: Annotated[str | None, option(shown="the expression")] = None,
+    fields: Fields = "title",
+    metadata: Metadata = "sidecar",
+    workers: Workers = None,
+    profile: Profile = None,
+    allow_uncovered: AllowUncovered = False,
+) -> Shown:
+    """Run a topic file and write a TREC run for each ranker.
+
+    The files in a folder are named after their rankers, as in BM25.run. TOPICS may have any usual format: TREC, TSV, CSV, JSON lines.
+    Without -r, the ranker is BM25. If a ranker is wrong, the others are run all the same, and the exit code is 2.
+
+    Args:
+        output: Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.
+        tag: The tag of the run, the last column of its lines.
+
+    Examples:
+        sublex run demo topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
+        sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine
+    """
+    import sublex
+    from sublex.pipeline.query_forms import topics_notes
+
+    _check_tag(tag, rankers)
+    place = place_of_run(output, rankers)
+    index = context.index
+    context.prepare("analyze search write-runs", index)
+    with context.step(f"Read {topics}"):
+        queries = sublex.read_topics(topics, fields)
+    context.say(str(queries), *queries.notes, *topics_notes(queries))
+    pipelines, failures = _compose(context, rankers or (None,), profile)
+    options = {"k": k, "where": metadata, "workers": workers, "tag": tag or ""}
+    done = (write_run(context, queries, pipeline, place, **options) for pipeline in pipelines)
+    left = [line(text, indent=0) for text in done if not context.show(text)]
+    return Shown(lambda: left, code=2 * bool(failures))
+
+
+def write_run(context: Context, topics: Topics, pipeline: Pipeline, place: Path, **options: Any) -> str:
+    """Run topics by a pipeline, write the run, and return the sentence that says where it is and how long it took."""
+    from sublex.pipeline.running import write
+
+    with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
+        done = write(context.index, topics, pipeline, output=place, progress=advance, **options)
+    if done.replaced:
+        context.say(f"The {done.path} that was there {done.replaced}; it is replaced.")
+    return f"{done.path}  {done.times}"
+
+
+def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
+    """Raise InputError for a tag that a run cannot have, and for a tag of several runs."""
+    from sublex.trec.run_writer import check_word
+
+    if tag is not None:
+        check_word(tag, "tag")
+        if len(rankers) > 1:
+            raise InputError(f"--tag {tag} would name {len(rankers)} runs; give one ranker, or leave --tag out.")
+
+
+def place_of_run(output: str, rankers: Sequence[str]) -> Path:
+    """Return where the runs go: a file or a folder. Raise InputError for a file that is no run and would be replaced."""
+    from sublex.lint.detect import RUN, detect_kind
+    from sublex.readers.source import FileSource
+    from sublex.trec.run_names import is_run_file
+
+    if output == "-":
+        raise InputError("sublex run writes files; name a file or a folder with -o.")
+    path = Path(output)
+    if not is_run_file(path):
+        if path.suffix.lower() in OTHER_FILES and not output.endswith(os.sep) and not path.is_dir():
+            raise InputError(
+                f"A run is written in TREC's format, which {path.suffix} is not; name {path.stem}.run, or a folder by {output}/"
+            )
+        return path
+    if len(rankers) > 1 or output.endswith(os.sep):
+        if path.exists():
+            raise InputError(f"{output} is a file; name a folder with -o.")
+        path.mkdir(parents=True)
+        return path
+    holds_text = path.is_file() and path.stat().st_size > 0
+    if holds_text and detect_kind(FileSource(path)) != RUN:
+        raise InputError(f"{output} is there and is no run; write the run elsewhere.")
+    return path
+
+
+def _compose(context: Context, rankers: Sequence[str | None], profile: str | None) -> tuple[list[Pipeline], int]:
+    """Return the distinct pipelines of the rankers, and the number of rankers that failed, each with a message."""
+    pipelines: dict[str, Pipeline] = {}
+    failures = 0
+    for ranker in rankers:
+        try:
+            pipeline = context.pipeline(ranker, profile)
+        except SublexError as error:
+            failures += 1
+            context.report(error)
+            continue
+        if str(pipeline) in pipelines:
+            context.say(f"{ranker} is the same as {pipeline}, which is run once.")
+        context.say(*pipeline.notes)
+        pipelines[str(pipeline)] = pipeline
+    return list(pipelines.values()), failures
+
+
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
+def fuse(
+    context: Context,
+    runs: Runs,
+    method: Literal["rrf", "combsum", "combmnz", "weighted"] = "rrf",
+    weights: Annotated[str | None, option(metavar="W,W,...")] = None,
+    normalise: Annotated[Literal["minmax", "zscore", "rank", "rrf", "raw"] | None, option(shown="minmax")] = None,
+    k: RunHits = 1000,
+    output: Annotated[
+        str | None, option("-o", "--output", metavar="FILE", completes="file", shown="standard output")
+    ] = None,
+    metadata: Metadata = "sidecar",
+) -> Shown:
+    """Fuse several run files into one.
+
+    Args:
+        method: Add up reciprocal ranks (rrf), scores (combsum), scores multiplied by the number of runs that found the
+            document (combmnz), or weighted scores.
+        weights: For weighted: one number for each run, such as .7,.3.
+        normalise: How the scores of each topic are normalised; not for rrf.
+        output: Write the fused run to FILE; .gz compresses it.
+
+    Examples:
+        sublex fuse bm25.run pl2.run -o both.run
+        sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
+    """
+    import sublex
+    from sublex.trec.fuse import fuse
+    from sublex.trec.metadata import to_comments
+    from sublex.trec.run_writer import run_lines, write_run
+
+    for path in runs:
+        if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
+            raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
+    context.prepare("number-terms read-runs write-runs")
+    with context.step("Read the runs"):
+        parts = [sublex.read_run(path) for path in runs]
+    notes = [note for part in parts for note in part.notes]
+    with context.step("Fused the runs"):
+        fused = fuse(parts, method, _numbers(weights), normalise, k)
+    about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
+    if output in (None, "-"):
+        head = [to_comments(about)] if metadata == "header" else []
+        return Shown(list, notes=notes, forms={"table": lambda: [*head, *run_lines(fused.rows(), fused.tag)]})
+    hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
+    topics = counted(len(fused), "topic")
+    return sentence(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}", notes=notes)
+
+
+def _numbers(weights: str | None) -> list[float] | None:
+    if weights is None:
+        return None
+    try:
+        return [float(weight) for weight in weights.split(",")]
+    except ValueError:
+        raise InputError(f"--weights {weights} is not a list of numbers; write for example .7,.3.") from None

@@ -1,0 +1,192 @@
+"""Operations that find documents: for a query, like another document, by several rankers side by side; and their facets."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from sublex.errors import InputError
+from sublex.forms.lines import Shown, line
+from sublex.operations.context import Context
+from sublex.operations.declaring import operation, option, positional
+from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
+from sublex.tools.messages import Step
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Query
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Answer, Pipeline
+
+# Labels of facets are counted in so many documents found, at least; a retrieval finds as many candidates for later stages.
+DEPTH = 1000
+# Labels that are shown.
+LABELS = 10
+
+
+def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any) -> str:
+    """Return a call of a method of `index` that ranks, as code: the query, other arguments as code, the ranker, and options."""
+    query = repr(given["query"])
+    if given["weighted"]:
+        from sublex.pipeline.weighted import weighted_query
+
+        terms = weighted_query(given["query"]).terms
+        listed = ", ".join(f"sublex.contracts.base.QueryTerm({t.term!r}, {t.weight!r})" for t in terms)
+        query = f"sublex.contracts.base.Query({query}, ({listed},))"
+    ranker = [repr(given["ranker"])] if given["ranker"] else []
+    named = {**options, "profile": given["profile"]}
+    return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
+
+
+def search_code(given: Mapping[str, Any]) -> str:
+    """Return a search as code, without the document that is left out."""
+    without = given["without"]
+    searched = call_code("search", given, k=given["k"] + bool(without))
+    return f"{searched}.without(index.doc({without!r})).first({given['k']})" if without else searched
+
+
+@operation(faces=("cli",), forms=("table", "json", "csv", "trec"), python=search_code, prints="hits")
+def search(
+    context: Context,
+    asked: Asked,
+    facets: Annotated[int | None, option(least=1)] = None,
+    of: Annotated[str | None, option(metavar="EXPR", completes="model", shown="that of the ranker")] = None,
+) -> Shown:
+    """Find the documents that match QUERY best.
+
+    Each hit is shown with its rank, score, docno and title, and with the passage of its text that matches best. Any text
+    is a query; write -- before a query that begins with a dash.
+
+    Args:
+        facets: Count the labels of a fitted model, such as topics, in the first 1,000 documents found, and show N of them.
+        of: The fitted model whose labels --facets counts, such as lda(k=20).
+
+    Examples:
+        sublex search demo "cranes by the river"
+        sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
+        sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
+    """
+    from sublex.display.hits import NO_EXTRAS, corrections, hits, nothing_found, trec_lines
+    from sublex.pipeline.query_forms import query_notes
+
+    if of is not None and facets is None:
+        raise InputError("--of names the model of --facets; write for example --facets 10, too.")
+    index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
+    model = of or _labelled(index, pipeline) if facets else ""
+    context.prepare("analyze search", index, once=not pipeline.expands)
+    query = read_query(index, asked)
+    with context.step(f"Ranked by {pipeline}"):
+        found = answered(index, query, pipeline, max(asked.k, context.least_hits, DEPTH if model else 0), asked.without)
+    answer = found._replace(hits=found.hits.first(asked.k))
+    context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
+    with context.step("Compared the words of the query with those of the index"):
+        corrected = [] if asked.weighted else corrections(index, asked.query)
+    notes = [*pipeline.notes, *([] if asked.weighted else query_notes(index, asked.query, pipeline)), *corrected]
+    if not len(answer.hits) and not corrected:
+        notes.append(nothing_found(index, query, pipeline))
+    shown = hits(index, answer, context.extras or NO_EXTRAS)
+    if not model:
+        shown.notes, shown.forms = notes, {"trec": lambda: trec_lines(answer, pipeline, context.topic)}
+        return shown
+    labels = _facets(index, found, model, facets or LABELS)
+    below = [line(), *labels.lines] if len(answer.hits) or corrected else []
+    return Shown(lambda: [*shown.lines, *below], lambda: {"hits": shown.data, **labels.data}, notes=notes)
+
+
+def read_query(index: Index, asked: Asked) -> Query:
+    """Return a query that a user gives as text or as weighted terms."""
+    from sublex.pipeline.weighted import weighted_query
+
+    return weighted_query(asked.query) if asked.weighted else index.query(asked.query)
+
+
+def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: str = "") -> Answer:
+    """Return the best k documents for a query, without one of them."""
+    found = index.answer(query, pipeline, k + bool(without))
+    return found._replace(hits=found.hits.without(index.doc(without) if without else None).first(k))
+
+
+@operation(faces=("shell",))
+def facets(
+    context: Context,
+    asked: Asked,
+    of: Annotated[str, positional("EXPR", completes="model")] = "",
+    number: Annotated[int, option("-n", least=1)] = LABELS,
+) -> Shown:
+    """Count the labels of a fitted model, such as topics, in the first 1,000 documents found for the last query.
+
+    Without EXPR, the model is the one in the expression.
+
+    Args:
+        number: Labels to show.
+    """
+    index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
+    model = of or _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
+    shown = _facets(index, answered(index, read_query(index, asked), pipeline, max(asked.k, DEPTH)), model, number)
+    shown.step = search.step({**asked._asdict(), "facets": number, "of": model}, index.path)
+    return shown
+
+
+def _labelled(
+    index: Index, pipeline: Pipeline, naming: Callable[[str], object] = lambda model: f"--of {shlex.quote(model)}"
+) -> str:
+    from sublex.pipeline.labelled import labelled_model
+
+    return labelled_model(index, pipeline, naming)
+
+
+def _facets(index: Index, found: Answer, model: str, number: int) -> Shown:
+    from sublex.display.facets import facets as shown
+
+    return shown(index.facets(found.hits, model)[:number], model, len(found.hits))
+
+
+@operation(faces=("shell",))
+def similar(
+    context: Context,
+    docno: Docno,
+    ranker: Annotated[str | None, positional("EXPR", completes="model")] = None,
+    k: HitCount = 10,
+    profile: Profile = None,
+    ranking: Ranking = None,
+) -> Shown:
+    """Find documents like another: by its 25 best terms, or with EXPR by a representation such as lsi(e=50).
+
+    The terms become the last query, as weighted terms. With EXPR, the text of the document becomes the last query. The
+    document itself is left out.
+    """
+    from sublex.pipeline.likeness import like_document
+
+    index = context.index
+    query = index.document(docno).contents if ranker else like_document(index, docno).text
+    asked = Asked(query, ranker or ranking, k, profile, weighted=not ranker, without=docno)
+    return context.ask(search, **asked._asdict())
+
+
+def versus_code(given: Mapping[str, Any]) -> str:
+    """Return rankings side by side as code."""
+    rankers = compared(given["rankers"], given["ranking"])
+    return f"zip({', '.join(search_code({**given, 'ranker': ranker}) for ranker in rankers)})"
+
+
+def compared(rankers: tuple[str, ...], ranking: str | None) -> tuple[str, ...]:
+    """Return the rankers to compare: a single one is compared with that of the session."""
+    return (ranking or "BM25", *rankers) if len(rankers) == 1 else rankers
+
+
+@operation(faces=("shell",), python=versus_code, prints="rows", forms=("table", "json", "csv"))
+def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = None) -> Shown:
+    """Show the rankings of several expressions for the last query side by side.
+
+    Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*dcot'. The others are compared with the first. With one
+    expression, the first is that of the session.
+    """
+    from sublex.display.versus import versus as shown
+    from sublex.pipeline.side_by_side import Ranking as Ranked
+
+    index, query = context.index, read_query(context.index, asked)
+    rankings = []
+    for ranker in compared(rankers, ranking):
+        found = answered(index, query, context.pipeline(ranker, asked.profile), asked.k, asked.without)
+        rankings.append(Ranked(ranker, found.hits.docnos))
+    return shown(rankings)

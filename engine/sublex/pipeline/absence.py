@@ -1,0 +1,130 @@
+"""Find out why a document is not among the hits: its rank, its words, the stage that dropped it, and changes that bring it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sublex.language.expression import Blend, Chain, Cut, Expression, Weighted, chain
+from sublex.pipeline.stages.blend import BlendScoring
+from sublex.pipeline.stages.chain import ChainScoring
+from sublex.pipeline.stages.stage import State, rank_in
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Query
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
+
+
+class StageRank(NamedTuple):
+    """A stage of a pipeline with the document's rank after it, 0 if it is not there, and the number of hits."""
+
+    expression: Expression
+    rank: int
+    found: int
+
+
+class Word(NamedTuple):
+    """A word of the query after all expanders, with its weight and its frequency in the document."""
+
+    word: str
+    weight: float
+    tf: int
+
+
+class Absence(NamedTuple):
+    """Why a document is not among the first k hits: the words, its rank after each stage, and sentences on what brings it in."""
+
+    docno: str
+    k: int
+    words: list[Word]
+    stages: list[StageRank]
+    changes: list[str]
+
+
+def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) -> Absence:
+    """Return why a document is not among the first k hits; if it is, there are no changes."""
+    doc = index.doc(docno)
+    assert doc is not None
+    stages = list(_stages(index, query, doc, pipeline))
+    is_shown = 0 < stages[-1].rank <= k
+    changes = [] if is_shown else list(_changes(index, query, doc, pipeline, k, stages))
+    return Absence(docno, k, _words(index, query, doc, pipeline), stages, changes)
+
+
+def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Word]:
+    """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
+    final = pipeline.answer(query, 1).query
+    words = []
+    for term, weight in final.weights().items():
+        docs, tfs = index.postings(term)
+        place = int(np.searchsorted(docs, doc))
+        tf = int(tfs[place]) if place < len(docs) and docs[place] == doc else 0
+        words.append(Word(index.corpus.surface(term), weight, tf))
+    return sorted(words, key=lambda word: -abs(word[1]))
+
+
+def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterator[StageRank]:
+    """Yield the rank of a document after each stage that has hits, a cut after the stage that it cuts."""
+    whole = pipeline.expression
+    stages = whole.stages if isinstance(whole, Chain) else (whole,)
+    for place, stage in enumerate(stages):
+        for last in (stage.expression, stage) if isinstance(stage, Cut) else (stage,):
+            prefix = chain((*stages[:place], last))
+            if getattr(last, "kind", "") != "expander":
+                hits = index.answer(query, index.pipeline(prefix), max(1, len(index))).hits
+                yield StageRank(prefix, rank_in(hits, doc), len(hits))
+
+
+def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, ranks: list[StageRank]) -> Iterator[str]:
+    """Yield changes of depth or weight that bring a document among the first k hits."""
+    for before, after in zip(ranks, ranks[1:], strict=False):
+        if before.rank and not after.rank and before.rank > after.found:
+            yield f"A depth of {before.rank:,} after % lets it through to the next stage."
+    if ranks[-1].rank > k:
+        yield f"With k = {ranks[-1].rank:,} it is shown."
+    whole = pipeline.expression
+    last = whole.stages[-1] if isinstance(whole, Chain) else whole
+    if not isinstance(last, Blend):
+        return
+    for number, part in enumerate(last.parts):
+        weight = _weight_that_helps(pipeline, query, doc, k, number)
+        if weight is not None:
+            inner = part.expression if isinstance(part, Weighted) else part
+            parts = (*last.parts[:number], Weighted(weight, inner), *last.parts[number + 1 :])
+            changed = chain((*(whole.stages[:-1] if isinstance(whole, Chain) else ()), Blend(parts)))
+            if 0 < rank_in(index.answer(query, index.pipeline(changed), k).hits, doc) <= k:
+                yield f"With the weight {weight:g} for {inner} it is among the first {k:,}."
+
+
+def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
+    """Return the weight of one part of a blend, nearest to its present one, at which the document is among the first k.
+
+    The order of two candidates changes at one weight. The ranks of the document between these weights are counted from sorted
+    lists of them. Return None without such a weight.
+    """
+    scoring = pipeline.scorer.start(State(query))
+    if isinstance(scoring, ChainScoring):
+        scoring = scoring.last
+    assert isinstance(scoring, BlendScoring)
+    docs, _ = scoring.candidates()
+    place = np.flatnonzero(docs == doc)
+    if not len(place):
+        return None
+    parts = [(part.weight, part.scale.of(docs, scorer.scores(docs))) for part, scorer in scoring.parts]
+    weight, own = parts.pop(number)
+    others = sum((other * scores for other, scores in parts), np.zeros(len(docs)))
+    rise, gap = own[place[0]] - own, others - others[place[0]]
+    always = np.count_nonzero((rise == 0) & (gap > 0))
+    # A document that rises faster passes the other at gap / rise, and one that rises slower is passed there.
+    passes, passed = np.sort(gap[rise > 0] / rise[rise > 0]), np.sort(gap[rise < 0] / rise[rise < 0])
+    ends = np.unique(np.concatenate([passes, passed, [0.0]]))
+    ends = ends[ends >= 0]
+    tries = np.concatenate([(ends[:-1] + ends[1:]) / 2, [2 * ends[-1] + 1]])
+    above = always + (len(passes) - np.searchsorted(passes, tries)) + np.searchsorted(passed, tries)
+    good = tries[above < k]
+    if not len(good):
+        return None
+    return float(f"{good[np.abs(good - weight).argmin()]:.3g}")

@@ -1,0 +1,64 @@
+"""Compare two explanations: the words and parts of two scores, and the difference that each makes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sublex.contracts.base import Explanation
+
+
+class Unit(NamedTuple):
+    """A word or another part of a score: the component that adds it, its label, and what it adds to the score."""
+
+    part: str
+    label: str
+    value: float
+
+
+class Gap(NamedTuple):
+    """A part of two scores that differ in it: the difference, the component and the label of the part, and its two values."""
+
+    difference: float
+    part: str
+    label: str
+    one: float
+    other: float
+
+
+def gaps(one: Explanation, other: Explanation) -> list[Gap]:
+    """Return the parts in which two scores for one query differ, those that make most of the difference first."""
+    parts: dict[tuple[str, str], list[float]] = {}
+    for side, tree in enumerate((one, other)):
+        for unit in units(tree):
+            parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
+    # The score of a document that is not found is minus infinity, and no part of it counts.
+    finite = ((name, values) for name, values in parts.items() if all(map(math.isfinite, values)))
+    found = [Gap(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
+    return sorted(found, key=lambda gap: -abs(gap.difference))
+
+
+def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:
+    """Yield the parts of a score that people compare: words, or topics, below the components that are blended."""
+    counted = [inner for inner in node.parts if inner.kind != "evidence"]
+    if node.kind == "scaled" and len(counted) == 3:
+        inner, scale, offset = counted
+        yield from units(inner, factor * scale.value, part)
+        yield Unit(part, "offset", factor * offset.value)
+    elif _is_weighted(node):
+        weight, inner = counted
+        yield from units(inner, factor * weight.value, node.label)
+    elif node.kind == "sum" and counted:
+        for inner in counted:
+            if inner.kind == "scaled" or _is_weighted(inner):
+                yield from units(inner, factor, part)
+            else:
+                yield Unit(part, inner.label.partition(": ")[0], factor * inner.value)
+    elif node.kind != "evidence":
+        yield Unit(part, node.label, factor * node.value)
+
+
+def _is_weighted(node: Explanation) -> bool:
+    """Return whether a node is a part of a blend: a weight times a normalised score."""
+    return node.kind == "product" and len(node.parts) == 2 and node.parts[0].label == "weight"

@@ -1,0 +1,41 @@
+"""Choose the fitted model whose labels, such as topics, are counted in the documents found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from sublex.errors import InputError, SublexError
+from sublex.representations.stored_models import expressions_of
+from sublex.tools.messages import Message, Step
+
+if TYPE_CHECKING:
+    from sublex.pipeline.index import Index
+    from sublex.pipeline.pipeline import Pipeline
+
+
+def labelled_model(index: Index, pipeline: Pipeline, naming: Callable[[str], object]) -> str:
+    """Return the only model of a pipeline that names topics or keyphrases; raise InputError if there is not exactly one.
+
+    `naming` returns what a user may write to name a model, for the message: a text or a `Step`.
+    """
+    models = index.labelled_models(pipeline)
+    if len(models) == 1:
+        return models[0]
+    if models:
+        several = f"{pipeline} has several models with labels; name one, for example "
+        raise InputError(Message(several, naming(models[0]), "."))
+    fitted = next(_fitted(index), "")
+    advice = ("name a fitted one: ", naming(fitted)) if fitted else ("fit one: ", Step("fit", index.path, "lda(k=20)"))
+    raise InputError(Message(f"No model in {pipeline} has labels to count; ", *advice, "."))
+
+
+def _fitted(index: Index) -> Iterator[str]:
+    """Yield the fitted models of an index that have labels, by their expressions."""
+    for entry in index.fitted.values():
+        for expression in expressions_of(entry):
+            # An expander has no labels, and a model that cannot be loaded is no advice.
+            with suppress(SublexError):
+                if index.representation(expression).labels:
+                    yield expression

@@ -1,0 +1,133 @@
+"""The coded postings of one segment under one ranker, as arrays that kernels read: in memory, or mapped from derived data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.format import UNSIGNED, Folder, with_smallest_dtype
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+
+# No number of runs and no number of values of a term is greater.
+MOST = 1 << 31
+
+
+class CodedPostings:
+    """Documents, runs, codes and values of a segment's postings; `coding_kernels` says how they are coded.
+
+    `lists` has a row for each term, which says where the parts of its posting list are. In memory the terms lie in the order in
+    which they were put, without gaps. The arrays have room for all terms, and the operating system provides memory only for
+    the places that are written.
+    """
+
+    def __init__(self, df: np.ndarray, documents: int):
+        from sublex.retrieval.coding import coding_kernels as kernels
+
+        self._kernels, self._documents = kernels, documents
+        postings, runs = int(df.sum()), int(np.minimum(df, -(-documents // kernels.SPAN)).sum())
+        self.lists = np.zeros((len(df), kernels.COLUMNS), np.int64)
+        self.lists[:, kernels.FIRST], self.lists[:, kernels.COUNT] = starts_of(df)[:-1], df
+        self.lists[:, kernels.WIDTH] = 4
+        self.run_counts = np.zeros(len(df), np.int64)
+        self.docs, self.runs = np.empty(postings, np.uint16), np.empty(runs, np.uint32)
+        self.codes = np.empty(4 * postings, np.uint8)
+        # The numbers of postings, of runs and of bytes of codes that are written.
+        self._used = np.zeros(3, np.int64)
+
+    def map(self, documents: Folder, impacts: Folder) -> None:
+        """Use stored postings in place of those in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
+        kernels, lists = self._kernels, self.lists
+        documents.expect("docs", ("<u2",), len(self.docs))
+        documents.expect("runs", ("<u4",))
+        documents.expect("run_counts", UNSIGNED, len(lists))
+        impacts.expect("widths", ("|u1",), len(lists))
+        impacts.expect("values", UNSIGNED, len(lists))
+        impacts.expect("codes", ("|u1",))
+        run_counts = documents["run_counts"].numbers(MOST).astype(np.int64)
+        values = impacts["values"].numbers(MOST).astype(np.int64)
+        widths = impacts["widths"].all()
+        if not np.isin(widths, (1, 2, 4)).all() or (values[widths == 4] > 0).any():
+            raise impacts["widths"].damaged("has a width that no code has")
+        runs, begins = starts_of(run_counts), starts_of(_sizes(lists[:, kernels.COUNT], values, widths))
+        if runs[-1] != len(documents["runs"]) or begins[-1] != len(impacts["codes"]):
+            raise impacts["codes"].damaged("does not fit the numbers of values")
+        lists[:, kernels.RUN], lists[:, kernels.BEGIN] = runs[:-1], begins[:-1]
+        lists[:, kernels.VALUES], lists[:, kernels.WIDTH] = values, widths
+        self.docs, self.runs, self.run_counts = documents["docs"].values, documents["runs"].values, run_counts
+        self.codes = impacts["codes"].values
+
+    def put(
+        self, terms: np.ndarray, docs: np.ndarray, numbers: np.ndarray, ends: np.ndarray, impacts: np.ndarray,
+        live: np.ndarray, least: np.ndarray, most: np.ndarray, kth: np.ndarray,
+    ) -> None:  # fmt: skip
+        """Write the postings of terms, and their least, greatest and k-th best impacts.
+
+        `docs` and `numbers` have the document and the pair of each posting, and the pairs of term x end at ends[x].
+        """
+        self._kernels.put_documents(terms, docs, self.lists, self.docs, self.runs, self.run_counts, self._used)
+        size = int(np.diff(ends, prepend=0).max(initial=0))
+        self._kernels.put_impacts(
+            terms, ends, _descending(impacts, ends), impacts, live, numbers, self.lists, self.codes, least, most, kth,
+            np.empty(size, np.int32), np.empty(size + 1, np.float32), self._used,
+        )  # fmt: skip
+
+    def check(self, terms: np.ndarray, documents: Folder, impacts: Folder) -> None:
+        """Verify the stored postings of some terms. Raise `IndexCorrupt` if they are damaged or cannot be right."""
+        kernels = self._kernels
+        firsts, counts, runs, begins, values, widths = self.lists[terms].T
+        documents["docs"].touch(firsts, firsts + counts)
+        documents["runs"].touch(runs, runs + self.run_counts[terms])
+        impacts["codes"].touch(begins, begins + _sizes(counts, values, widths))
+        if kernels.sound(terms, self.lists, self.run_counts, self.docs, self.runs, self.codes, self._documents) >= 0:
+            raise IndexCorrupt(
+                f"{documents.path} or {impacts.path} has a posting that cannot be right; delete these folders."
+            )
+
+    def read(self, term: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents and the impacts of a term; the impact of a deleted document is NaN."""
+        count = int(self.lists[term, self._kernels.COUNT])
+        docs, impacts = np.empty(count, np.int32), np.empty(count, np.float32)
+        self._kernels.read_list(term, self.lists, self.docs, self.runs, self.codes, docs, impacts)
+        return docs, impacts
+
+    def stored_documents(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
+        """Return the arrays of the documents to store, long ones as pieces. The postings of all terms must have been put."""
+        firsts, counts, runs, *_ = self.lists.T
+        docs, runs_of_terms = _pieces(self.docs, firsts, counts), _pieces(self.runs, runs, self.run_counts)
+        return {"docs": docs, "runs": runs_of_terms, "run_counts": with_smallest_dtype(self.run_counts)}
+
+    def stored_impacts(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
+        """Return the arrays of the impacts to store, long ones as pieces. The postings of all terms must have been put."""
+        _, counts, _, begins, values, widths = self.lists.T
+        codes = _pieces(self.codes, begins, _sizes(counts, values, widths))
+        return {"codes": codes, "values": with_smallest_dtype(values), "widths": widths.astype(np.uint8)}
+
+
+def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the parts of an array end to end, in pieces of bounded size; part k has sizes[k] items from begins[k] on."""
+    yield array[:0]
+    for first, last in spans(sizes, POSTINGS_PER_CALL):
+        parts = zip(begins[first:last].tolist(), sizes[first:last].tolist(), strict=True)
+        yield np.concatenate([array[begin : begin + size] for begin, size in parts])
+
+
+def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Return the bytes of the values and codes of terms; each takes a multiple of four."""
+    return 4 * values + (counts * widths + 3) // 4 * 4
+
+
+def _descending(impacts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the pairs of each term, those of the greatest impact first.
+
+    A pair's impact, as a number, is the upper half of an item, and its number among the pairs of its term the lower half.
+    """
+    bits = impacts.view(np.int32)
+    # Greater impacts get smaller numbers.
+    upper = np.where(bits < 0, bits, ~bits & np.int32(0x7FFFFFFF)).view(np.uint32).astype(np.uint64) << np.uint64(32)
+    begins = np.concatenate(([0], ends[:-1]))
+    order = upper | (np.arange(len(impacts)) - np.repeat(begins, ends - begins)).astype(np.uint64)
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        order[begin:end].sort()
+    return order

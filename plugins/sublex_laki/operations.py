@@ -1,0 +1,202 @@
+"""The operations `keyphrases`, `silhouette` and `hierarchy`: what texts are about, and what a keyphrase means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from sublex.errors import InputError
+from sublex.forms.lines import Shown, line, records
+from sublex.operations import Context, File, Needs, operation, option, positional
+from sublex.operations.parameters import Model
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Document, TextWords
+    from sublex_laki.keyphrases import Keyphrases
+    from sublex_laki.representation import LAKIRepresentation
+
+# The end of the message for a model of another plugin.
+NO_KEYPHRASES = "has no keyphrases; name a fitted laki, such as laki(phrases=phrases(support=10))"
+# Words that are listed as having evoked a keyphrase.
+EVOKING = 3
+# Texts of a file that are encoded at a time.
+BLOCK = 64
+HEAD = ("keyphrase", "strength", "mentioned", "evoked by")
+
+
+class Row(NamedTuple):
+    """A keyphrase of a text: its probability, whether the text mentions it, and the words that evoked it."""
+
+    keyphrase: str
+    strength: float
+    mentioned: str
+    evoked: str
+
+
+class _Reader:
+    """Finds the keyphrases of texts by a model."""
+
+    def __init__(self, found: Any, number: int, latent: bool):
+        self.model: LAKIRepresentation = found.model
+        self.keyphrases: Keyphrases = self.model.keyphrases(found.view)
+        self._number, self._latent = number, latent
+
+    def rows(self, texts: TextWords) -> Iterator[list[Row]]:
+        """Yield the keyphrases of each text, the most probable first."""
+        from sublex_laki.keyphrases import falling, listed
+
+        counts = self.model.units.of_texts(texts)
+        chances = self.model.encode_units(counts)
+        for text in range(len(texts)):
+            own = counts[[text]]
+            ordered = list(falling(chances[[text]]))
+            mentioned = self.keyphrases.is_mentioned(own, [k for k, _ in ordered])
+            best = [item for item in zip(ordered, mentioned, strict=True) if not (self._latent and item[1])]
+            evoked = self.model.evoked(own)
+            yield [
+                Row(
+                    self.keyphrases.names[k], round(value, 4), "yes" if here else "no",
+                    listed(self.keyphrases.evoking(evoked, k, EVOKING)),
+                )
+                for (k, value), here in best[: self._number]
+            ]  # fmt: skip
+
+
+PAGE = File((".html",))
+
+
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
+def keyphrases(
+    context: Context,
+    expression: Model,
+    text: Annotated[str | None, positional("TEXT", completes="word")] = None,
+    file: Annotated[str | None, option(completes="file")] = None,
+    reader: Annotated[str | None, option(metavar="NAME", completes="reader")] = None,
+    number: Annotated[int, option("-n", "--number", least=1)] = 10,
+    latent: bool = False,
+) -> Shown:
+    """List the keyphrases that a text is about, with their probability, whether the text mentions them or not.
+
+    EXPR names the model. The last column shows the words of the text that evoked a keyphrase, with the probability that the
+    keyphrase led to the word.
+
+    Args:
+        file: A file of texts, in a format that sublex index reads.
+        reader: The reader of the file; by default the one that recognises it.
+        number: Keyphrases of each text.
+        latent: List only keyphrases that the text does not mention.
+        output: An HTML page to write in place of the output.
+
+    Examples:
+        sublex keyphrases papers laki "Training deep networks to recognise objects"
+        sublex keyphrases papers laki --file titles.tsv --format csv
+    """
+    from sublex.contracts.base import Document
+    from sublex_laki.page import texts_page
+    from sublex_laki.representation import LAKIRepresentation
+
+    if (text is None) == (file is None) or (reader is not None and file is None):
+        raise InputError("Give either a text, in quotes, or a file of texts with --file.")
+    found = context.fitted_model(expression, LAKIRepresentation, NO_KEYPHRASES)
+    documents = [Document("", text or "")] if file is None else context.read_documents(file, reader)
+    results = _read(context, _Reader(found, number, latent), found, documents, file is not None)
+    if file is None:
+        shown = records(HEAD, results[0][1])
+        if not results[0][1]:
+            nothing = "The text has no keyphrase: the model knows none of its words, or they say too little."
+            shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
+    else:
+        shown = records(("docno", *HEAD), [(document.docno, *row) for document, rows in results for row in rows])
+    title = f"{context.path.name}: keyphrases by {expression}"
+    shown.files = {".html": lambda: texts_page(title, HEAD, results)}
+    shown.about = f"shows the keyphrases of {len(results):,} text{'s' * (len(results) != 1)}."
+    return shown
+
+
+def _read(
+    context: Context, reader: _Reader, found: Any, documents: list[Document], many: bool
+) -> list[tuple[Document, list[Row]]]:
+    """Return the documents with their keyphrases."""
+    results: list[tuple[Document, list[Row]]] = []
+    with context.progress("Texts", "texts", len(documents) if many else None) as advance:
+        for begin in range(0, len(documents), BLOCK):
+            block = documents[begin : begin + BLOCK]
+            words = found.inputs.of_documents(block)
+            results += zip(block, reader.rows(words), strict=True)
+            if many:
+                advance(len(results), len(documents))
+    return results
+
+
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
+def silhouette(
+    context: Context,
+    expression: Model,
+    phrase: Annotated[str, positional("PHRASE", completes="word")],
+    number: Annotated[int, option("-n", "--number", least=1)] = 20,
+) -> Shown:
+    """List the words and phrases that a keyphrase stands for, with broader and narrower keyphrases.
+
+    EXPR names the model. PHRASE is a keyphrase in any of its forms, an abbreviation, or a number. The probability is that of a
+    text about the keyphrase to have the word.
+
+    Args:
+        number: Words and phrases to list.
+        output: An HTML page to write in place of the output.
+
+    Examples:
+        sublex silhouette papers laki "support vector machine"
+    """
+    from sublex_laki.page import card, document
+    from sublex_laki.representation import LAKIRepresentation
+
+    found = context.fitted_model(expression, LAKIRepresentation, NO_KEYPHRASES)
+    known = found.model.keyphrases(found.view)
+    k = known.number(phrase, expression)
+    parts = (
+        ("silhouette", known.silhouette(k, number)),
+        ("broader", known.broader(k)),
+        ("narrower", known.narrower(k)),
+    )
+    rows = [(kind, item.name, round(item.weight, 4)) for kind, items in parts for item in items[:number]]
+    shown, title = (
+        records(("relation", "name", "probability"), rows),
+        f"{context.path.name}: {known.names[k]} by {expression}",
+    )
+    note = "A word's size shows the probability that a text about the keyphrase has it."
+    shown.files = {".html": lambda: document(title, note, card(known, k))}
+    shown.about = f"shows the silhouette of {known.names[k]}."
+    return shown
+
+
+@operation(
+    needs=Needs.MODEL,
+    forms=("table",),
+    file=File((".graphml", ".csv"), required=True),
+)
+def hierarchy(context: Context, expression: Model) -> Shown:
+    """Write the graph of keyphrases for another program: which keyphrase leads to which rarer one.
+
+    EXPR names the model. GraphML has all keyphrases with the number of documents that are about them. CSV has a line for each
+    link.
+
+    Args:
+        output: A file that ends in .graphml or .csv.
+
+    Examples:
+        sublex hierarchy papers laki -o keyphrases.graphml
+    """
+    from sublex_laki.export import as_csv, as_graphml
+    from sublex_laki.representation import LAKIRepresentation
+
+    found = context.fitted_model(expression, LAKIRepresentation, NO_KEYPHRASES)
+    known = found.model.keyphrases(found.view)
+
+    def graph() -> str:
+        rows = found.view.rows()
+        live = [k for k in range(len(found.view)) if found.view.docno(k) is not None]
+        return as_graphml(known, expression, (rows[live] >= found.model.least_share).sum(axis=0).tolist())
+
+    links = known.network.hierarchy.nnz
+    about = f"has {known.network.keyphrases:,} keyphrases and {links:,} links between them."
+    return Shown(list, files={".graphml": graph, ".csv": lambda: as_csv(known)}, about=about)
