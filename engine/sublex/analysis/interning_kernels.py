@@ -7,17 +7,11 @@ bytes are equal exactly when their keys are; longer ones need a comparison of th
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint64
-from numba.core.types import Array
+from numba import int64, uint64
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
 
 # The types of arguments.
-U8 = uint8[::1]
-U64 = uint64[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-TEXT = Array(uint8, 1, "C", readonly=True)
 KEYS = uint64[:, ::1]
 # Bytes that must follow the last string of an array: the kernels read sixteen bytes at a time.
 SPARE = 16
@@ -81,7 +75,7 @@ def describe(text, starts, lengths):
     return keys, hashes
 
 
-@kernel((TEXT, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64), before="number-terms order-terms")
+@kernel((STORED_U8, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64), before="number-terms order-terms")
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
     """Return the numbers of byte strings, adding new strings to the table, and how many strings the table then holds.
 

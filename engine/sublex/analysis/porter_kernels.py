@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numba import int64, uint32
-from numba.core.types import Array
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I64, STORED_U32, U32, inner, kernel
 
-U32 = uint32[::1]
-I64 = int64[::1]
-TABLE = Array(uint32, 1, "C", readonly=True)
 ROWS = int64[:, ::1]
 
 
@@ -95,7 +91,7 @@ def _replace(word, start, k, table, bounds, least):
     return k
 
 
-@kernel((U32, uint32, TABLE, ROWS, I64), before="analyze")
+@kernel((U32, uint32, STORED_U32, ROWS, I64), before="analyze")
 def porter(words, breaks, tables, rows, row_ends):
     """Stem words of code points, separated by `breaks`, in place; return how many code points remain.
 

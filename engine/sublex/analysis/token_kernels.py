@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint16, uint64
-from numba.core.types import Array
+from numba import int64, uint16, uint64
 
 from sublex.analysis.interning_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
 
 # The types of arguments.
-U8 = uint8[::1]
 U16 = uint16[::1]
-U64 = uint64[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-TEXT = Array(uint8, 1, "C", readonly=True)
 KEYS = uint64[:, ::1]
 # Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
 # WB7, WB11 and WB12).
@@ -108,7 +102,7 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
     return n
 
 
-@kernel((TEXT, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
+@kernel((STORED_U8, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
 def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
@@ -176,7 +170,7 @@ def _character(text, i):
     return int64(0x10000), 4
 
 
-@kernel((TEXT, I64, I64, U16, I32, I64, KEYS, I64, U16))
+@kernel((STORED_U8, I64, I64, U16, I32, I64, KEYS, I64, U16))
 def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
     """Set `marks`, one for each occurrence of a raw token, to the kinds of break before it.
 

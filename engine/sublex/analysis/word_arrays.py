@@ -1,4 +1,4 @@
-"""Turn texts into arrays: for each word the number of its surface, the number of its term, and the kinds of break before it.
+"""Turn texts into arrays: the number of each word, and the kinds of break before it.
 
 Kernels cut the text and find the breaks; Python looks at each distinct raw token once. `sublex.analysis.tokens.sequences`
 returns the same words as `Token` records, which do not tell the kinds of break apart.
@@ -19,7 +19,7 @@ from sublex.analysis.words import split_terms, word_spans
 from sublex.contracts.base import Analyzer, Break
 from sublex.tools.strings import read_only
 
-# Characters that end a sentence, that separate its parts, and that quote, beside those that Unicode's categories tell.
+# Characters that end a sentence, separate its parts, quote, or are dashes, where Unicode's categories do not tell.
 _STOPS = ".!?…‼⁇⁈⁉。！？．｡؟۔।॥։፧።။៕᠃᠉"
 _COMMAS = ",;:，；：、､،؛՝፣፤፥၊"
 _QUOTES = "\"'`´‚„「」『』｢｣〝〞〟"
@@ -81,8 +81,9 @@ class WordTable:
         self.surfaces: list[str] = []
         self.terms: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
-        # For each raw token: its first word, its number of words, and the break after it; then the words, and the break before each.
+        # For each raw token its first word, its number of words, and the break after it.
         self._first, self._counts, self._after = _Growing(np.int64), _Growing(np.int64), _Growing(np.uint16)
+        # For each of these words its number, and the break before it.
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -115,9 +116,9 @@ class WordTable:
             self._after.append(after)
 
     def _pieces(self, raw: str, terms: list[str]) -> tuple[list[tuple[str, list[str], int]], int]:
-        """Return the parts of a raw token between punctuation, each with its terms and the break before, and the break after the last.
+        """Return the parts of a raw token, each with its terms and the break before it, and the break after the last part.
 
-        The raw token stays whole if its parts have other terms than the whole.
+        Punctuation separates parts. The raw token stays whole if its parts have other terms than the whole.
         """
         pieces: list[tuple[int, int, int]] = []
         kinds, before, end = kinds_of_characters(), 0, 0

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int64, uint8
-from numba.core.types import Array
+from numba import boolean
 
-from sublex.tools.compiled import kernel
-
-# The types of arguments.
-I64 = int64[::1]
-TEXT = Array(uint8, 1, "C", readonly=True)
+from sublex.tools.compiled import I64, STORED_U8, kernel
 
 ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
 
 
-@kernel((TEXT, I64, I64, boolean, boolean), before="lint")
+@kernel((STORED_U8, I64, I64, boolean, boolean), before="lint")
 def fold(arena, starts, sizes, case, zeros):
     """Fold each string: ASCII letters to lower case (`case`), and leading zeros of its numbers left out (`zeros`).
 

@@ -33,7 +33,7 @@ _HEADERS = (
 )  # fmt: skip
 # Bytes of a member that are unpacked at a time, by compression: 40 bytes of bzip2 hold up to 45 MB, and LZMA's far less.
 PIECES = {zipfile.ZIP_BZIP2: 128, zipfile.ZIP_LZMA: PACKED}
-# What zipfile raises for a damaged, encrypted or unknown member.
+# The exceptions of zipfile and tarfile for a damaged, encrypted or unknown member.
 _FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
 # Returns the registered name and the reader for a path and the first bytes of a file; None if no reader takes it.

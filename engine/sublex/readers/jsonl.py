@@ -120,7 +120,8 @@ def document_of(line: bytes, path: str, number: int, report: Report, names: Fiel
         if not isinstance(record, dict):
             raise ValueError("not a JSON object")
         document = to_document(record, report, names)
-        if not _encodable(document.docno + document.contents):
+        text = document.docno + document.contents
+        if not text.isascii() and encode(text).decode() != text:
             report.note(f"{path}: halves of surrogate pairs, which are no characters, were read as U+FFFD")
         return document
     except (ValueError, RecursionError) as error:
@@ -128,15 +129,6 @@ def document_of(line: bytes, path: str, number: int, report: Report, names: Fiel
         reason = "nested too deeply" if isinstance(error, RecursionError) else reason
         report.malformed(path, number, reason)
         return None
-
-
-def _encodable(text: str) -> bool:
-    """Return whether UTF-8 can hold the text; it cannot hold halves of surrogate pairs."""
-    try:
-        text.encode()
-        return True
-    except UnicodeEncodeError:
-        return False
 
 
 def _canonical(document: Document, names: FieldNames) -> bytes:

@@ -8,16 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import boolean, int64, uint8
-from numba.core.types import Array
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I64, STORED_U8, U8, inner, kernel
 
 # The types of arguments.
-U8 = uint8[::1]
-I64 = int64[::1]
 TABLE = int64[:, ::1]
 BYTES = uint8[:, ::1]
-TEXT = Array(uint8, 1, "C", readonly=True)
 
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
@@ -391,7 +387,9 @@ def _others(buf, spans, fields, chosen, extra, e, tables):
     return e
 
 
-@kernel((TEXT, BYTES, TEXT, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64), before="read-json")
+@kernel(
+    (STORED_U8, BYTES, STORED_U8, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64), before="read-json"
+)
 def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, docnos, text, extra, ends, odd, used):
     """Cut records, one per line, into docnos, contents and other fields; return the number of documents and of odd lines.
 

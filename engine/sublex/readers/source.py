@@ -26,7 +26,7 @@ HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 # Bytes per read.
 CHUNK = 1 << 20
-# Bytes of compressed data that are unpacked at a time, where nothing else limits it: in Zstandard they hold 128 MiB at most.
+# Bytes of compressed data that are unpacked at a time where nothing else limits memory. In Zstandard they hold at most 128 MiB.
 PACKED = 4096
 
 
@@ -139,7 +139,7 @@ def _decompressed(raw: BinaryIO) -> Any:
     return raw
 
 
-class _Zstd(io.RawIOBase):
+class _Zstd:
     """A stream that decompresses Zstandard frames, and raises EOFError for a frame that is cut short.
 
     The reader of the package zstandard does not notice such a frame.
@@ -152,7 +152,7 @@ class _Zstd(io.RawIOBase):
         self.frame: Any = None
         self.error, self.ready, self.offset = zstandard.ZstdError, b"", 0
 
-    def read(self, size: int = -1) -> bytes:  # type: ignore[override]
+    def read(self, size: int) -> bytes:
         while self.offset >= len(self.ready):
             data = self.frame.unused_data if self.frame and self.frame.eof else b""
             data = data or self.raw.read(PACKED)
@@ -166,13 +166,12 @@ class _Zstd(io.RawIOBase):
                 self.ready, self.offset = self.frame.decompress(data), 0
             except self.error as error:
                 raise OSError(str(error)) from None
-        part = self.ready[self.offset : self.offset + size] if size >= 0 else self.ready[self.offset :]
+        part = self.ready[self.offset : self.offset + size]
         self.offset += len(part)
         return part
 
     def close(self) -> None:
         self.raw.close()
-        super().close()
 
 
 def without_compression(path: str) -> str:

@@ -128,7 +128,10 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
 
 
 def _records(stream: _LineStream, path: str, report: Report) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield line number, header and block of each record that may hold text; report damaged records."""
+    """Yield line number, header and block (as WARC calls what follows the header) of each record that may hold text.
+
+    Damaged records are reported.
+    """
     lost, line = False, stream.line
     while first := stream.readline():
         if not _VERSION.fullmatch(first):

@@ -8,19 +8,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import boolean, float32, float64, int32, int64, uint8
-from numba.core.types import Array
+from numba import int32, int64
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import F32, F64, FLAGS, I32, I64, STORED_U8, U8, inner, kernel
 
 # The types of arguments.
-U8 = uint8[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-F32 = float32[::1]
-F64 = float64[::1]
-FLAGS = boolean[::1]
-TEXT = Array(uint8, 1, "C", readonly=True)
 SPANS = int32[:, ::1]
 
 NEWLINE, SPACE, HASH, PLUS, MINUS, DOT, ZERO, NINE, SMALL_E = 10, 32, 35, 43, 45, 46, 48, 57, 101
@@ -42,7 +34,7 @@ def _is_space(c):
     return c == SPACE or 9 <= c <= 13
 
 
-@kernel((TEXT, int64), before="read-runs lint")
+@kernel((STORED_U8, int64), before="read-runs lint")
 def split(buf, width):
     """Return where the first `width` columns of each line begin and end, the line's number from 0, and its number of columns.
 
@@ -120,7 +112,7 @@ def _number(buf, i, end, tens):
     return -value if negative else value, 2 if mantissa <= EXACT_WHOLE else 1
 
 
-@kernel((TEXT, SPANS, F64), before="read-runs lint")
+@kernel((STORED_U8, SPANS, F64), before="read-runs lint")
 def parse(buf, spans, tens):
     """Return numbers as float64, and how certain each is: 2 if it is the nearest float64, 1 if it rounds to the right float32.
 
@@ -256,7 +248,7 @@ def _put_number(out, o, mantissa, exponent):
     return end + 1
 
 
-@kernel((TEXT, I64, I64, FLAGS, I64, I64, TEXT, TEXT, U8), before="write-runs")
+@kernel((STORED_U8, I64, I64, FLAGS, I64, I64, STORED_U8, STORED_U8, U8), before="write-runs")
 def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out):
     """Write the lines `head` docno rank score `tail` of one topic and return their size in bytes; `out` must have room."""
     o = 0
@@ -277,7 +269,7 @@ def write(arena, starts, sizes, negative, mantissas, exponents, head, tail, out)
     return o
 
 
-@kernel((TEXT, I64, I64), before="write-runs lint")
+@kernel((STORED_U8, I64, I64), before="write-runs lint")
 def classify(arena, starts, sizes):
     """Return for each string 0 if it is ASCII without white space, 1 if it is empty or has white space, 2 if it is not ASCII."""
     kinds = np.zeros(len(starts), np.uint8)

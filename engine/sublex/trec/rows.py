@@ -23,7 +23,7 @@ from sublex.trec.columns import first_repeated
 
 # Lines from which the layout of a file is detected.
 LINES_READ = 200
-# Cells at which such a line is split. No layout has so many columns.
+# Such a line is split into at most this many cells and the rest. No layout has as many columns.
 CELLS_READ = 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Texts that C and Python read as numbers, but that are not finite.

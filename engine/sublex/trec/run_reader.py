@@ -65,7 +65,7 @@ NO_Q0 = Layout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
 class Details(NamedTuple):
-    """What lint checks of each hit besides: the position of its tag, its rank (NaN for no number), and its score as float64."""
+    """Columns that only lint checks: the position of each hit's tag, its rank (NaN for no number), its score as float64."""
 
     tags: np.ndarray
     ranks: np.ndarray
@@ -93,7 +93,7 @@ class RunFile(NamedTuple):
 
 
 def layout_of(rows: Iterable[Sequence[bytes]]) -> Layout:
-    """Return the layout that most of the rows show, of those that show one; six columns if none does."""
+    """Return the layout that most rows show; six columns if no row shows any."""
     votes = Counter(layout for cells in rows if (layout := line_layout(cells)))
     return votes.most_common(1)[0][0] if votes else SIX
 
@@ -247,7 +247,7 @@ class _Piece(NamedTuple):
 
 
 def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of a piece as float64, and a mask of those that are no number at all.
+    """Return the scores of a piece as float64, and a mask of cells that are no number at all.
 
     They round to the right float32; with `exact` they are the float64 nearest to the text.
     """

@@ -30,12 +30,12 @@ BUFFER = 1 << 22
 GZIP_LEVEL = 3
 
 # For each topic its id, its docnos in the order of their ranks, and their scores.
-Rows = Iterable[tuple[str, Sequence[str], np.ndarray]]
+Rankings = Iterable[tuple[str, Sequence[str], np.ndarray]]
 
 
 def write_run(
     path: str | os.PathLike[str],
-    rows: Rows,
+    rankings: Rankings,
     tag: str,
     metadata: Mapping[str, Any] = NO_FIELDS,
     where: str = "sidecar",
@@ -52,7 +52,7 @@ def write_run(
     with output_file(path) as file:
         if where == "header" and metadata:
             file.write(to_comments(metadata).encode())
-        for lines in run_lines(_counted(rows, counts), tag):
+        for lines in run_lines(_counted(rankings, counts), tag):
             file.write(lines.data)
     if _special(path):
         return sum(counts)
@@ -74,14 +74,14 @@ def _remove_stale(sidecar: Path) -> None:
         raise SublexError(f"Cannot remove {sidecar}, which may describe another run: {error.strerror}.") from None
 
 
-def _counted(rows: Rows, counts: list[int]) -> Rows:
-    """Yield the rows, and append the number of hits of each to `counts`."""
-    for row in rows:
-        counts.append(len(row[2]))
-        yield row
+def _counted(rankings: Rankings, counts: list[int]) -> Rankings:
+    """Yield the rankings, and append the number of hits of each to `counts`."""
+    for ranking in rankings:
+        counts.append(len(ranking[2]))
+        yield ranking
 
 
-def run_lines(rows: Rows, tag: str) -> Iterator[np.ndarray]:
+def run_lines(rankings: Rankings, tag: str) -> Iterator[np.ndarray]:
     """Yield the lines of each topic as an array of bytes; the array is overwritten when the next one is made."""
     from sublex.trec import kernels
 
@@ -89,7 +89,7 @@ def run_lines(rows: Rows, tag: str) -> Iterator[np.ndarray]:
     tail = np.frombuffer(f" {tag}\n".encode(), np.uint8)
     seen: set[str] = set()
     out = np.empty(0, np.uint8)
-    for qid, names, values in rows:
+    for qid, names, values in rankings:
         check_word(qid, "topic id")
         if qid in seen:
             raise InputError(f"Topic {qid} comes twice in one run; give each topic once.")

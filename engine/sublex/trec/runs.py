@@ -25,8 +25,8 @@ from sublex.trec.columns import Columns, offsets
 DOCNOS_SHOWN = 3
 
 
-class Row(NamedTuple):
-    """One topic of a run: its docnos, best first, and their scores (float32)."""
+class Ranking(NamedTuple):
+    """The hits of one topic of a run: its docnos, best first, and their scores (float32)."""
 
     qid: str
     docnos: Strings
@@ -60,11 +60,11 @@ class Run(Columns, dict):  # type: ignore[misc]
         super().__init__(qids, offsets, docs, scores, docnos)
         self.scores, self.tag, self.metadata, self.notes = scores, tag, metadata, notes
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the topics one by one, with docnos as `Strings`."""
+    def rows(self) -> Iterator[Ranking]:
+        """Yield the ranking of each topic."""
         for qid in self.qids:
             where = self.slice(qid)
-            yield Row(qid, self.docnos.take(self.docs[where]), self.scores[where])
+            yield Ranking(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
     def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
         """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
