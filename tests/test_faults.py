@@ -216,9 +216,18 @@ def test_judgements_are_read_past_their_faults(source):
     text = "1 0 a 1\n1 a\n1 0 b 2.9\n2 0 b high\n1 0 b 2\n1 0 a 0\n"
     qrels, lines = read_judgements(source(text), faults.extend)
     assert kinds(faults) == [
-        ("few columns", [2]), ("grade", [3]), ("grade", [4]), ("same number", [5]), ("other number", [6]),
+        ("few columns", [2]), ("grade", [3, 4]), ("same number", [5]), ("other number", [6]),
     ]  # fmt: skip
     assert dict(qrels) == {"1": {"a": 1, "b": 2}, "2": {"b": 0}} and lines.tolist() == [1, 3, 4]
+
+
+def test_judgements_are_cut_at_the_white_space_of_ascii_in_every_piece_of_a_file(source, monkeypatch):
+    monkeypatch.setattr("sublex.trec.qrels_reader.PIECE", 8)
+    text = "# c\n\n1\v0\fa\t 1\r\n \n  # c 0 b 1\n1 0 \x1c\xa0 2\n1 0 b 2 3\n2 0 a -1"
+    faults: list[Fault] = []
+    qrels, lines = read_judgements(source(text), faults.extend)
+    assert dict(qrels) == {"1": {"a": 1, "\x1c\xa0": 2}, "2": {"a": -1}} and lines.tolist() == [3, 6, 8]
+    assert kinds(faults) == [("many columns", [7])]
 
 
 def test_topics_are_read_past_their_faults(source):

@@ -74,7 +74,7 @@ def found(parts: list[tuple[np.ndarray, np.ndarray, bool]], query: np.ndarray, d
     vectors, dead = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     bases = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
     segments = [
-        finding.sketched(base, gone, sketch_of(source(own)) if has else None)
+        finding.SketchedSegment(base, gone, sketch_of(source(own)) if has else None)
         for base, (own, gone, has) in zip(bases, parts, strict=False)
     ]
     scores = cosines(vectors, query)
@@ -138,7 +138,7 @@ def test_all_documents_are_scored_for_a_query_without_a_vector_or_for_many_hits(
     parts = [(made("normal", 100, 4, 0), np.zeros(100, bool), True)]
     for query in (np.ones(4), np.full(4, 1e-320), np.full(4, 1e300)):
         assert found(parts, query, 5)[2] is not None
-    segments = [finding.sketched(0, parts[0][1], sketch_of(source(parts[0][0])))]
+    segments = [finding.SketchedSegment(0, parts[0][1], sketch_of(source(parts[0][0])))]
     assert finding.find(segments, np.zeros(4), lambda docs: np.zeros(len(docs)), 5, True) is None
     assert finding.find(segments, np.ones(4), lambda docs: np.zeros(len(docs)), 26, True) is None
 
@@ -159,7 +159,7 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
     vectors = middles[random.integers(0, 200, 20_000)] + 0.3 * random.standard_normal((20_000, width))
     dead = random.random(20_000) < 0.05
     shares, recalls = [], []
-    made_sketch = finding.sketched(0, dead, sketch_of(source(vectors, 512)))
+    made_sketch = finding.SketchedSegment(0, dead, sketch_of(source(vectors, 512)))
     for number in range(20):
         query = middles[number] + 0.3 * random.standard_normal(width)
         scores = cosines(vectors, query)
@@ -186,7 +186,7 @@ def test_no_document_is_on_both_sides_of_the_edge():
 def test_rough_estimates_are_as_near_as_they_are_taken_to_be():
     random = np.random.default_rng(5)
     vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, 40))
-    segment = finding.sketched(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
+    segment = finding.SketchedSegment(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
     for _ in range(5):
         query = random.standard_normal(40)
         probe = finding._probe(segment, segment.sketch, query / np.linalg.norm(query))

@@ -27,7 +27,7 @@ from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
 from sublex.language import plugins
 from sublex.representations import view as views
-from sublex.representations.inputs import Vocabulary
+from sublex.representations.inputs import ModelVocabulary
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.view import View
 
@@ -62,7 +62,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     random = np.random.default_rng(0)
     parts = [random.standard_normal((segment.docs, 5)).astype(np.float32) for segment in several.snapshot.segments]
     view, whole = (
-        View(several.snapshot, several.snapshot.segments, Vocabulary(terms), parts),
+        View(several.snapshot, several.snapshot.segments, ModelVocabulary(terms), parts),
         np.vstack(parts).astype(np.float64),
     )
     counts = np.zeros((len(whole), len(terms)))
@@ -83,7 +83,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     assert np.array_equal(view.products(vector)[live], view.products(vector, live))
     assert np.array_equal(view.dot(weights)[live], view.dot(weights, live))
     halves = View(
-        several.snapshot, several.snapshot.segments, Vocabulary(terms), [part.astype(np.float16) for part in parts]
+        several.snapshot, several.snapshot.segments, ModelVocabulary(terms), [part.astype(np.float16) for part in parts]
     )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
     assert np.array_equal(halves.products(vector)[live], halves.products(vector, live))
@@ -96,7 +96,7 @@ def test_weights_may_be_a_function_that_few_documents_ask_for_few_words(several,
     view = View(
         several.snapshot,
         several.snapshot.segments,
-        Vocabulary(terms),
+        ModelVocabulary(terms),
         [np.zeros(s.docs) for s in several.snapshot.segments],
     )
     weights, asked = np.random.default_rng(4).standard_normal(len(terms)), []
@@ -142,7 +142,7 @@ def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
         view = View(
             several.snapshot,
             segments,
-            Vocabulary(terms),
+            ModelVocabulary(terms),
             [csr_array(part.astype(np.float32), dtype=kind) for part in dense],
         )
         for docs in (live, live[::-3], live[:1], live[:0], np.array([251, 3, 120, 3], np.int32)):
@@ -159,12 +159,12 @@ def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
     for word in range(0, len(terms), 40):
         expected = counts[:, [several.corpus.vocabulary.index(terms[word])]].toarray()[:, 0].tolist()
         assert view.counts(word, live).tolist() == view.counts(word)[live].tolist() == expected
-    strange = View(several.snapshot, segments, Vocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
+    strange = View(several.snapshot, segments, ModelVocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
     assert not strange.counts(0).any()
 
 
 def test_a_value_is_computed_once_for_a_view(several):
-    view = View(several.snapshot, several.snapshot.segments, Vocabulary([]), [])
+    view = View(several.snapshot, several.snapshot.segments, ModelVocabulary([]), [])
     computed = []
     for name in ("a", "b", "a"):
         assert view.once(name, lambda name=name: computed.append(name) or name) == name
@@ -202,7 +202,7 @@ def test_rows_stay_mapped_and_no_query_copies_them(several, monkeypatch, express
 
 def test_a_view_reads_nothing_beside_its_rows(several):
     parts = [np.ones((segment.docs, 4), np.float32) for segment in several.snapshot.segments]
-    view = View(several.snapshot, several.snapshot.segments, Vocabulary(["crane"]), parts)
+    view = View(several.snapshot, several.snapshot.segments, ModelVocabulary(["crane"]), parts)
     for vector in (np.ones(3), np.ones(5), np.float64(1), np.ones((2, 4))):
         with pytest.raises(PluginError, match="cannot be multiplied with rows of"):
             view.products(vector)

@@ -426,20 +426,28 @@ sublex_api = 3
 
 @operation(
     forms=("table", "json", "csv"),
-    examples=("sublex beginnings demo cra -n 2",),
-    file=File((".html",), "Write a page."),
+    file=File((".html",)),
     python="index.terms({prefix} + '*')",
     prints="rows",
 )
 def beginnings(
     context: Context,
     prefix: Annotated[str, positional("PREFIX", completes="word")],
-    number: Annotated[int, option("-n", "--number", metavar="N", least=1, help="Maximum number of words.")] = 3,
-    by: Annotated[Literal["df", "cf"], option(help="What they are sorted by.")] = "df",
+    number: Annotated[int, option("-n", "--number", least=1)] = 3,
+    by: Literal["df", "cf"] = "df",
 ) -> Shown:
     '''List the words that begin with PREFIX.
 
     The most frequent come first.
+
+    Args:
+        number: Maximum number
+            of words.
+        by: What they are sorted by.
+        output: Write a page.
+
+    Examples:
+        sublex beginnings demo cra -n 2
     '''
     rows = [(term.term, term.df, term.cf) for term in context.index.terms(f"{prefix}*")]
     rows.sort(key=lambda row: (-row[1 if by == "df" else 2], row[0]))
@@ -483,6 +491,7 @@ def test_hook_register_operations(stranger, built_demo, tmp_path, monkeypatch):
     help = invoke("beginnings", "--help").output
     assert "[OPTIONS] INDEX PREFIX" in help and "List the words that begin with PREFIX." in help
     assert "-n, --number N" in help and "Maximum number of words." in help and "sublex beginnings demo cra -n 2" in help
+    assert "Write a page." in help and "What they are sorted by." in help
     assert re.search(r"beginnings +List the words that begin with PREFIX\.", invoke("--help").output)
     assert invoke("beginnings", demo, "cra", "-o", "page.html").output == "page.html shows words with cra\n"
     assert Path("page.html").read_text() == "<p>cra"

@@ -134,7 +134,7 @@ def test_representations_read_the_words_that_a_fit_reads(given):
     documents = [sublex.Document(f"d{k}", text, title) for k, (title, text) in enumerate(given)]
     with TemporaryDirectory() as folder, mock.patch.object(inputs, "SEQUENCES_PER_BLOCK", 3):
         index = sublex.build(documents, Path(folder) / "i")
-        reading = inputs.Words(inputs.Vocabulary(()), index.snapshot.analyzer)
+        reading = inputs.WordInputs(inputs.ModelVocabulary(()), index.snapshot.analyzer)
         fitted = list(words_of(index))
         (segment,) = index.snapshot.segments
         blocks = list(reading.blocks(segment))

@@ -686,7 +686,7 @@ def test_a_merge_of_many_spills_needs_few_open_files(tmp_path, source):
 
 def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(tmp_path, source, monkeypatch):
     monkeypatch.setattr(Interner, "nbytes", property(lambda table: 1 << 20 if table.size > 100 else 0))
-    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter.batches)))
+    monkeypatch.setattr(Inverter, "nbytes", property(lambda inverter: 100_000 * len(inverter._uniques)))
     spills: set[str] = set()
     registry = plugins.load()
     made = BuildSettings(registry.make("analyzer", "english"), frozenset(), 1, 1 << 20, "first")

@@ -32,8 +32,8 @@ from sublex.contracts.base import Document, Explanation, Param, Query, QueryTerm
 from sublex.language.expression import Call
 from sublex.pipeline.index import Index
 from sublex.representations.fitting import Fitting
+from sublex.representations.identity import Namer
 from sublex.representations.inputs import size_of
-from sublex.representations.stored_models import namer
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
 # Documents of the demo collection that are indexed first where a check adds the others.
@@ -277,7 +277,7 @@ def labels_facets_and_marks_agree(subject: Subject) -> None:
 
 def query_parameters_change_no_model(subject: Subject) -> None:
     """Parameters of the stage query change neither the fitted model nor the rows."""
-    resolved = namer(subject.folder, None).resolve(subject.expression)
+    resolved = Namer(subject.folder, None).resolve(subject.expression)
     whole = subject.index.fitted
     for param in resolved.registration.params:
         other = _other(param, resolved.values[param.name])
@@ -295,7 +295,7 @@ def query_parameters_change_no_model(subject: Subject) -> None:
 def stopping_leaves_nothing(subject: Subject) -> None:
     """A fit that the user stops leaves the index as it was."""
     index = subject.build("stopped")
-    names = namer(index.path, index.snapshot.manifest)
+    names = Namer(index.path, index.snapshot.manifest)
     for dependency in names.make(names.resolve(subject.expression)).depends():
         index.fit(dependency)
     before = _files(index.path)
@@ -314,7 +314,7 @@ def stopping_leaves_nothing(subject: Subject) -> None:
 
 def registering_is_light(subject: Subject) -> None:
     """Registering the plugin imports neither Numba nor SciPy."""
-    registration = namer(subject.folder, None).resolve(subject.expression).registration
+    registration = Namer(subject.folder, None).resolve(subject.expression).registration
     heavy = subject.child(REGISTER_CHILD, registration.plugin).strip()
     assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
 

@@ -62,18 +62,10 @@ class _Reader:
             ]  # fmt: skip
 
 
-PAGE = File((".html",), "An HTML page to write in place of the output.")
+PAGE = File((".html",))
 
 
-@operation(
-    needs=Needs.MODEL,
-    forms=("table", "json", "csv"),
-    file=PAGE,
-    examples=(
-        'sublex keyphrases papers laki "Training deep networks to recognise objects"',
-        "sublex keyphrases papers laki --file titles.tsv --format csv",
-    ),
-)
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
 def keyphrases(
     context: Context,
     expression: Model,
@@ -93,6 +85,11 @@ def keyphrases(
         reader: The reader of the file; by default the one that recognises it.
         number: Keyphrases of each text.
         latent: List only keyphrases that the text does not mention.
+        output: An HTML page to write in place of the output.
+
+    Examples:
+        sublex keyphrases papers laki "Training deep networks to recognise objects"
+        sublex keyphrases papers laki --file titles.tsv --format csv
     """
     from sublex.contracts.base import Document
     from sublex_laki.page import texts_page
@@ -131,12 +128,7 @@ def _read(
     return results
 
 
-@operation(
-    needs=Needs.MODEL,
-    forms=("table", "json", "csv"),
-    file=PAGE,
-    examples=('sublex silhouette papers laki "support vector machine"',),
-)
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
 def silhouette(
     context: Context,
     expression: Model,
@@ -150,6 +142,10 @@ def silhouette(
 
     Args:
         number: Words and phrases to list.
+        output: An HTML page to write in place of the output.
+
+    Examples:
+        sublex silhouette papers laki "support vector machine"
     """
     from sublex_laki.page import card, document
     from sublex_laki.representation import LAKIRepresentation
@@ -176,14 +172,19 @@ def silhouette(
 @operation(
     needs=Needs.MODEL,
     forms=("table",),
-    file=File((".graphml", ".csv"), "A file that ends in .graphml or .csv.", required=True),
-    examples=("sublex hierarchy papers laki -o keyphrases.graphml",),
+    file=File((".graphml", ".csv"), required=True),
 )
 def hierarchy(context: Context, expression: Model) -> Shown:
     """Write the graph of keyphrases for another program: which keyphrase leads to which rarer one.
 
     EXPR names the model. GraphML has all keyphrases with the number of documents that are about them. CSV has a line for each
     link.
+
+    Args:
+        output: A file that ends in .graphml or .csv.
+
+    Examples:
+        sublex hierarchy papers laki -o keyphrases.graphml
     """
     from sublex_laki.export import as_csv, as_graphml
     from sublex_laki.representation import LAKIRepresentation

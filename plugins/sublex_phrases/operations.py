@@ -16,14 +16,7 @@ TABLE_PHRASES = 50
 NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 
 
-@operation(
-    needs=Needs.MODEL,
-    forms=("table", "json", "csv"),
-    examples=(
-        'sublex phrases animals "phrases(support=3)"',
-        'sublex phrases animals "phrases(support=3)" --format csv > phrases.csv',
-    ),
-)
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
 def phrases(
     context: Context,
     expression: Model,
@@ -38,6 +31,10 @@ def phrases(
     Args:
         number: Phrases to list.
         words: List phrases of several words, or single words.
+
+    Examples:
+        sublex phrases animals "phrases(support=3)"
+        sublex phrases animals "phrases(support=3)" --format csv > phrases.csv
     """
     from sublex_phrases.expander import Phrases
 

@@ -16,16 +16,15 @@ if TYPE_CHECKING:
 NO_TOPICS = "has no topics to match; name a fitted lda or sourcelda"
 
 
-@operation(
-    needs=Needs.MODEL,
-    forms=("table", "json", "csv"),
-    examples=('sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"',),
-)
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
 def match(context: Context, expression: Model, other: Annotated[str, positional("OTHER", completes="model")]) -> Shown:
     """Match the topics of two fitted models, EXPR and OTHER, one to one by their words.
 
     The overlap of two topics is 1 if their words are equally probable, and 0 if they share none. The largest overlap comes
     first. A topic without a partner has the overlap 0.
+
+    Examples:
+        sublex match press "sourcelda(themes, k=8, model=mixture)" "lda(k=10)"
     """
     from sublex.estimators.topics.matching import matched
     from sublex.estimators.topics.representation import TopicRepresentation

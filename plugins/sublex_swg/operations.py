@@ -20,14 +20,7 @@ NO_GRAPHS = "has no word graphs; name a fitted swg, such as swg(topics=lda(k=10)
 Word = Annotated[str, positional("WORD", completes="word")]
 
 
-@operation(
-    needs=Needs.MODEL,
-    forms=("table", "json", "csv"),
-    examples=(
-        'sublex senses animals bank "swg(topics=lda(k=10))"',
-        'sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"',
-    ),
-)
+@operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
 def senses(
     context: Context,
     word: Word,
@@ -43,6 +36,10 @@ def senses(
     Args:
         query: Other words, which change how likely each sense is.
         neighbours: Neighbours to list.
+
+    Examples:
+        sublex senses animals bank "swg(topics=lda(k=10))"
+        sublex senses animals bank "swg(topics=lda(k=10))" --query "river otter"
     """
     from sublex.contracts.base import Query, QueryTerm
     from sublex_swg.expander import SWG
@@ -120,14 +117,19 @@ def _fitted(index: sublex.Index) -> Any:
 @operation(
     needs=Needs.MODEL,
     forms=("table",),
-    file=File((".html", ".svg", ".graphml"), "A file that ends in .html, .svg or .graphml.", required=True),
-    examples=('sublex graph animals "swg(topics=lda(k=10))" 2 -o topic.html',),
+    file=File((".html", ".svg", ".graphml"), required=True),
 )
 def graph(context: Context, expression: Model, topic: Annotated[int, positional("TOPIC")]) -> Shown:
     """Draw the word graph of a topic, or write it for another program.
 
     EXPR names the model; sublex card lists its topics. An HTML page shows two pictures: the most frequent words, and the
     strongest edges, each with the strongest neighbours of the words. SVG has the second alone, and GraphML the whole graph.
+
+    Args:
+        output: A file that ends in .html, .svg or .graphml.
+
+    Examples:
+        sublex graph animals "swg(topics=lda(k=10))" 2 -o topic.html
     """
     from sublex_swg import drawing
     from sublex_swg.expander import SWG

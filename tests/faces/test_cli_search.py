@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, TOPICS
+from shared import DEMO, QRELS, TOPICS
 
 import sublex as engine
 from sublex.cli import cli
@@ -257,3 +257,31 @@ def test_a_run_that_found_nothing_is_read_again_and_measured(demo):
     assert (code, output) == (0, "") and messages.count("BM25.run holds no hits") == 2
     code, output, messages = demo("eval", str(TOPICS.with_name("qrels.txt")), "BM25.run", "-m", "AP")
     assert code == 0 and output.split()[-1] == "0.0000" and "BM25.run holds no hits" in messages
+
+
+def test_options_reach_the_engine(demo, monkeypatch):
+    from sublex.evaluation import systems
+    from sublex.pipeline.index import Index
+
+    calls: list[tuple] = []
+    run_system, fit = systems.run_system, Index.fit
+
+    def spy_run(*args, **options):
+        calls.append((args[3], options["workers"], options["fresh"]))
+        return run_system(*args, **options)
+
+    def spy_fit(index, expression, source=None, **options):
+        calls.append((expression, source, options["workers"], options["memory"]))
+        return fit(index, expression)
+
+    monkeypatch.setattr(systems, "run_system", spy_run)
+    monkeypatch.setattr(Index, "fit", spy_fit)
+    topics, qrels = str(TOPICS), str(QRELS)
+    assert demo("compare", "demo", topics, qrels, "-r", "BM25", "-k", "7", "--workers", "1", "--fresh")[0] == 0
+    assert demo("fit", "demo", "lsi", "--from", "demo", "--seed", "3", "--workers", "1", "--memory", "3GB")[0] == 0
+    assert calls == [(7, 1, True), ("lsi(seed=3)", Path("indexes/demo"), 1, 3 << 30)]
+    demo("run", "demo", topics, "-o", "a.run", "-k", "9")
+    assert "a.run: the first 2 hits of each topic count (-k)." in demo("compare", qrels, "a.run", "-k", "2")[2]
+    tune = ("tune", "demo", topics, qrels, "BM25(b={.3,.5})", "--folds", "2", "--format", "json", "--seed")
+    folds = [[fold["topics"] for fold in json.loads(demo(*tune, seed)[1])["folds"]] for seed in ("0", "1", "1")]
+    assert folds[0] != folds[1] == folds[2]

@@ -81,7 +81,7 @@ class WordAnalyzer:
 
     def _batch_of_any(self, tokens: Sequence[str]) -> list[str]:
         """Return for each raw token, which may be several words, its terms, joined by newlines."""
-        words_of = [self._split(token) for token in tokens]
+        words_of = [self.words(token) for token in tokens]
         flat = [word for words in words_of for word in words]
         terms = iter(self._finish(self._lowered("\n".join(flat))) if flat else [])
         return ["\n".join(filter(None, islice(terms, len(words)))) for words in words_of]
@@ -99,12 +99,6 @@ class WordAnalyzer:
     def words(self, text: str) -> list[str]:
         """Return the words of a text, in order and as they are written."""
         return words(unicodedata.normalize("NFC", text) if self._normal else text, self._bigrams)
-
-    def _split(self, token: str) -> list[str]:
-        """Return the words of a raw token: the token itself if it is ASCII and not too long, else what `words` cuts it
-        into.
-        """
-        return [token] if token.isascii() and len(token) <= LONGEST else self.words(token)
 
     def stages(self, text: str) -> list[tuple[str, list[str]]]:
         """Return (stage, words) for each stage of the analysis of a text, for `sublex analyze`."""
@@ -125,9 +119,6 @@ class TerrierAnalyzer(WordAnalyzer):
     def words(self, text: str) -> list[str]:
         """Return the words of a text that Terrier keeps."""
         return [word for word in _TERRIER.findall(text) if _terrier_keeps(word)]
-
-    def _split(self, token: str) -> list[str]:
-        return self.words(token)
 
 
 @cache

@@ -1,7 +1,7 @@
 """A hash table that numbers byte strings in the order of their first appearance.
 
-The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. `Strings` in
-`sublex.tools.strings` is the immutable sequence that the table hands out; `index.arena.Arena` reads strings from an index's files.
+The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. The table hands
+its strings out as `Strings`, the immutable sequence in `sublex.tools.strings`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Numbered(NamedTuple):
     """The strings of an `Interner` at one moment. Other threads may read them while the `Interner` adds more.
 
     Adding never changes these entries: the `Interner` writes behind them, or copies all to larger arrays.
-    String k ends before `arena[ends[k] - 1]`; `keys` is what `interning_kernels.describe` says of each string.
+    String k ends before `arena[ends[k] - 1]`; `keys` is what `interning_kernels.describe` computes for each string.
     """
 
     size: int
@@ -49,7 +49,7 @@ class Interner:
     """Number byte strings 0, 1, 2, … by first appearance, and keep the bytes of each distinct string once.
 
     The table only grows. String k ends before `arena[ends[k] - 1]`, which is a newline. `keys` and `hashes` are what
-    `interning_kernels.describe` says of each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
+    `interning_kernels.describe` computes for each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
     """
 
     def __init__(self) -> None:

@@ -63,19 +63,6 @@ def hash_of_key(text, start, length, a, b):
 
 
 @inner
-def _slots(hashes, n, size):
-    """Return an open-addressing hash table, a power of two in size, of the first n entries."""
-    slots = np.full(size, -1, np.int32)
-    mask = U(size - 1)
-    for k in range(n):
-        j = hashes[k] & mask
-        while slots[j] >= 0:
-            j = (j + U(1)) & mask
-        slots[j] = k
-    return slots
-
-
-@inner
 def same_bytes(a, i, b, j, length):
     for x in range(length):
         if a[i + x] != b[j + x]:
@@ -131,8 +118,15 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
 
 @kernel((U64, int64, int64), before="order-terms")
 def refill(hashes, n, size):
-    """Return a hash table of the given size for `intern`."""
-    return _slots(hashes, n, size)
+    """Return an open-addressing hash table of the first n entries, for `intern`; `size` is a power of two."""
+    slots = np.full(size, -1, np.int32)
+    mask = U(size - 1)
+    for k in range(n):
+        j = hashes[k] & mask
+        while slots[j] >= 0:
+            j = (j + U(1)) & mask
+        slots[j] = k
+    return slots
 
 
 @inner

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,9 +19,9 @@ from sublex.contracts.base import Analyzer, Token
 from sublex.errors import contract
 from sublex.tools.strings import read_only
 
-# Between two words: punctuation or an empty line.
-_PAUSE = re.compile(r"\S|\n\s*\n")
-# Distinct raw tokens for which a table has room at first: one for so many bytes of text, but at least and at most these.
+# Punctuation or an empty line in the text between two words.
+_BREAK = re.compile(r"\S|\n\s*\n")
+# A table has room at first for one distinct raw token per _BYTES bytes of text, but for at least _LEAST and at most _MOST.
 _BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
 
 
@@ -31,7 +30,7 @@ class RawTokens(NamedTuple):
 
     `numbers` (int32) has one entry for each occurrence of a raw token: its place among the distinct raw tokens. `ends` is
     where each text's entries end. Distinct raw token k starts at byte `starts[k]` of the texts; `keys` and `hashes` are
-    what `interning_kernels.describe` says of it.
+    what `interning_kernels.describe` computes for it.
     """
 
     numbers: np.ndarray
@@ -40,24 +39,17 @@ class RawTokens(NamedTuple):
     keys: np.ndarray
     hashes: np.ndarray
 
-    def strings(self, text: bytes) -> list[str]:
-        """Return the distinct raw tokens; `text` is the bytes that were cut."""
-        spans = zip(self.starts.tolist(), self.keys[:, 2].tolist(), strict=True)
-        return [text[start : start + length].decode() for start, length in spans]
-
-
-@cache
-def _kernels() -> ModuleType:
-    """Return the module of kernels. It is imported with the first text, because it imports Numba."""
-    from sublex.analysis import token_kernels
-
-    return token_kernels
+    def strings(self, text: bytes | np.ndarray, chosen: np.ndarray | slice = slice(None)) -> list[str]:
+        """Return the distinct raw tokens, or the chosen ones; `text` is the bytes that were cut."""
+        spans = zip(self.starts[chosen].tolist(), self.keys[chosen, 2].tolist(), strict=True)
+        return [bytes(text[start : start + length]).decode("utf-8", "replace") for start, length in spans]
 
 
 @cache
 def byte_classes() -> tuple[np.ndarray, np.ndarray]:
     """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
-    k = _kernels()
+    from sublex.analysis import token_kernels as k
+
     classes = np.full(256, k.BREAK, np.uint8)
     classes[128:] = k.HIGH
     for first, last, kind in ((65, 90, k.LETTER), (97, 122, k.LETTER), (48, 57, k.DIGIT)):
@@ -69,9 +61,9 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
+    from sublex.analysis import token_kernels
     from sublex.analysis.interning_kernels import refill
 
-    kernels = _kernels()
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
     # A single text is usually a query. Leaving out `np.diff` makes it some microseconds faster.
     longest = ends[0] if len(ends) == 1 else np.diff(ends, prepend=0).max(initial=0)
@@ -81,7 +73,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     slots, keys = np.empty(2 * room, np.int32), np.empty((room, 3), np.uint64)
     slots.fill(-1)
     starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)
-    while kernels.tokenize(
+    while token_kernels.tokenize(
         text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
     ):  # fmt: skip
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
@@ -143,29 +135,29 @@ def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     data = b"".join(parts)
     cut = tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64))
     raws = cut.strings(data)
-    forms = [_forms(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
+    forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
     numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]
     return [
-        _with_pauses(text, [(raws[number], forms[number]) for number in numbers[begin:end]])
+        _with_breaks(text, [(raws[number], forms[number]) for number in numbers[begin:end]])
         for text, (begin, end) in zip(texts, pairwise(begins), strict=True)
     ]
 
 
-def _forms(raw: str, terms: list[str]) -> list[Token]:
-    """Return the tokens of a raw token, without pauses. With several terms, each stands for its own surface."""
+def tokens_of(raw: str, terms: list[str]) -> list[Token]:
+    """Return the tokens of a raw token, with no break before them. Each of several terms is its own surface."""
     surfaces = [raw] if len(terms) < 2 else terms
     return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
 
 
-def _with_pauses(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
-    """Return all tokens of a text; `pause` is set on those that follow punctuation or an empty line."""
+def _with_breaks(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
+    """Return all tokens of a text; `after_break` is set on those that follow punctuation or an empty line."""
     tokens: list[Token] = []
     end = 0
     for raw, forms in raws:
         start = text.index(raw, end)
         gap = text[end:start]
         end = start + len(raw)
-        if gap in ("", " ") or not _PAUSE.search(gap):
+        if gap in ("", " ") or not _BREAK.search(gap):
             tokens += forms
         else:
             tokens += [forms[0]._replace(after_break=True), *forms[1:]]

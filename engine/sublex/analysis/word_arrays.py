@@ -1,7 +1,7 @@
 """Turn texts into arrays: for each word the number of its surface, the number of its term, and the kinds of break before it.
 
-Kernels cut the text and find the breaks; Python looks at each distinct raw token once. `sublex.analysis.tokens.sequences` returns the same
-words as `Token` records, with all kinds of break as one.
+Kernels cut the text and find the breaks; Python looks at each distinct raw token once. `sublex.analysis.tokens.sequences`
+returns the same words as `Token` records, which do not tell the kinds of break apart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.analysis.tokens import RawTokens, terms_of, tokenize, with_spare
+from sublex.analysis.tokens import RawTokens, terms_of, tokenize, tokens_of, with_spare
 from sublex.analysis.words import split_terms, word_spans
 from sublex.contracts.base import Analyzer, Break
 from sublex.tools.strings import read_only
@@ -72,8 +72,8 @@ def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
 class WordTable:
     """Numbers the words of texts by their first appearance, and looks up the terms of each distinct raw token once.
 
-    `surfaces` and `terms` have the text of each word as it is written and its term, empty for a stop word. A surface that has two terms,
-    which happens in runs of words outside ASCII, stands there twice.
+    Word k is written `surfaces[k]` and has the term `terms[k]`, which is empty for a stop word. A surface may have two terms,
+    in runs of words outside ASCII; then it is two words.
     """
 
     def __init__(self, analyzer: Analyzer):
@@ -92,7 +92,7 @@ class WordTable:
         numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)
         new = np.flatnonzero(numbers >= known)
         # New raw tokens are numbered in the order in which they stand in the text.
-        self._learn([cut.text[s : s + n].tobytes().decode("utf-8", "replace") for s, n in _spans(raw, new)])
+        self._learn(raw.strings(cut.text, new))
         return self._expand(numbers[raw.numbers], cut.breaks, raw.ends)
 
     def _learn(self, raws: list[str]) -> None:
@@ -100,9 +100,9 @@ class WordTable:
         joined = terms_of(self._analyzer, raws) if raws else []
         for raw, terms in zip(raws, map(split_terms, joined), strict=True):
             words, after = ([(raw, terms, 0)], 0) if raw.isascii() else self._pieces(raw, terms)
-            self._first.append(len(self._words))
+            first = len(self._words)
             for text, own, before in words:
-                for surface, term in _forms(text, own):
+                for surface, term, _ in tokens_of(text, own):
                     number = self._numbers.setdefault((surface, term), len(self.surfaces))
                     if number == len(self.surfaces):
                         self.surfaces.append(surface)
@@ -110,7 +110,8 @@ class WordTable:
                     self._words.append(number)
                     self._before.append(before)
                     before = 0
-            self._counts.append(len(self._words) - self._first.last)
+            self._first.append(first)
+            self._counts.append(len(self._words) - first)
             self._after.append(after)
 
     def _pieces(self, raw: str, terms: list[str]) -> tuple[list[tuple[str, list[str], int]], int]:
@@ -171,10 +172,6 @@ class _Growing:
     def array(self) -> np.ndarray:
         return self._data[: self._size]
 
-    @property
-    def last(self) -> int:
-        return int(self._data[self._size - 1])
-
     def append(self, value: int) -> None:
         if self._size == len(self._data):
             self._data = np.concatenate([self._data, np.empty_like(self._data)])
@@ -182,18 +179,8 @@ class _Growing:
         self._size += 1
 
 
-def _spans(raw: RawTokens, numbers: np.ndarray) -> list[tuple[int, int]]:
-    """Return the start and the length of some distinct raw tokens."""
-    return list(zip(raw.starts[numbers].tolist(), raw.keys[numbers, 2].tolist(), strict=True))
-
-
-def _forms(text: str, terms: list[str]) -> list[tuple[str, str]]:
-    """Return the surface and the term of each word of a raw token. With several terms, each stands for its own surface."""
-    return [(term, term) for term in terms] if len(terms) > 1 else [(text, terms[0] if terms else "")]
-
-
 def _kinds_in(gap: str, kinds: np.ndarray) -> int:
-    """Return the kinds of break in the characters between two words."""
+    """Return the kinds of break in `gap`, the characters between two words."""
     if len(gap) == 1 and kinds[min(ord(gap), 0xFFFF)] == Break.DASH:
         return Break.HYPHEN
     return reduce(or_, (int(kinds[min(ord(character), 0xFFFF)]) for character in gap), 0)

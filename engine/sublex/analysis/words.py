@@ -77,7 +77,7 @@ def words(text: str, bigrams: bool) -> list[str]:
     cut: list[str] = []
     singles: list[str] = []
     end = -1
-    for offset, match in _windowed(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
+    for offset, match in _matches(text):
         if singles and (offset + match.start() != end or match.lastgroup != "single"):
             cut += _bigrams(singles)
             singles = []
@@ -93,13 +93,18 @@ def words(text: str, bigrams: bool) -> list[str]:
 
 def word_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield where each word of a text begins and ends; Han and Hiragana characters are words alone."""
-    for offset, match in _windowed(text) if len(text) > ENDLESS else ((0, m) for m in _pattern().finditer(text)):
+    for offset, match in _matches(text):
         yield offset + match.start(), offset + match.end()
 
 
 def _bigrams(singles: list[str]) -> list[str]:
     """Return overlapping pairs of adjacent characters; a character without neighbours stays alone."""
     return singles if len(singles) < 2 else [a + b for a, b in pairwise(singles)]
+
+
+def _matches(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield (offset, match) for each word of a text; the match counts characters from the offset."""
+    return _windowed(text) if len(text) > ENDLESS else ((0, match) for match in _pattern().finditer(text))
 
 
 def _windowed(text: str) -> Iterator[tuple[int, Any]]:

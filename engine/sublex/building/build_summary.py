@@ -55,6 +55,10 @@ class BuildSummary:
         """Add the problems, notes and fields that a reader reported."""
         Report(problems=self.problems, notes=self.notes, fields=self.fields).merge(report)
 
+    def note(self, text: str, times: int = 1) -> None:
+        """Add a sentence for the user; the same sentence again only raises its count."""
+        self.add_report(Report(notes={text: times}))
+
     def rows(self) -> list[tuple[str, int, list[str]]]:
         """Return the rows of the summary's table: (label, count, docnos or malformed records)."""
         return [

@@ -65,7 +65,7 @@ class Duplicates:
         return is_new, docnos
 
     def forget(self) -> None:
-        """Free the table of docnos, when all documents are read; it would take memory from what is done then."""
+        """Free the memory of the table of docnos. No batch may follow."""
         self._docnos = Interner()
         self._doc_of_docno = {}
 

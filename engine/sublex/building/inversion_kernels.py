@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import boolean, int32, int64, uint8
+from numba import int32, int64
 
 from sublex.index.code_kernels import code_size, encode_lists_into, get_posting, put_number
 from sublex.index.lexicon_kernels import compare_bytes
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
-# The types of arguments.
-I32 = int32[::1]
-U8 = uint8[::1]
-I64 = int64[::1]
-FLAGS = boolean[::1]
+# Another type of arguments.
 ROWS_OF_TERMS = int32[:, ::1]
 # The columns of the rows that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
 # for none, the bytes of the posting list, and its documents.
@@ -200,7 +196,7 @@ def document_lists(terms, sizes, data, ranks, counts):
 
 @kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
-    """Write the most frequent form of each term to `chosen`; of equally frequent ones, the smallest by its bytes.
+    """Write the most frequent form of each term to `chosen`, the smallest by its bytes of equally frequent ones.
 
     Form forms[k], a string of the table (ends, arena), is one of the term with rank ranks[k] and occurs counts[k] times. The
     term with rank r is string terms[r] of the table (term_ends, term_arena). A term without a form, or that is equal to its most

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import RawTokens
-from sublex.building.vocabulary import TokenTerms, Vocabulary
+from sublex.building.vocabulary import TokenTerms, TokenVocabulary
 from sublex.contracts.base import Analyzer
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
@@ -26,7 +26,7 @@ from sublex.tools.workers import Workers
 GROUP_BYTES = 8 << 20
 # Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range. The ranges that four workers have in hand are taken for the least ones.
+# Bytes of memory for each posting of such a range. `nbytes` takes four workers to have ranges of the least size in hand.
 POSTING_BYTES = 16
 
 
@@ -70,13 +70,6 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
     return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
 
 
-class _Documents(NamedTuple):
-    """The terms of each document of a batch, with repetitions and without."""
-
-    lengths: np.ndarray
-    uniques: np.ndarray
-
-
 class _Group(NamedTuple):
     """The lists of batches that follow one another, as in `BatchCounts` end to end.
 
@@ -115,12 +108,14 @@ class _Group(NamedTuple):
 
 
 class Inverter:
-    """The inverted index of a segment while it is in memory."""
+    """The inverted index of a segment while it is in memory, and the writer of its components in `folder`."""
 
-    def __init__(self, analyzer: Analyzer):
-        self.vocabulary = Vocabulary(analyzer)
-        self.batches: list[_Documents] = []
+    def __init__(self, analyzer: Analyzer, folder: FolderWriter):
+        self.vocabulary = TokenVocabulary(analyzer)
         self.docs = 0
+        self._folder, self._lengths = folder, LengthsWriter(folder)
+        # Of each batch, the number of distinct terms of each document.
+        self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
         self._frequencies = np.zeros((2, 1 << 12), np.int64)
@@ -143,7 +138,8 @@ class Inverter:
         self._frequencies[1, counts.terms] += counts.cf
         self._postings += int(counts.df.sum(dtype=np.int64))
         self.docs += len(counts.lengths)
-        self.batches.append(_Documents(counts.lengths, counts.uniques))
+        self._lengths.add(counts.lengths, counts.uniques)
+        self._uniques.append(counts.uniques)
         self._batch_bytes += sum(array.nbytes for array in counts[:5])
         self._ungrouped.append(counts)
         self._ungrouped_bytes += counts.data.nbytes
@@ -157,8 +153,8 @@ class Inverter:
             self._groups.append(_Group.of(self._ungrouped, first))
             self._ungrouped, self._ungrouped_bytes = [], 0
 
-    def write(self, folder: FolderWriter, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
-        """Write lexicon, postings, lengths and, if wanted, document terms. Return the numbers of tokens, terms and postings.
+    def write(self, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
+        """Write lexicon, postings and, if wanted, document terms. Return the numbers of tokens, terms and postings.
 
         A spill also gets all raw forms.
         """
@@ -167,34 +163,26 @@ class Inverter:
         numbers = self.vocabulary.ascending(np.flatnonzero(frequencies[0]))
         df, cf = frequencies[:, numbers]
         ranks = self.vocabulary.ranks(numbers)
-        with workers.in_background(lambda: self.vocabulary.write(folder, numbers, df, cf, spill)):
-            lengths = self._write_lengths(folder)
+        with workers.in_background(lambda: self.vocabulary.write(self._folder, numbers, df, cf, spill)):
             if document_terms:
-                self._write_document_terms(folder, ranks, workers)
-            self._write_postings(folder, ranks, df, workers)
-        return lengths.tokens, len(df), self._postings
+                self._write_document_terms(ranks, workers)
+            self._write_postings(ranks, df, workers)
+        return int(cf.sum()), len(df), self._postings
 
-    def _write_lengths(self, folder: FolderWriter) -> LengthsWriter:
-        lengths = LengthsWriter(folder)
-        for batch in self.batches:
-            lengths.add(batch.lengths, batch.uniques)
-        lengths.finish()
-        return lengths
-
-    def _write_document_terms(self, folder: FolderWriter, ranks: np.ndarray, workers: Workers) -> None:
+    def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
         """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
         from sublex.building import inversion_kernels
 
         def encode(
-            batch: tuple[_Documents, tuple[np.ndarray, np.ndarray, np.ndarray]],
+            batch: tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]],
         ) -> tuple[np.ndarray, np.ndarray]:
-            documents, (terms, sizes, data) = batch
-            return inversion_kernels.document_lists(terms, sizes, data, ranks, documents.uniques.astype(np.int64))
+            uniques, (terms, sizes, data) = batch
+            return inversion_kernels.document_lists(terms, sizes, data, ranks, uniques.astype(np.int64))
 
         lists = chain.from_iterable(group.lists() for group in self._groups)
-        write_document_lists(folder, workers.map(encode, zip(self.batches, lists, strict=True)))
+        write_document_lists(self._folder, workers.map(encode, zip(self._uniques, lists, strict=True)))
 
-    def _write_postings(self, folder: FolderWriter, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
+    def _write_postings(self, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
         """Join the posting lists of the batches and write them, a range of terms at a time."""
         from sublex.building import inversion_kernels
 
@@ -214,7 +202,6 @@ class Inverter:
                 )  # fmt: skip
             return encode_postings(docs, tfs, df[begin:end])
 
-        writer = PostingsWriter(folder)
+        writer = PostingsWriter(self._folder)
         for encoded in workers.map(encode, range(len(ranges))):
             writer.add(encoded)
-        writer.finish()

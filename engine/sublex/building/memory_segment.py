@@ -48,8 +48,8 @@ class MemorySegment:
 
     def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
         self.directory, self._store = directory, store
-        self.inverter = Inverter(analyzer)
         self._folder = FolderWriter(directory)
+        self.inverter = Inverter(analyzer, self._folder)
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
 
@@ -77,9 +77,7 @@ class MemorySegment:
     def write(self, workers: Workers, spill: bool) -> SegmentEntry:
         """Write everything and return the segment's entry for the manifest. A spill also keeps all raw forms."""
         with workers.in_background(self._docnos.finish):
-            totals = self.inverter.write(self._folder, workers, "terms" in self._store, spill)
-        if self._texts:
-            self._texts.finish()
+            totals = self.inverter.write(workers, "terms" in self._store, spill)
         return SegmentEntry(self.directory.name, self.docs, *totals, self._folder.finish())
 
     def close(self) -> None:

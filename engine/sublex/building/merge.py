@@ -33,30 +33,25 @@ def merge_segments(segments: list[Segment], directory: Directory, workers: Worke
 
     Parts that are not stored in all of the segments are left out.
     """
-    with FolderWriter(directory) as folder:
-        return _merge(segments, folder, workers)
-
-
-def _merge(segments: list[Segment], folder: FolderWriter, workers: Workers) -> SegmentEntry:
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
-    terms.write(folder)
-    lengths = LengthsWriter(folder)
-    docnos = DocnosWriter(folder)
-    for segment, mask in zip(segments, live, strict=True):
-        lengths.add(segment.lengths[mask], segment.uniques[mask])
-        docnos.add(*live_docnos(segment))
-    lengths.finish()
-    docnos.finish()
-    if all("document_terms" in segment.folder for segment in segments):
-        _merge_document_terms(segments, terms.ranks, live, folder, workers)
-    if all("texts" in segment.folder for segment in segments):
-        _merge_texts(segments, live, folder)
+    with FolderWriter(directory) as folder:
+        terms.write(folder)
+        lengths, docnos = LengthsWriter(folder), DocnosWriter(folder)
+        for segment, mask in zip(segments, live, strict=True):
+            lengths.add(segment.lengths[mask], segment.uniques[mask])
+            docnos.add(*live_docnos(segment))
+        docnos.finish()
+        if all("document_terms" in segment.folder for segment in segments):
+            _merge_document_terms(segments, terms.ranks, live, folder, workers)
+        if all("texts" in segment.folder for segment in segments):
+            _merge_texts(segments, live, folder)
+        data = folder.finish()
     # Not the sum of the lengths: another engine may have stated other lengths.
     tokens = sum(segment.entry.live.tokens for segment in segments)
     stated = any(segment.entry.stated for segment in segments)
-    name = folder.directory.name
-    return SegmentEntry(name, lengths.docs, tokens, terms.terms, terms.postings, folder.finish(), stated=stated)
+    docs = sum(segment.live for segment in segments)
+    return SegmentEntry(directory.name, docs, tokens, terms.terms, terms.postings, data, stated=stated)
 
 
 def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
@@ -104,4 +99,3 @@ def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: Folder
                 writer.add(compress(texts.raw(frame).batch(), keep))
             if frame % TEXT_FRAMES == 0:
                 release([segment], "texts")
-    writer.finish()

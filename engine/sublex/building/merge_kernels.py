@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from numba import boolean, int32, int64
-
-from sublex.tools.compiled import kernel
-
-# The types of arguments.
-I32 = int32[::1]
-I64 = int64[::1]
-FLAGS = boolean[::1]
+from sublex.tools.compiled import FLAGS, I32, I64, kernel
 
 
 @kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32), before="merge export")

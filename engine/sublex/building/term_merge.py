@@ -74,7 +74,7 @@ class Window:
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface of each term: its most frequent raw form in all segments. Of equally frequent forms it is the smallest.
+        """Return the surface of each term: its most frequent raw form in all segments, the smallest of equally frequent ones.
 
         The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
         knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.
@@ -159,10 +159,8 @@ class TermMerge:
                 postings.add(encoded)
                 frequencies.append(cf)
                 release(self.segments, "postings", "tails")
-            lexicon.add_arrays(window.terms(), window.surfaces(), window.df, np.concatenate(frequencies))
+            lexicon.add(window.terms(), window.surfaces(), window.df, np.concatenate(frequencies))
             release(self.segments)
-        postings.finish()
-        lexicon.finish()
 
     def lists(self) -> Iterator[PostingsBatch]:
         """Yield the merged posting lists of all terms, ascending by term."""
@@ -170,8 +168,7 @@ class TermMerge:
             yield from self.workers.map(partial(self._batch, window), window.ranges())
 
     def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
-        data, sizes = window.terms(part.begin, part.end)
-        return PostingsBatch(Strings(data, starts_of(sizes)[:-1], sizes).tobytes(), part.df, *self._merge(part))
+        return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, *self._merge(part))
 
     def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
         """Merge and encode the posting lists of terms, and count how often each occurs. Any thread may call this."""

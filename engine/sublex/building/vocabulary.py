@@ -32,7 +32,7 @@ class TokenTerms(NamedTuple):
     terms: Numbered
 
 
-class Vocabulary:
+class TokenVocabulary:
     """Numbers raw tokens and terms. `size` is the number of distinct terms."""
 
     def __init__(self, analyzer: Analyzer):
@@ -119,8 +119,7 @@ class Vocabulary:
             forms, form_ranks, counts, raws.ends, raws.arena, numbers, terms.ends, terms.arena, chosen
         )
         writer = LexiconWriter(folder)
-        writer.add_arrays(terms.copies(numbers), raws.copies(chosen), df, cf)
+        writer.add(terms.copies(numbers), raws.copies(chosen), df, cf)
         if spill:
             order = np.lexsort((-counts, form_ranks))
             writer.put_raw_forms(raws.copies(forms[order]), counts[order], form_ranks[order])
-        writer.finish()

@@ -105,7 +105,7 @@ def make_index(
 
     Args:
         root: The folder of the index.
-        action: What other processes are told that this one does.
+        action: The name of the command, for the message that other processes get.
         new: The manifest of the new index, without the segment.
         write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
         overwrite: Replace an existing index.
@@ -123,8 +123,7 @@ def make_index(
             entry, summary = write(folder)
             if old and old.fitted:
                 models = ", ".join(sorted(model.expression for model in old.fitted.values()))
-                note = f"The models fitted to the replaced index are gone: {models}; run sublex fit again"
-                summary.add_report(Report(notes={note: 1}))
+                summary.note(f"The models fitted to the replaced index are gone: {models}; run sublex fit again")
             _commit_segment(root, new, entry)
             _write_listing(root, summary)
     return summary
@@ -210,7 +209,7 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
     """Merge all segments into one without the deleted documents. Return how many segments there were.
 
-    With `reorder`, similar documents get neighbouring numbers, also if there is nothing to merge.
+    With `reorder`, similar documents get neighbouring numbers; this is done even if there is nothing to merge.
     """
     with locked(root, "merge"):
         old = read_manifest(root)

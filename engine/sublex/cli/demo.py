@@ -34,9 +34,7 @@ SENSES = "swg(topics=lda(k=8))"
 WORD = "mercury"
 
 
-@operation(
-    needs=Needs.NOTHING, faces=("cli",), forms=("table",), examples=("sublex demo", "sublex demo -o report.html")
-)
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def demo(
     context: Context, output: Annotated[str, option("-o", "--output", metavar="FILE", completes="file")] = "demo.html"
 ) -> Shown:
@@ -46,6 +44,10 @@ def demo(
 
     Args:
         output: Write the report to FILE.
+
+    Examples:
+        sublex demo
+        sublex demo -o report.html
     """
     from sublex.report.page import check_report_path
 

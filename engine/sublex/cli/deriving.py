@@ -108,7 +108,7 @@ def _params(operation: Operation) -> list[click.Parameter]:
         params.append(
             click.Option(
                 ["-o", "--output", "output_file"], required=operation.file.required, metavar=operation.file.metavar,
-                shell_complete=COMPLETIONS["file"], help=operation.file.help,
+                shell_complete=COMPLETIONS["file"], help=operation.helps.get("output", ""),
             )
         )  # fmt: skip
     params.append(click.Option(["-v", "--verbose"], is_flag=True, help="Say what is done and how long it takes."))

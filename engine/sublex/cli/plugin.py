@@ -23,13 +23,7 @@ from sublex.tools.messages import one_line
 TEMPLATE = Path(sublex.__file__).parent / "template"
 
 
-@operation(
-    "plugin new",
-    Needs.NOTHING,
-    faces=("cli",),
-    forms=("table",),
-    examples=("sublex plugin new mine", "sublex plugin new mine -o packages"),
-)
+@operation("plugin new", Needs.NOTHING, faces=("cli",), forms=("table",))
 def new(
     context: Context,
     name: Annotated[str, positional()],
@@ -42,6 +36,10 @@ def new(
 
     Args:
         output: Make the package in this folder.
+
+    Examples:
+        sublex plugin new mine
+        sublex plugin new mine -o packages
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(f"A package cannot be called {name!r}; use a to z, digits and _, and begin with a letter.")
@@ -79,20 +77,23 @@ def _copy_template(name: str, folder: Path) -> None:
         to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
 
 
-@operation("plugin test", Needs.NOTHING, faces=("cli",), forms=("table",), examples=('sublex plugin test "lsi(e=20)"',))
+@operation("plugin test", Needs.NOTHING, faces=("cli",), forms=("table",))
 def test(context: Context, expression: Annotated[str, positional("NAME", completes="representation")]) -> Shown:
     """Check a representation on the demo collection.
 
     The checks are what every representation must hold, such as equal rows for any number of threads.
     NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'. The exit code is 1 if a check
     fails.
+
+    Examples:
+        sublex plugin test "lsi(e=20)"
     """
     from sublex.contracts.fitted import Representation
-    from sublex.representations.stored_models import namer
+    from sublex.representations.identity import Namer
     from sublex.testing import CHECKS, Subject
 
     # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.
-    names = namer(Path(), None)
+    names = Namer(Path(), None)
     representation = names.make(names.resolve(expression))
     if not isinstance(representation, Representation):
         raise InputError(f"{expression} is not a representation; the checks are for representations.")

@@ -7,12 +7,15 @@ from sublex.forms.lines import Shown
 from sublex.operations import Context, Needs, operation
 
 
-@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",), examples=("sublex warmup",))
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def warmup(context: Context) -> Shown:
     """Compile all kernels now, so that no later command has to.
 
     Kernels are the functions that Numba compiles to machine code. Each command compiles the kernels that it needs, once.
     This command compiles all of them, with those of the installed plugins, on all processors.
+
+    Examples:
+        sublex warmup
     """
     from sublex.language import plugins
     from sublex.tools.compile_ahead import all_jobs

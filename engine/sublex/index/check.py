@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.tools.messages import Message, Step, in_short
+
+Entry = TypeVar("Entry")
 
 
 def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> list[str]:
@@ -34,7 +37,7 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
         directory = index / SEGMENTS / segment.name
-        problems += _verdict(directory, lambda d=directory, s=segment: _check_segment(d, s))  # type: ignore[misc]
+        problems += _verdict(_check_segment, directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
         problems += _check_model(root, name, model)
@@ -46,13 +49,13 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
 def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
     """Return one sentence for each damaged component of the segments, by checksums alone, which is quicker than `check`."""
     place = Directory(root) / SEGMENTS
-    return [p for entry in manifest.segments for p in _check_folder(place / entry.name, entry.data)]
+    return [p for entry in manifest.segments for p in _verdict(_check_folder, place / entry.name, entry.data)]
 
 
-def _verdict(directory: Directory, check_it: Callable[[], list[str]]) -> list[str]:
-    """Return the problems of a part of an index. Whatever a check meets, it ends with a sentence."""
+def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Directory, entry: Entry) -> list[str]:
+    """Return the problems of a part of an index, one sentence each; an error of the check becomes a sentence too."""
     try:
-        return check_it()
+        return check_part(directory, entry)
     except SublexError as error:
         return [str(error)]
     except (ArithmeticError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError) as error:
@@ -66,26 +69,23 @@ def _check_model(root: Path, name: str, entry: ModelEntry) -> list[str]:
     for rows_name, rows in entry.rows.items():
         folders += [(place / rows_name / segment, stored.data) for segment, stored in rows.segments.items()]
     remedy = ("; run: ", Step("forget", root, name), ", then: ", Step("fit", root, entry.expression))
-    problems = [problem for folder, data in folders for problem in _check_folder(folder, data)]
+    problems = [problem for folder, data in folders for problem in _verdict(_check_folder, folder, data)]
     return [Message(problem.rpartition(";")[0], *remedy) for problem in problems]
 
 
 def _check_folder(folder: Directory, entry: FolderEntry) -> list[str]:
-    return _verdict(folder, lambda: list(_damaged_components(Folder(folder, entry))))
+    return list(_damaged_components(Folder(folder, entry)))
 
 
 def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     try:
-        sound = folder.hash(entry.file) == (entry.bytes, entry.hash)
-    except OSError:
-        sound = False
+        if folder.hash(entry.file) == (entry.bytes, entry.hash):
+            return []
     except IndexCorrupt as error:
         return [str(error)]
-    return (
-        []
-        if sound
-        else [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
-    )
+    except OSError:
+        pass
+    return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
 def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
@@ -93,7 +93,7 @@ def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
     segment = Segment(directory, entry)
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
-        problems += _damaged_components(Folder(directory / entry.deleted.name, entry.deleted.data))
+        problems += _check_folder(directory / entry.deleted.name, entry.deleted.data)
     return problems or list(_disagreements(segment))
 
 

@@ -9,18 +9,10 @@ Kernels have no bounds checks. Those that decode therefore check sizes and numbe
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8, uint32
-from numba.core.types import Array
+from numba import int64
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I32, I64, STORED_I32, STORED_U8, STORED_U32, U32, inner, kernel
 
-# The types of arguments.
-I32 = int32[::1]
-U32 = uint32[::1]
-I64 = int64[::1]
-STORED_U8 = Array(uint8, 1, "C", readonly=True)
-STORED_I32 = Array(int32, 1, "C", readonly=True)
-STORED_U32 = Array(uint32, 1, "C", readonly=True)
 U = np.uint64
 # Postings per block.
 BLOCK = 128

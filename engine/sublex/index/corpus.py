@@ -14,12 +14,13 @@ import numpy as np
 
 from sublex.contracts.base import Token
 from sublex.errors import SublexError
+from sublex.index.offsets import starts_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from sublex.index.snapshot import Snapshot
-    from sublex.index.words import Words
+    from sublex.index.words import CorpusWords
 
 # Bytes of one entry of a sparse matrix: an int32 count and an int32 column.
 ENTRY_BYTES = 8
@@ -101,21 +102,20 @@ class Corpus:
         """Return a sparse matrix: `counts` has the entries of each row, `terms` and `tfs` the columns and values of all rows."""
         from scipy.sparse import csr_array
 
-        pointers = np.concatenate(([0], np.cumsum(counts)))
-        return csr_array((tfs, terms, pointers), shape=(len(counts), len(self.vocabulary)))
+        return csr_array((tfs, terms, starts_of(counts)), shape=(len(counts), len(self.vocabulary)))
 
     def matrix(self, memory: int = 4 << 30) -> csr_array:
         """Return all of `blocks` as one matrix. Raise SublexError when it needs more than `memory` bytes."""
         from scipy.sparse import csr_array, vstack
 
         # The blocks and the matrix made from them are in memory at the same time.
-        need = 2 * ENTRY_BYTES * self._snapshot.statistics.postings
-        if need > memory:
+        needed = 2 * ENTRY_BYTES * self._snapshot.statistics.postings
+        if needed > memory:
             raise SublexError(
-                f"The matrix needs {need >> 20:,} MB, and {memory >> 20:,} MB are allowed; read it by blocks."
+                f"The matrix needs {needed >> 20:,} MB, and {memory >> 20:,} MB are allowed; read it by blocks."
             )
         blocks = list(self.blocks())
-        return csr_array(vstack(blocks)) if blocks else self._rows(*_NOTHING)
+        return csr_array(vstack(blocks)) if blocks else csr_array((0, len(self.vocabulary)), dtype=np.int32)
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
         """Return for each term of this vocabulary its place in another vocabulary, as int32; -1 where that lacks the term."""
@@ -133,11 +133,7 @@ class Corpus:
 
     def raw(self, doc: int) -> str:
         """Return the title and text of a document. Raise IndexProblem when the index does not store texts."""
-        self._snapshot.need("text", "the corpus view reads")
-        segment, local = self._snapshot.place(doc)
-        document = segment.document(local)
-        assert document is not None
-        return document.contents
+        return self._snapshot.stored(doc, "the corpus view reads").contents
 
     def sequence(self, doc: int) -> list[Token]:
         """Return the words of a document in order, stop words included."""
@@ -153,15 +149,12 @@ class Corpus:
             texts = [self.raw(doc) for doc in self.docs[begin : begin + TEXTS].tolist()]
             yield from sequences(self._snapshot.analyzer, texts)
 
-    def words(self) -> Words:
+    def words(self) -> CorpusWords:
         """Return the words of the live documents as arrays, block by block. This is much faster than `sequences`."""
-        from sublex.index.words import Words
+        from sublex.index.words import CorpusWords
 
         self._snapshot.need("text", "the corpus view reads")
-        return Words(self._snapshot, self.numbers)
-
-
-_NOTHING = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32))
+        return CorpusWords(self._snapshot, self.numbers)
 
 
 def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any]]:

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
 ENTRY = "entry.json"
-# Folders below `derived` that lead to derived data.
+# Levels of folders below `derived` in which derived data lie.
 DEPTH = 2
 
 
@@ -69,34 +70,27 @@ def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
 def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarray]]) -> None:
     """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened.
 
-    In place of an array its pieces may be given.
+    In place of an array its pieces may be given, at least one, all of one type.
     """
     temporary = place.parent / f"{place.name}.new-{os.getpid()}"
     try:
         temporary.remove()
         with FolderWriter(temporary) as folder:
             for name, values in arrays.items():
-                if isinstance(values, np.ndarray):
-                    folder.put(name, values.ravel())
-                else:
-                    put_pieces(folder, name, values)
+                pieces = iter([values.ravel()] if isinstance(values, np.ndarray) else values)
+                first = next(pieces)
+                writer = folder.stream(name, first.dtype)
+                for piece in chain([first], pieces):
+                    writer.write(piece)
             entry = folder.finish()
         temporary.replace(ENTRY, json.dumps(as_json(entry)).encode())
         place.remove()
         temporary.move(place)
     except (OSError, IndexCorrupt) as error:
-        raise IndexProblem(f"Cannot store derived data in {place.path}: {_reason(error)}.") from None
+        reason = (getattr(error, "strerror", None) or str(error)).rstrip(".")
+        raise IndexProblem(f"Cannot store derived data in {place.path}: {reason}.") from None
     finally:
         temporary.remove()
-
-
-def put_pieces(folder: FolderWriter, name: str, pieces: Iterator[np.ndarray]) -> None:
-    """Write a component whose values come in pieces, of one type; the first one must be there."""
-    first = next(pieces)
-    writer = folder.stream(name, first.dtype)
-    writer.write(first)
-    for piece in pieces:
-        writer.write(piece)
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
@@ -113,7 +107,3 @@ def remove_oldest(root: Path, prefix: str, kept: int) -> None:
         folders = [folder for folder in folder_of(root).folders() if folder.name.startswith(prefix)]
         for folder in sorted(folders, key=Directory.changed)[:-kept]:
             folder.remove()
-
-
-def _reason(error: OSError | IndexCorrupt) -> str:
-    return (getattr(error, "strerror", None) or str(error)).rstrip(".")

@@ -43,8 +43,9 @@ def is_plain(name: str) -> bool:
 class Directory:
     """A folder of an index: the path of the index, and the names of the folders that lead from there to this one.
 
-    The object holds nothing open. Each method walks from the index to the folder, and raises `IndexCorrupt` where it finds a link or
-    a file in the place of a folder, or anything but a plain file in the place of a file. An `OSError` names the whole path.
+    The object keeps no file or folder open. Each method walks from the index to the folder, and raises `IndexCorrupt` where it
+    finds a link or a file in the place of a folder, or anything but a plain file in the place of a file. An `OSError` names the
+    whole path.
     """
 
     root: Path
@@ -110,12 +111,8 @@ class Directory:
 
     def make(self) -> None:
         """Make the folder, and those above it, unless they are there."""
-        if not self.names:
-            self.root.mkdir(parents=True, exist_ok=True)
-            return
-        self.parent.make()
-        with self.parent._holding(self.name) as descriptor, suppress(FileExistsError):
-            os.mkdir(self.name, dir_fd=descriptor)
+        with suppress(FileExistsError):
+            self.make_new()
         with self.opened():
             pass
 

@@ -12,7 +12,6 @@ import mmap
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# Parts of a component up to which verifying them one by one takes less time than all at once.
+# The largest number of parts of a component that are verified faster one by one than all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -97,6 +96,17 @@ class ComponentWriter:
         self.file.close()
 
 
+class NumbersWriter:
+    """Collects non-negative numbers, which `FolderWriter.finish` writes in the smallest unsigned type that holds all of them."""
+
+    def __init__(self) -> None:
+        self.parts = [np.empty(0, np.uint8)]
+
+    def write(self, values: np.ndarray) -> None:
+        """Append numbers."""
+        self.parts.append(with_smallest_dtype(values))
+
+
 def _write_all(file: Any, data: Any) -> None:
     """Write all bytes; an unbuffered file may take only a part of them in one call."""
     view = memoryview(data)
@@ -111,11 +121,17 @@ class FolderWriter:
         self.directory = directory
         directory.make_new()
         self._writers: dict[str, ComponentWriter] = {}
+        self._numbers: dict[str, NumbersWriter] = {}
 
     def stream(self, name: str, dtype: Any) -> ComponentWriter:
         """Return the writer of a component that is written in several pieces."""
         self._writers[name] = ComponentWriter(self.directory, name, dtype)
         return self._writers[name]
+
+    def collect(self, name: str) -> NumbersWriter:
+        """Return the writer of a component of sizes, counts or numbers, which stay in memory until `finish`."""
+        self._numbers[name] = NumbersWriter()
+        return self._numbers[name]
 
     def put(self, name: str, values: np.ndarray) -> None:
         """Write a whole component."""
@@ -126,6 +142,9 @@ class FolderWriter:
 
         The folder can then be read. More components may be written to it, and `finish` called again for an entry with all of them.
         """
+        for name, numbers in self._numbers.items():
+            self.put(name, np.concatenate(numbers.parts))
+        self._numbers = {}
         checksums: list[int] = []
         for name in sorted(self._writers):
             self._writers[name].close()
@@ -140,7 +159,7 @@ class FolderWriter:
         return FolderEntry(components, _summary(components, np.array(checksums, np.uint64)))
 
     def close(self) -> None:
-        """Close all files; what `finish` has not completed is useless."""
+        """Close all files. The folder can be read only if `finish` was called."""
         for writer in list(self._writers.values()):
             writer.file.close()
 
@@ -177,8 +196,10 @@ class Component:
     arrays made in memory, and Numba does not compile a second version for read-only arrays.
     """
 
-    def __init__(self, directory: Directory, descriptor: int, name: str, size: int, private: bool = False):
-        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor."""
+    def __init__(
+        self, directory: Directory, descriptor: int, name: str, size: int, checksums: np.ndarray, private: bool = False
+    ):
+        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor. It has a checksum for each chunk."""
         file_name = f"{name}.npy"
         self.path = path = directory.path / file_name
         try:
@@ -197,11 +218,6 @@ class Component:
             raise IndexProblem(f"Cannot read {path}: {error.strerror}.") from None
         self._private = private
         self.values = _array(self._data, path)
-        self._checksums = np.empty(0, np.uint64)
-        self._verified = bytearray()
-
-    def expect(self, checksums: np.ndarray) -> None:
-        """Set the checksums that the chunks must have."""
         self._checksums, self._verified = checksums, bytearray(len(checksums))
 
     def __len__(self) -> int:
@@ -294,21 +310,18 @@ class Folder:
         chunks = [-(-size // CHUNK) for size in sizes.values()]
         self._components: dict[str, Component] = {}
         self._checksum_bytes = HEADER + 8 * sum(chunks)
-        with self._opened() as descriptor:
-            checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes).values
-            if _summary(sizes, checksums) != entry.checksum:
-                raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
-            begin = 0
-            for (name, size), count in zip(sizes.items(), chunks, strict=True):
-                component = self._components[name] = Component(directory, descriptor, name, size, private)
-                component.expect(checksums[begin : begin + count])
-                begin += count
-
-    @contextmanager
-    def _opened(self) -> Iterator[int]:
         try:
-            with self.directory.opened() as descriptor:
-                yield descriptor
+            with directory.opened() as descriptor:
+                # The checksums are verified as a whole, by the manifest.
+                none = np.empty(0, np.uint64)
+                checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes, none).values
+                if _summary(sizes, checksums) != entry.checksum:
+                    raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
+                begin = 0
+                for (name, size), count in zip(sizes.items(), chunks, strict=True):
+                    own = checksums[begin : begin + count]
+                    self._components[name] = Component(directory, descriptor, name, size, own, private)
+                    begin += count
         except (FileNotFoundError, NotADirectoryError):
             raise IndexCorrupt(f"{self.path} is missing; rebuild the index.") from None
         except OSError as error:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint8
-from numba.core.types import Array
 
-from sublex.tools.compiled import inner, kernel
-
-I64 = int64[::1]
-STORED_U8 = Array(uint8, 1, "C", readonly=True)
+from sublex.tools.compiled import I64, STORED_U8, inner, kernel
 
 
 @inner

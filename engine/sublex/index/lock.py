@@ -31,8 +31,9 @@ HOLDER_BYTES = 200
 def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
     """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
 
-    `action` is what that other process is told. With `create` the folder is made if it is missing, and removed again if the
-    block leaves it without an index. An `OSError` of the block becomes an `IndexProblem` that says that the index is unchanged.
+    `action` names the change, for the message that other processes get. With `create` the folder is made if it is missing, and
+    removed again if the block leaves it without an index. An `OSError` of the block becomes an `IndexProblem` that says that the
+    index is unchanged.
     """
     index = Directory(root)
     try:

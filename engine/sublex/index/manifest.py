@@ -7,7 +7,7 @@ visible. Files that it does not name are leftovers, and the next writer removes 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import xxhash
 from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
-from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, ModelEntry, SegmentEntry
+from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
 from sublex.index.format import FORMAT
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
@@ -175,40 +175,26 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
             if ".new-" in name:  # A file that was to replace another, as in `files.replacing`.
                 index.delete(name)
     live = {segment.name: segment.deleted for segment in manifest.segments} if manifest else {}
-    for folder in _folders_of(index / SEGMENTS):
-        if folder.name not in live:
-            folder.remove()
-            continue
-        deleted = live[folder.name]
-        for tombstones in _folders_of(folder):
-            if tombstones.name.startswith("deleted-") and (not deleted or tombstones.name != deleted.name):
-                tombstones.remove()
-    _remove_left_models(index / REPRESENTATIONS, manifest.fitted if manifest else {})
-    for folder in _folders_of(index / RESOURCES):
-        if not manifest or folder.name not in manifest.resources:
-            folder.remove()
+    for segment in _keep_only(index / SEGMENTS, live):
+        deleted = live[segment.name]
+        _keep_only(segment, [deleted.name] if deleted else [], "deleted-")
+    fitted = manifest.fitted if manifest else {}
+    for model in _keep_only(index / REPRESENTATIONS, fitted):
+        rows = fitted[model.name].rows
+        for folder in _keep_only(model, rows, "rows-"):
+            _keep_only(folder, rows[folder.name].segments)
+    _keep_only(index / RESOURCES, manifest.resources if manifest else ())
 
 
-def _folders_of(folder: Directory) -> list[Directory]:
-    """Return the folders within a folder. A folder that is itself a link has none: its files are not the index's."""
+def _keep_only(folder: Directory, names: Collection[str], prefix: str = "") -> list[Directory]:
+    """Remove the folders within a folder whose names begin with a prefix, and keep those with given names. Return the kept ones.
+
+    A folder that is itself a link is left alone: its files are not the index's.
+    """
+    found = []
     with suppress(IndexCorrupt, OSError):
-        return folder.folders()
-    return []
-
-
-def _remove_left_models(models: Directory, fitted: Mapping[str, ModelEntry]) -> None:
-    """Remove models and rows that the manifest does not name."""
-    for folder in _folders_of(models):
-        if folder.name not in fitted:
-            folder.remove()
-            continue
-        rows = fitted[folder.name].rows
-        for rows_folder in _folders_of(folder):
-            if not rows_folder.name.startswith("rows-"):
-                continue
-            if rows_folder.name not in rows:
-                rows_folder.remove()
-                continue
-            for segment in _folders_of(rows_folder):
-                if segment.name not in rows[rows_folder.name].segments:
-                    segment.remove()
+        found = [inner for inner in folder.folders() if inner.name.startswith(prefix)]
+    for inner in found:
+        if inner.name not in names:
+            inner.remove()
+    return [inner for inner in found if inner.name in names]

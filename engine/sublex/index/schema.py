@@ -17,7 +17,7 @@ from functools import cache, partial
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-# The default of a field for an object that may be absent. An object that is present and empty is another, and is written.
+# The default of a field for an object that may be absent. It differs from an empty object, which is written.
 ABSENT: Mapping[str, Any] = MappingProxyType({})
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")
@@ -68,11 +68,7 @@ def _reader(kind: Any) -> Callable[[Any, str], Any]:
     if hasattr(kind, "_fields"):
         hints = get_type_hints(kind, include_extras=True)
         return partial(_record, kind, {name: _reader(hint) for name, hint in hints.items()})
-    return _anything if kind in (object, Any) else partial(_exactly, kind)
-
-
-def _anything(value: Any, place: str) -> Any:
-    return value
+    return (lambda value, place: value) if kind in (object, Any) else partial(_exactly, kind)
 
 
 def _exactly(kind: type, value: Any, place: str) -> Any:

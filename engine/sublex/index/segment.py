@@ -173,7 +173,7 @@ class Segment:
 
     def release(self) -> None:
         """Let the system take back the memory of the posting lists that were read."""
-        self._postings.release()
+        self.folder["postings"].release()
 
     def spans(self, limit: int) -> list[tuple[int, int]]:
         """Cut the terms into ranges (begin, end) of at most `limit` postings, or of one term."""

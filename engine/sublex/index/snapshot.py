@@ -26,13 +26,7 @@ from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
-from sublex.index.manifest import (
-    MANIFEST,
-    REPRESENTATIONS,
-    RESOURCES,
-    analyzer_of,
-    read_manifest,
-)
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, read_manifest
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
 from sublex.tools.messages import Step
@@ -218,17 +212,19 @@ class Snapshot:
     @cached_property
     def all_docnos(self) -> Strings:
         """The docnos of all documents by number, deleted documents included."""
+        return self._read_docnos()
+
+    def _read_docnos(self) -> Strings:
         arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
-        sizes = np.concatenate(sizes)
-        return Strings(np.concatenate(arenas), np.cumsum(sizes) - sizes, sizes)
+        return Strings.joined(np.concatenate(arenas), np.concatenate(sizes))
 
     @cached_property
     def docs_by_docno(self) -> np.ndarray:
         """The numbers of all documents, deleted ones included, in ascending order of their docnos' bytes."""
         if len(self.segments) == 1:
             return self.segments[0].docno_order.astype(np.int32)
-        arenas, sizes = zip(*(segment.docnos.arrays() for segment in self.segments), strict=True)
-        return byte_order(np.concatenate(arenas), np.concatenate(sizes)).astype(np.int32)
+        docnos = self._read_docnos()
+        return byte_order(docnos.arena, docnos.sizes).astype(np.int32)
 
     @cached_property
     def docno_ranks(self) -> np.ndarray:
@@ -244,9 +240,9 @@ class Snapshot:
             raise KeyError(docno)
         return self.stored(doc)
 
-    def stored(self, doc: int) -> Document:
-        """Return a stored document by its number."""
-        self.need("text", "shows documents")
+    def stored(self, doc: int, purpose: str = "shows documents") -> Document:
+        """Return a stored document by its number. `purpose` is that of `need`."""
+        self.need("text", purpose)
         segment, local = self.place(doc)
         document = segment.document(local)
         assert document is not None
@@ -297,17 +293,15 @@ class Snapshot:
         return sizes
 
 
-def _open_generation(path: Path) -> tuple[Manifest, list[Segment]]:
+def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, list[Segment]]:
     """Read the manifest and open its segments; start again when a writer replaces the generation meanwhile."""
-    for _ in range(ATTEMPTS - 1):
-        manifest = read_manifest(path)
-        try:
-            return manifest, [open_segment(path, entry) for entry in manifest.segments]
-        except IndexCorrupt:
-            if read_manifest(path).generation == manifest.generation:
-                raise
     manifest = read_manifest(path)
-    return manifest, [open_segment(path, entry) for entry in manifest.segments]
+    try:
+        return manifest, [open_segment(path, entry) for entry in manifest.segments]
+    except IndexCorrupt:
+        if attempts == 1 or read_manifest(path).generation == manifest.generation:
+            raise
+    return _open_generation(path, attempts - 1)
 
 
 def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:

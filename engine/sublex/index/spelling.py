@@ -17,9 +17,9 @@ from sublex.index.snapshot import Snapshot, Term
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7
-# The nearest terms of each segment that are compared by frequency.
-CANDIDATES = 50
-# Strings whose beginnings are compared.
+# The number of nearest terms in each segment that are compared by frequency.
+NEAREST = 50
+# The most strings whose beginnings are compared.
 COMPARED = 1 << 13
 
 
@@ -34,18 +34,14 @@ def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
             word = raw if len(terms) == 1 else term
             if word not in found and snapshot.term(term) is None and not any(map(str.isdigit, term)):
                 near = nearest_term(snapshot, term, len(word))
-                if near and _alike(word, near.surface):
+                # Two words may be written differently although their stems are alike.
+                if near and SequenceMatcher(None, word.casefold(), near.surface.casefold()).ratio() >= LEAST_LIKENESS:
                     found[word] = near
     return found
 
 
-def _alike(word: str, surface: str) -> bool:
-    """Return whether two words look alike as they are written; their stems may be alike although they do not."""
-    return SequenceMatcher(None, word.casefold(), surface.casefold()).ratio() >= LEAST_LIKENESS
-
-
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
-    """Return the term of live documents at the smallest distance from `term`, of several the most frequent, or None.
+    """Return the most frequent of the live documents' terms at the smallest distance from `term`; None if none is near enough.
 
     `letters` is the length of the word as it is written, on which the largest distance depends.
     """
@@ -58,7 +54,7 @@ def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
         ordinals, distances = near_strings(segment.terms.data, segment.terms.starts, wanted, limit)
         df = segment.live_df[ordinals].astype(np.int64)
         ordinals, distances, df = ordinals[df > 0], distances[df > 0], df[df > 0]
-        for place in np.lexsort((-df, distances))[:CANDIDATES].tolist():
+        for place in np.lexsort((-df, distances))[:NEAREST].tolist():
             near[segment.terms[int(ordinals[place])].decode()] = int(distances[place])
     terms = [term for term in map(snapshot.term, near) if term]
     return min(terms, key=lambda term: (near[term.term], -term.df, term.term), default=None)
@@ -77,10 +73,10 @@ def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit
 
 
 def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the places of the strings of which a beginning is within one edit of `wanted`, in ascending order.
+    """Return the places, ascending, of the strings that have a beginning within one edit of `wanted`.
 
-    String k is `data[begins[k] : begins[k] + sizes[k]]`. `wanted` has at least three bytes. The first COMPARED strings count
-    whose beginning is about the same.
+    String k is `data[begins[k] : begins[k] + sizes[k]]`. `wanted` has at least three bytes. Only the first COMPARED of the strings
+    that begin like `wanted` are compared.
     """
     places = np.flatnonzero(sizes >= len(wanted) - 1)
     places = places[sizes[places] >= 3]

@@ -30,7 +30,7 @@ class _Texts(NamedTuple):
     titles: np.ndarray
 
 
-class Words:
+class CorpusWords:
     """The words of the live documents, in the order of the documents' numbers.
 
     `surfaces` has each word as it is written; it is complete after the last block. Words are numbered by their first appearance.
@@ -39,6 +39,7 @@ class Words:
     def __init__(self, snapshot: Snapshot, vocabulary: Mapping[str, int]):
         self._snapshot, self._vocabulary = snapshot, vocabulary
         self._table = WordTable(snapshot.analyzer)
+        # For each word of the table, the place of its term in the vocabulary.
         self._terms = np.empty(0, np.int32)
 
     @property
@@ -51,29 +52,18 @@ class Words:
 
         `run` calls a function for each of many items; with `job.map` the workers of a job share the work.
         """
-        for docs, cut in run(_cut, self._texts()):
+        parts = zip(self._snapshot.segments, self._snapshot.bases.tolist(), strict=False)
+        for docs, cut in run(_cut, (texts for segment, base in parts for texts in texts_of(segment, base))):
             ends, words, breaks = self._table.read(cut)
             if len(docs) and docs.min() < 0:
                 sizes = np.diff(ends, prepend=0)
                 live = np.repeat(docs >= 0, sizes)
                 ends, words, breaks = np.cumsum(sizes[docs >= 0]), words[live], breaks[live]
                 docs = docs[docs >= 0]
-            yield WordArrays(docs, ends, words, self._term_numbers()[words], breaks)
-
-    def _term_numbers(self) -> np.ndarray:
-        """Return the place in the vocabulary of the term of each word that is known so far."""
-        new = self._table.terms[len(self._terms) :]
-        if new:
-            numbers = [self._vocabulary.get(term, -1) for term in new]
-            self._terms = np.concatenate([self._terms, np.array(numbers, np.int32)])
-        return self._terms
-
-    def _texts(self) -> Iterator[_Texts]:
-        """Yield the texts of all segments, some frames at a time."""
-        base = 0
-        for segment in self._snapshot.segments:
-            yield from texts_of(segment, base)
-            base += segment.docs
+            new = [self._vocabulary.get(term, -1) for term in self._table.terms[len(self._terms) :]]
+            if new:
+                self._terms = np.concatenate([self._terms, np.array(new, np.int32)])
+            yield WordArrays(docs, ends, words, self._terms[words], breaks)
 
 
 def _cut(texts: _Texts) -> tuple[np.ndarray, CutText]:

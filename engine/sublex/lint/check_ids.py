@@ -14,6 +14,7 @@ from sublex.analysis.interner import Interner
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Ids
 from sublex.tools.strings import Strings
+from sublex.trec.columns import first_repeated
 from sublex.trec.ids import with_white_space
 
 # Ids that pandas reads as a missing value.
@@ -71,26 +72,16 @@ def check_names(ids: Ids, noun: str) -> Iterator[Finding]:
 def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
     """Yield findings about ids of one file that differ only in case or leading zeros."""
     for rule, options in FOLDS.items():
-        earlier, later = _equal_pairs(fold(ids.strings, *options))
+        folded = number(Interner(), fold(ids.strings, *options))
+        earlier, later = first_repeated(np.zeros(len(folded), np.int64), folded)
         if len(later):
-            order = np.argsort(ids.lines[later], kind="stable")
+            order = np.lexsort((folded[later], ids.lines[later]))
             a, b = ids.strings[earlier[order[0]]], ids.strings[later[order[0]]]
             yield Finding.at(
                 ids.file, ids.lines[later[order]], rule, NOTE,
                 f"The {noun}s {show_id(a)} and {show_id(b)} differ only in {DIFFERENCES[rule]} and count as two ids; "
                 "if they mean the same, write one form.",
             )  # fmt: skip
-
-
-def _equal_pairs(strings: Strings) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of neighbouring occurrences of the same string: the earlier ones and the later ones."""
-    table = Interner()
-    numbers = number(table, strings)
-    if table.size == len(numbers):
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    order = np.argsort(numbers, kind="stable")
-    same = np.flatnonzero(numbers[order[1:]] == numbers[order[:-1]])
-    return order[same], order[same + 1]
 
 
 class Match(NamedTuple):

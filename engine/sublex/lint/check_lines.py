@@ -72,7 +72,7 @@ def _equal_as_float32(located: Located, scores: np.ndarray) -> list[Finding]:
     lines = np.minimum.reduceat(located.lines, tied.starts)[wrong]
     order = np.argsort(lines, kind="stable")
     group = wrong[order[0]]
-    qid = located.columns.qids[int(np.searchsorted(located.columns.offsets, tied.starts[group], side="right")) - 1]
+    qid = located.columns.qids[located.columns.topic_of_rows()[tied.starts[group]]]
     return [Finding.at(
         located.file, lines[order], "float32", ERROR if len(against) else NOTE,
         f"In topic {show_id(qid)} the scores {float(high[group])!r} and {float(low[group])!r} are equal as float32, which trec_eval "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sublex.lint.check_ids import check_ids
-from sublex.lint.check_ties import Groups, groups
+from sublex.lint.check_ties import groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
 from sublex.lint.reported import NOT_FINITE
@@ -31,12 +31,21 @@ def check_run(run: Run | Located) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.line)
 
 
-def describe_ties(tied: Groups, topics: int) -> str:
-    """Return the number of tied hits and topics in words."""
-    sizes = tied.sizes[tied.sizes > 1]
-    share = "share their score with others" if len(sizes) > 1 else "share one score"
-    hits = f"{counted(int(sizes.sum()), 'hit')} of {counted(topics, 'topic')}"
-    return f"{hits} {share}, up to {int(sizes.max()):,} at once"
+def describe_ties(located: Located) -> tuple[np.ndarray, str]:
+    """Return the first line of each tie of a run, and in words the numbers of tied hits and of their topics.
+
+    Without a tie the lines and the words are empty.
+    """
+    run: Run = located.columns
+    starts, sizes, _ = groups(run)
+    several = np.flatnonzero(sizes > 1)
+    if not len(several):
+        return several, ""
+    lines = np.sort(np.minimum.reduceat(located.lines, starts)[several])
+    topics, tied = len(np.unique(run.topic_of_rows()[starts[several]])), sizes[several]
+    share = "share their score with others" if len(tied) > 1 else "share one score"
+    hits = f"{counted(int(tied.sum()), 'hit')} of {counted(topics, 'topic')}"
+    return lines, f"{hits} {share}, up to {int(tied.max()):,} at once"
 
 
 def _not_finite(located: Located) -> list[Finding]:
@@ -50,18 +59,12 @@ def _not_finite(located: Located) -> list[Finding]:
 
 
 def _ties(located: Located) -> list[Finding]:
-    run: Run = located.columns
-    tied = groups(run)
-    several = np.flatnonzero(tied.sizes > 1)
-    if not len(several):
-        return []
-    lines = np.sort(np.minimum.reduceat(located.lines, tied.starts)[several])
-    topics = len(np.unique(np.searchsorted(run.offsets, tied.starts[several], side="right")))
+    lines, ties = describe_ties(located)
     text = (
-        f"{describe_ties(tied, topics)}: trec_eval and Sublex order ties by docno, the last first, and other tools in other ways, "
+        f"{ties}: trec_eval and Sublex order ties by docno, the last first, and other tools in other ways, "
         "so measures depend on the tool."
     )
-    return [Finding.at(located.file, lines, "tie", NOTE, text)]
+    return [Finding.at(located.file, lines, "tie", NOTE, text)] if len(lines) else []
 
 
 def _depth(located: Located) -> list[Finding]:

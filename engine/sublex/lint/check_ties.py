@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.lint.check_ids import match
-from sublex.trec.columns import Columns
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 
@@ -67,11 +66,6 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
     return grades
 
 
-def topics_of(columns: Columns) -> np.ndarray:
-    """Return the position of each row's topic."""
-    return np.repeat(np.arange(len(columns.qids)), np.diff(columns.offsets))
-
-
 def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
     """Return the exact lowest and highest AP that an order of the ties gives, and AP in trec_eval's order, for each judged topic.
 
@@ -84,7 +78,7 @@ def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bou
     """Return the bounds of AP; `grades` are those of the run's hits, from `grades_of`."""
     relevant = np.flatnonzero(grades >= level)
     starts, sizes, members = groups(run)
-    topic = topics_of(run)[relevant]
+    topic = run.topic_of_rows()[relevant]
     begins = run.offsets[topic]
     # For each relevant hit, its number among the relevant hits of its topic, and of its group, from 1.
     order = np.arange(len(relevant))
@@ -95,7 +89,7 @@ def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bou
     above = starts[group] - begins
     # The ranks of the relevant hits in the worst, the actual and the best order.
     places = above + sizes[group] - in_group + nth, relevant - begins + 1, above + nth
-    total = np.bincount(topics_of(qrels)[qrels.grades >= level], minlength=len(qrels.qids))
+    total = np.bincount(qrels.topic_of_rows()[qrels.grades >= level], minlength=len(qrels.qids))
     known = {qid: place for place, qid in enumerate(run.qids)}
     # A topic that the run lacks takes the appended 0.
     rows = [known.get(qid, -1) for qid in qrels.qids]

@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.lint.check_ids import check_near, match
 from sublex.lint.check_run import describe_ties
-from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of, groups, topics_of
+from sublex.lint.check_ties import UNJUDGED, bounds_of, grades_of
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id, show_ids
 from sublex.lint.located import Ids, Located, locate
 from sublex.tools.messages import counted
@@ -36,17 +36,14 @@ def check_together(
     known_topics = topics if topics is None or isinstance(topics, Ids) else _topic_ids(topics)
     known_docnos = docnos if docnos is None or isinstance(docnos, Ids) else Ids.without_lines(docnos, "the index")
     findings: list[Finding] = []
-    for run in map(locate, runs):
-        if judged:
-            findings += _run_and_qrels(run, judged)
+    ranked = [locate(run) for run in runs]
+    for located in [*ranked, judged] if judged else ranked:
+        if judged and located is not judged:
+            findings += _run_and_qrels(located, judged)
         if known_topics:
-            findings += _run_and_topics(run, known_topics)
+            findings += _unknown_topics(located, known_topics)
         if known_docnos:
-            findings += _unknown_docnos(run, known_docnos)
-    if judged and known_topics:
-        findings += _qrels_and_topics(judged, known_topics)
-    if judged and known_docnos:
-        findings += _unknown_docnos(judged, known_docnos)
+            findings += _unknown_docnos(located, known_docnos)
     return findings
 
 
@@ -122,14 +119,11 @@ def _no_common_document(run: Located, qrels: Located) -> Iterator[Finding]:
 
 def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]:
     """Yield a finding about ties with the AP that they allow; an error if the order of ties moves the mean of AP visibly."""
-    tied = groups(run.columns)
-    several = np.flatnonzero(tied.sizes > 1)
-    if not len(several):
+    lines, ties = describe_ties(run)
+    if not len(lines):
         return
     bounds = bounds_of(run.columns, qrels.columns, grades)
     worst, actual, best = bounds.means()
-    lines = np.sort(np.minimum.reduceat(run.lines, tied.starts)[several])
-    topics = len(np.unique(topics_of(run.columns)[tied.starts[several]]))
     changed = int((bounds.best > bounds.worst).sum())
     # Rounded, so that 0.4124 and 0.4123 count as differing by the last decimal.
     visible = round(best - worst, 9) >= PRINTED
@@ -142,44 +136,35 @@ def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]
         effect = f"AP is {actual:.4f} over the judged topics, and the order of ties moves it by less than {PRINTED:.4f}"
     else:
         effect = f"AP is {actual:.4f} over the judged topics in any order"
-    yield Finding.at(run.file, lines, "tie", ERROR if visible else NOTE, f"{describe_ties(tied, topics)}: {effect}.")
+    yield Finding.at(run.file, lines, "tie", ERROR if visible else NOTE, f"{ties}: {effect}.")
 
 
-def _run_and_topics(run: Located, topics: Ids) -> Iterator[Finding]:
-    mine = run.qids()
+def _unknown_topics(located: Located, topics: Ids) -> Iterator[Finding]:
+    """Yield findings about topics that a run or judgements have and the topics file lacks, and the other way round."""
+    mine, is_run = located.qids(), isinstance(located.columns, Run)
     matched = match(mine.strings, topics.strings)
     yield from check_near(mine, topics, "topic id", matched)
     extra = mine.by_line(np.flatnonzero(~matched.mine_known))
     if len(extra):
-        yield Finding.at(
-            run.file, mine.lines[extra], "topic", NOTE,
-            f"Topic {show_id(mine.strings[extra[0]])} is not in {topics.file}: the run was made for other topics.",
-        )  # fmt: skip
+        effect = (
+            f"is not in {topics.file}: the run was made for other topics"
+            if is_run
+            else f"is judged but not in {topics.file}: a run of these topics cannot have it, so it counts as 0 in every mean"
+        )
+        text = f"Topic {show_id(mine.strings[extra[0]])} {effect}."
+        yield Finding.at(located.file, mine.lines[extra], "topic", NOTE if is_run else ERROR, text)
     lacking = np.flatnonzero(~matched.theirs_known)
-    if len(lacking) and matched.mine_known.any():
+    if len(lacking) and not is_run:
+        lacking = topics.by_line(lacking)
         yield Finding.at(
-            run.file, [0] * len(lacking), "topic", NOTE,
+            topics.file, topics.lines[lacking], "unjudged", NOTE,
+            f"Topic {show_id(topics.strings[lacking[0]])} has no judgements in {located.file}: measures ignore it.",
+        )  # fmt: skip
+    elif len(lacking) and matched.mine_known.any():
+        yield Finding.at(
+            located.file, [0] * len(lacking), "topic", NOTE,
             f"{counted(len(lacking), 'topic')} of {topics.file} ({show_ids(topics.strings.take(lacking))}) "
             f"{'have' if len(lacking) > 1 else 'has'} no hits: no document was found, or the run was cut short.",
-        )  # fmt: skip
-
-
-def _qrels_and_topics(qrels: Located, topics: Ids) -> Iterator[Finding]:
-    mine = qrels.qids()
-    matched = match(mine.strings, topics.strings)
-    yield from check_near(mine, topics, "topic id", matched)
-    extra = mine.by_line(np.flatnonzero(~matched.mine_known))
-    if len(extra):
-        yield Finding.at(
-            qrels.file, mine.lines[extra], "topic", ERROR,
-            f"Topic {show_id(mine.strings[extra[0]])} is judged but not in {topics.file}: a run of these topics cannot have it, so it "
-            "counts as 0 in every mean.",
-        )  # fmt: skip
-    unjudged = topics.by_line(np.flatnonzero(~matched.theirs_known))
-    if len(unjudged):
-        yield Finding.at(
-            topics.file, topics.lines[unjudged], "unjudged", NOTE,
-            f"Topic {show_id(topics.strings[unjudged[0]])} has no judgements in {qrels.file}: measures ignore it.",
         )  # fmt: skip
 
 

@@ -44,8 +44,8 @@ class Located(NamedTuple):
     def qids(self) -> Ids:
         """Return the topic ids."""
         columns: Columns = self.columns
-        topics = np.repeat(np.arange(len(columns.qids)), np.diff(columns.offsets))
-        return Ids(Strings.of(columns.qids), self.file, _first_lines(topics, self.lines, len(columns.qids)))
+        lines = _first_lines(columns.topic_of_rows(), self.lines, len(columns.qids))
+        return Ids(Strings.of(columns.qids), self.file, lines)
 
     def docnos(self) -> Ids:
         """Return the docnos."""

@@ -3,9 +3,16 @@
 An operation is a typed function with the decorator `operation`. It gets a `Context`, which is what it may use of the face that
 asked: the index, messages, progress. It returns `Shown`, and prints nothing:
 
-    @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), examples=("sublex labels demo 'lda(k=20)'",))
-    def labels(context: Context, expression: Model, number: Annotated[int, option("-n", help="Labels.")] = 10) -> Shown:
-        '''List the labels of a fitted model.'''
+    @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
+    def labels(context: Context, expression: Model, number: Annotated[int, option("-n", least=1)] = 10) -> Shown:
+        '''List the labels of a fitted model.
+
+        Args:
+            number: Maximum number of labels.
+
+        Examples:
+            sublex labels demo 'lda(k=20)'
+        '''
 
 The signature declares the parameters: name, type, default, and in `Annotated` what else there is to say (help, metavar, range,
 completion, short name). From that come a command with options, --format, -o and -v; a command of the shell, in which the

@@ -26,14 +26,7 @@ SpillMemory = Annotated[str, option(metavar="SIZE", help="Memory for postings; b
 Expressions = Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression")]
 
 
-@operation(
-    needs=Needs.NEW,
-    faces=("cli",),
-    examples=(
-        "sublex index animals documents.jsonl",
-        'sublex index animals documents.jsonl --overwrite --fit "lsi(e=20)"',
-    ),
-)
+@operation(needs=Needs.NEW, faces=("cli",))
 def index(
     context: Context,
     sources: Sources,
@@ -65,6 +58,10 @@ def index(
         fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
         backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
         resume: Continue an interrupted build.
+
+    Examples:
+        sublex index animals documents.jsonl
+        sublex index animals documents.jsonl --overwrite --fit "lsi(e=20)"
     """
     import sublex
 
@@ -96,11 +93,7 @@ def index(
     return shown
 
 
-@operation(
-    needs=Needs.PATH,
-    faces=("cli",),
-    examples=("sublex add demo more.jsonl", "sublex add demo changed.jsonl --duplicates last"),
-)
+@operation(needs=Needs.PATH, faces=("cli",))
 def add(
     context: Context,
     sources: Sources,
@@ -117,6 +110,10 @@ def add(
 
     Args:
         duplicates: If a docno is in the index already: add nothing, keep the old document, or take the new one.
+
+    Examples:
+        sublex add demo more.jsonl
+        sublex add demo changed.jsonl --duplicates last
     """
     import sublex
 

@@ -10,11 +10,14 @@ from sublex.operations.declaring import Needs, operation, positional
 from sublex.operations.parameters import Reorder, Workers
 
 
-@operation(faces=("cli",), needs=Needs.PATH, forms=("table",), examples=("sublex delete demo birds-01 birds-02",))
+@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
 def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]) -> Shown:
     """Delete documents from an index by their docnos.
 
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
+
+    Examples:
+        sublex delete demo birds-01 birds-02
     """
     context.prepare("delete")
     index = context.index
@@ -24,16 +27,15 @@ def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCN
     return sentence(f"Deleted {deleted:,} of {len(index) + deleted:,} documents from {context.path}")
 
 
-@operation(
-    faces=("cli",),
-    needs=Needs.PATH,
-    forms=("table",),
-    examples=("sublex merge demo", "sublex merge demo --reorder"),
-)
+@operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
 def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -> Shown:
     """Merge the segments of an index into one, without deleted documents.
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
+
+    Examples:
+        sublex merge demo
+        sublex merge demo --reorder
     """
     context.prepare("order-terms merge" + " reorder" * reorder)
     index = context.index
@@ -45,12 +47,15 @@ def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -
     return sentence(f"{context.path} has one segment{made_of}{neighbours}")
 
 
-@operation(needs=Needs.PATH, forms=("table",), examples=("sublex check demo",))
+@operation(needs=Needs.PATH, forms=("table",))
 def check(context: Context) -> Shown:
     """Verify the files of an index.
 
     Every checksum is verified, and whether the parts of the index agree with each other. The exit code is 1 if something
     is wrong.
+
+    Examples:
+        sublex check demo
     """
     from sublex.index.check import check
 

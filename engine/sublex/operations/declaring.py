@@ -82,10 +82,12 @@ def option(*flags: str, **facts: Any) -> Parameter:
 
 
 class File(NamedTuple):
-    """A file that an operation can make, with -o: the endings of its name, the help of the option, and whether it must be named."""
+    """A file that an operation can make, with -o: the endings of its name, and whether it must be named.
+
+    What the docstring says of `output` is the help of the option.
+    """
 
     endings: tuple[str, ...]
-    help: str
     required: bool = False
     metavar: str = "FILE"
 
@@ -93,10 +95,10 @@ class File(NamedTuple):
 class Operation:
     """A thing that users can ask for, whatever the face: a function of a context and typed parameters that returns `Shown`.
 
-    The docstring is the help. A parameter whose type is a NamedTuple stands for the fields of it. `forms` are the forms of the
-    result, the usual one first. `examples` are command lines. `python` is an expression of Python that gives the same, with
-    {name} for the arguments, or a function of the arguments that returns one; `prints` says what its value is: "hits", "rows"
-    or "value". `faces` are the faces that have it, and `shell` is its name in the shell, where that is another one.
+    The docstring is the help, with sections `Args:` and `Examples:`. A parameter whose type is a NamedTuple stands for the
+    fields of it. `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the
+    same, with {name} for the arguments, or a function of the arguments that returns one; `prints` says what its value is:
+    "hits", "rows" or "value". `faces` are the faces that have it, and `shell` is its name in the shell, where that is another.
     """
 
     def __init__(
@@ -106,7 +108,6 @@ class Operation:
         needs: Needs = Needs.INDEX,
         *,
         forms: Sequence[str] = ("table", "json"),
-        examples: Sequence[str] = (),
         file: File | None = None,
         python: str | Callable[[Mapping[str, Any]], str] = "",
         prints: str = "value",
@@ -116,7 +117,7 @@ class Operation:
         section: str = "",
     ):
         self.function, self.name = function, name or function.__name__.replace("_", "-")
-        self.needs, self.forms, self.examples, self.file = needs, tuple(forms), tuple(examples), file
+        self.needs, self.forms, self.file = needs, tuple(forms), file
         self.python, self.prints, self.index_help, self.section = python, prints, index_help, section
         self.faces = ("shell",) if needs is Needs.SESSION else tuple(faces)
         self.shell = shell or self.name
@@ -128,14 +129,32 @@ class Operation:
         return self.function(context, **arguments)
 
     @cached_property
+    def _doc(self) -> dict[str, str]:
+        """The docstring by its sections: the text before them under "", then those of `Args:` and `Examples:`."""
+        text, *sections = re.split(r"\n\n(Args|Examples):\n", inspect.getdoc(self.function) or "It has no description.")
+        return {"": text, **dict(zip(sections[::2], sections[1::2], strict=True))}
+
+    @property
     def help(self) -> str:
-        """The docstring of the function, without what it says of the parameters."""
-        return (inspect.getdoc(self.function) or "It has no description.").partition("\n\nArgs:\n")[0]
+        """The docstring of the function, without what it says of the parameters and without examples."""
+        return self._doc[""]
+
+    @property
+    def examples(self) -> list[str]:
+        """Command lines that can be typed as they stand."""
+        return [example.strip() for example in self._doc.get("Examples", "").split("\n") if example.strip()]
 
     @property
     def summary(self) -> str:
         """The first sentence of the docstring."""
         return f"{' '.join(self.help.split()).partition('. ')[0].rstrip('.')}."
+
+    @cached_property
+    def helps(self) -> dict[str, str]:
+        """What the docstring says of each parameter, and of `output`, the file of -o."""
+        section = self._doc.get("Args", "")
+        found = re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", section, re.MULTILINE)
+        return {name: " ".join(text.split()) for name, text in found}
 
     @cached_property
     def _hints(self) -> dict[str, tuple[Any, Any]]:
@@ -153,15 +172,14 @@ class Operation:
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """The parameters of the function after the context, those of a group in its place."""
-        helps = _helps(inspect.getdoc(self.function) or "")
         declared: list[Parameter] = []
         for name, (hint, default) in self._hints.items():
             if name in self._groups:
                 fields = get_type_hints(hint, include_extras=True)
                 defaults = {**dict.fromkeys(hint._fields, inspect.Parameter.empty), **hint._field_defaults}
-                declared += [_parameter(each, fields[each], defaults[each], helps) for each in hint._fields]
+                declared += [_parameter(each, fields[each], defaults[each], self.helps) for each in hint._fields]
             else:
-                declared.append(_parameter(name, hint, default, helps))
+                declared.append(_parameter(name, hint, default, self.helps))
         return tuple(declared)
 
     def step(self, arguments: Mapping[str, Any], index: object = "INDEX") -> Step | None:
@@ -195,14 +213,6 @@ def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]
         '''List the labels of a fitted model.'''
     """
     return lambda function: Operation(function, *args, **facts)
-
-
-def _helps(doc: str) -> dict[str, str]:
-    """Return what the section `Args:` of a docstring says of each parameter."""
-    section = doc.partition("\n\nArgs:\n")[2]
-    return {
-        name: " ".join(text.split()) for name, text in re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", section, re.M)
-    }
 
 
 def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:

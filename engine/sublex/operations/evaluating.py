@@ -63,10 +63,7 @@ def _compare_step(context: Context, loaded: Loaded, rankers: Sequence[str]) -> S
     return Step("compare", context.path, *files, r=tuple(rankers)) if files else None
 
 
-@operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code, examples=(
-    "sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10",
-    "sublex eval qrels.txt bm25.run --by-topic --format csv",
-))  # fmt: skip
+@operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
 def measure(
     context: Context,
     qrels: JudgementFile,
@@ -83,6 +80,10 @@ def measure(
 
     Args:
         by_topic: Show the figures of each topic too.
+
+    Examples:
+        sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
+        sublex eval qrels.txt bm25.run --by-topic --format csv
     """
     import sublex
     from sublex.display.evaluation import evaluation_json, evaluation_table
@@ -137,12 +138,8 @@ def _run(context: Context, topics: Topics, pipeline: Pipeline, k: int, **options
 @operation(
     needs=Needs.NOTHING,
     forms=FIGURES,
-    file=File((".html", ".htm"), "Write the report, one HTML page, to this file."),
+    file=File((".html", ".htm")),
     python=compare_code,
-    examples=(
-        "sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html",
-        "sublex compare qrels.txt bm25.run pl2.run",
-    ),
 )
 def compare(
     context: Context,
@@ -175,6 +172,11 @@ def compare(
         alpha: The significance level.
         seed: Seed of random numbers in tests and intervals.
         fresh: Run every ranker again, also if its run is stored.
+        output: Write the report, one HTML page, to this file.
+
+    Examples:
+        sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html
+        sublex compare qrels.txt bm25.run pl2.run
     """
     import sublex
     from sublex.display.comparison import comparison
@@ -240,10 +242,7 @@ def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list
     return systems, notes
 
 
-@operation(faces=("cli",), forms=FIGURES, examples=(
-    'sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"',
-    'sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10',
-))  # fmt: skip
+@operation(faces=("cli",), forms=FIGURES)  # fmt: skip
 def tune(
     context: Context,
     topics: TopicFile,
@@ -273,6 +272,10 @@ def tune(
         steps: Grid: numbers to try of each interval {a..b}.
         samples: Random search: number of settings to try.
         seed: Seed of the folds and of the random search.
+
+    Examples:
+        sublex tune demo topics.trec qrels.txt "BM25(k1={0.4..2}, b={.3,.5})"
+        sublex tune demo topics.trec qrels.txt "PL2 + {0..1}*BM25" -m nDCG@10
     """
     import sublex
     from sublex.display.tuning import tuned

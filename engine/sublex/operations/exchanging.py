@@ -14,15 +14,7 @@ from sublex.operations.parameters import DataFile, Overwrite, Workers
 from sublex.tools.messages import Step, counted
 
 
-@operation(
-    needs=Needs.NEW,
-    faces=("cli",),
-    forms=("table",),
-    examples=(
-        "sublex attach papers whoosh:papers-by-whoosh --trust",
-        "sublex attach papers --refresh --trust",
-    ),
-)
+@operation(needs=Needs.NEW, faces=("cli",), forms=("table",))
 def attach(
     context: Context,
     source: Annotated[str | None, positional("BACKEND:PATH")] = None,
@@ -47,6 +39,10 @@ def attach(
         docno: The field with the ids of documents.
         trust: Allow code that the other index holds to run. Use it only if you trust its author.
         refresh: Read the other index again if it has changed, or say where it is now.
+
+    Examples:
+        sublex attach papers whoosh:papers-by-whoosh --trust
+        sublex attach papers --refresh --trust
     """
     import sublex
 
@@ -69,18 +65,17 @@ def attach(
     return sentence(f"{path} mirrors {numbers} and {counted(statistics.postings, 'posting')}.")
 
 
-@operation(
-    "ciff export",
-    Needs.MODEL,
-    faces=("cli",),
-    examples=("sublex ciff export demo demo.ciff", "sublex ciff export demo demo.ciff.gz"),
-)
+@operation("ciff export", Needs.MODEL, faces=("cli",))
 def export(context: Context, file: DataFile, workers: Workers = None) -> Shown:
     """Write an index as a CIFF file.
 
     FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
     lengths and docnos. Deleted documents are left out, and the others are numbered anew. CIFF carries no texts, no
     written forms of words and no analyzer; the description in the file names the analyzer for people.
+
+    Examples:
+        sublex ciff export demo demo.ciff
+        sublex ciff export demo demo.ciff.gz
     """
     from sublex.other_engines.ciff.write_ciff import write_ciff
     from sublex.tools.arguments import threads
@@ -99,12 +94,7 @@ def export(context: Context, file: DataFile, workers: Workers = None) -> Shown:
     return Shown(lambda: [line(f"File {file}"), *table_lines([*rows, more])], lambda: data, notes=notes)
 
 
-@operation(
-    "ciff import",
-    Needs.NEW,
-    faces=("cli",),
-    examples=("sublex ciff export demo demo.ciff.gz", "sublex ciff import copy demo.ciff.gz --profile anserini"),
-)
+@operation("ciff import", Needs.NEW, faces=("cli",))
 def import_file(
     context: Context,
     file: DataFile,
@@ -122,6 +112,10 @@ def import_file(
     Args:
         analyzer: The analyzer that made the terms of the file, such as 'english(stop=none)'; queries go through it.
         profile: Defaults of the rankers, and of the analyzer: sublex, anserini, terrier or pisa.
+
+    Examples:
+        sublex ciff export demo demo.ciff.gz
+        sublex ciff import copy demo.ciff.gz --profile anserini
     """
     from sublex.building.writer import existing_index
     from sublex.other_engines.ciff.ciff_file import CiffFile

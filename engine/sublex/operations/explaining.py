@@ -19,7 +19,7 @@ def explain_code(given: Mapping[str, Any]) -> str:
     return codes[0] if len(codes) == 1 else f"({', '.join(codes)})"
 
 
-@operation(examples=('sublex explain demo "cranes by the river" birds-05 -r PL2',), python=explain_code)
+@operation(python=explain_code)
 def explain(
     context: Context,
     asked: Asked,
@@ -37,6 +37,9 @@ def explain(
     Args:
         versus: Show what makes the difference to the score of another document.
         why_not: Show why the document is not among the first hits, and what brings it in.
+
+    Examples:
+        sublex explain demo "cranes by the river" birds-05 -r PL2
     """
     from sublex.display.explanation import explanation
     from sublex.pipeline.query_forms import query_notes

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 FIT_MEMORY = "4GB"
 
 
-@operation(
-    examples=('sublex fit demo "lsi(e=50)"', 'sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"'),
-    forms=("table",),
-    python="[index.fit(expression) for expression in {expressions}]",
-)
+@operation(forms=("table",), python="[index.fit(expression) for expression in {expressions}]")
 def fit(
     context: Context,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="fittable")] = (),
@@ -45,6 +41,10 @@ def fit(
         source: Take the models from this index instead of fitting them.
         seed: Seed of random numbers in fitting.
         memory: Memory that fitting may take.
+
+    Examples:
+        sublex fit demo "lsi(e=50)"
+        sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"
     """
     from sublex.index.lookup import existing_path
 
@@ -128,8 +128,7 @@ def card_code(given: Mapping[str, Any]) -> str:
 
 @operation(
     needs=Needs.MODEL,
-    examples=("sublex card demo", 'sublex card demo "lsi(e=20)"'),
-    file=File((".html", ".htm"), "Write the model to this file as an HTML page, if it has one.", metavar="PAGE"),
+    file=File((".html", ".htm"), metavar="PAGE"),
     python=card_code,
 )
 def card(context: Context, expression: Annotated[str | None, positional("EXPR", completes="model")] = None) -> Shown:
@@ -137,6 +136,13 @@ def card(context: Context, expression: Annotated[str | None, positional("EXPR", 
 
     EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models. The last
     column says why a model is outdated: no expression names it any more.
+
+    Args:
+        output: Write the model to this file as an HTML page, if it has one.
+
+    Examples:
+        sublex card demo
+        sublex card demo "lsi(e=20)"
     """
     from sublex.display.card import card as shown
     from sublex.display.card import models
@@ -174,14 +180,14 @@ def _named(index: Index, text: str) -> str:
     return expression
 
 
-@operation(
-    examples=('sublex forget demo "lsi(e=20)"',),
-    python="index.forget(*{expressions})",
-)
+@operation(python="index.forget(*{expressions})")
 def forget(context: Context, expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")]) -> Shown:
     """Remove fitted models from an index, with all that they encoded.
 
     All models are removed in one step, or none if one is needed by a model that stays.
+
+    Examples:
+        sublex forget demo "lsi(e=20)"
     """
     from sublex.representations.stored_models import expressions_of
 
@@ -192,9 +198,7 @@ def forget(context: Context, expressions: Annotated[tuple[str, ...], positional(
     return sentence(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
 
 
-@operation(
-    needs=Needs.MODEL, faces=("cli",), forms=("table",), examples=('sublex encode demo "lsi(e=20)" -o vectors.npz',)
-)
+@operation(needs=Needs.MODEL, faces=("cli",), forms=("table",))
 def encode(
     context: Context,
     expression: Model,
@@ -209,6 +213,9 @@ def encode(
 
     Args:
         output: Write the vectors to this file, in .npz or .parquet.
+
+    Examples:
+        sublex encode demo "lsi(e=20)" -o vectors.npz
     """
     from sublex.representations.export import export
 

@@ -15,15 +15,7 @@ if TYPE_CHECKING:
     from sublex.lint import Finding, LintResult
 
 
-@operation(
-    needs=Needs.ANY_INDEX,
-    faces=("cli",),
-    index_help="Check that docnos are in this index.",
-    examples=(
-        "sublex lint documents.jsonl topics.trec qrels.txt bm25.run",
-        "sublex lint qrels.txt --index demo",
-    ),
-)
+@operation(needs=Needs.ANY_INDEX, faces=("cli",), index_help="Check that docnos are in this index.")
 def lint(
     context: Context,
     files: Annotated[tuple[str, ...], positional("FILE", completes="file")] = (),
@@ -36,6 +28,10 @@ def lint(
 
     Args:
         kinds: Check FILE as a collection, topics, qrels or run, and do not detect its type; may be given several times.
+
+    Examples:
+        sublex lint documents.jsonl topics.trec qrels.txt bm25.run
+        sublex lint qrels.txt --index demo
     """
     from sublex.lint import index_docnos, lint
 

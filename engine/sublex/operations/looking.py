@@ -17,35 +17,37 @@ if TYPE_CHECKING:
     from sublex.language.plugins import Plugin, Registry
 
 
-@operation(shell="overview", python="index.statistics", examples=("sublex info demo", "sublex info demo --terms 20"))
+@operation(shell="overview", python="index.statistics")
 def info(context: Context, terms: Annotated[int, option(least=0)] = 10) -> Shown:
     """Describe an index: counts, analyzer, models, sizes, frequent terms.
 
     Args:
         terms: Number of the most frequent terms to show.
+
+    Examples:
+        sublex info demo
+        sublex info demo --terms 20
     """
     from sublex.display.overview import overview
 
     return overview(context.index, terms)
 
 
-@operation(python="index.document({docno})", examples=("sublex doc demo birds-05",))
+@operation(python="index.document({docno})")
 def doc(context: Context, docno: Docno) -> Shown:
     """Show a stored document.
 
     The index must store texts, which it does unless it was built with another --store.
+
+    Examples:
+        sublex doc demo birds-05
     """
     from sublex.display.document import document
 
     return document(context.index, docno)
 
 
-@operation(
-    forms=("table", "json", "csv"),
-    python="index.terms({pattern})",
-    prints="rows",
-    examples=("sublex terms demo 'crane*'", "sublex terms demo -n 5"),
-)
+@operation(forms=("table", "json", "csv"), python="index.terms({pattern})", prints="rows")
 def terms(
     context: Context,
     pattern: Annotated[str, positional("PATTERN", completes="word")] = "*",
@@ -59,6 +61,10 @@ def terms(
 
     Args:
         number: Maximum number of terms; 0 for all.
+
+    Examples:
+        sublex terms demo 'crane*'
+        sublex terms demo -n 5
     """
     from sublex.display.terms import terms as shown
 
@@ -76,15 +82,7 @@ def term(context: Context, text: Annotated[str, positional("WORD...", completes=
     return shown
 
 
-@operation(
-    needs=Needs.ANY_INDEX,
-    index_help="Use the analyzer of this index.",
-    python="index.analyze({text})",
-    examples=(
-        'sublex analyze "The cranes\' nests" --analyzer "english(stem=porter2)"',
-        'sublex analyze "cranes by the river" --index demo',
-    ),
-)
+@operation(needs=Needs.ANY_INDEX, index_help="Use the analyzer of this index.", python="index.analyze({text})")
 def analyze(
     context: Context,
     text: Annotated[str, positional("TEXT", completes="word")],
@@ -94,6 +92,10 @@ def analyze(
 
     Args:
         analyzer: Use this analyzer, such as 'plain(stem=porter2)' or german.
+
+    Examples:
+        sublex analyze "The cranes' nests" --analyzer "english(stem=porter2)"
+        sublex analyze "cranes by the river" --index demo
     """
     from sublex.display.analysis import analysis
     from sublex.language.parser import parse_call
@@ -109,10 +111,7 @@ def analyze(
     return analysis(text, chosen, registry.print_of("analyzer", chosen, call.name, call.params))
 
 
-@operation(
-    needs=Needs.NOTHING,
-    examples=("sublex components", "sublex components BM25", "sublex components --format json"),
-)
+@operation(needs=Needs.NOTHING)
 def components(
     context: Context, name: Annotated[str | None, positional("NAME", completes="component")] = None
 ) -> Shown:
@@ -120,6 +119,11 @@ def components(
 
     These are the rankers, expanders, representations, filters and normalisers. The list has the parameters of each with
     their defaults and ranges, and the literature. NAME may also be an analyzer or a reader.
+
+    Examples:
+        sublex components
+        sublex components BM25
+        sublex components --format json
     """
     from sublex.display import components as display
 
@@ -127,11 +131,14 @@ def components(
     return display.components(registry) if name is None else display.component(registry, name)
 
 
-@operation(needs=Needs.NOTHING, faces=("cli",), examples=("sublex backends",))
+@operation(needs=Needs.NOTHING, faces=("cli",))
 def backends(context: Context) -> Shown:
     """List the engines whose indexes can be attached.
 
     For an engine of which a part is missing, the list has the command that installs it.
+
+    Examples:
+        sublex backends
     """
     from sublex.other_engines.backends import backends
 
@@ -141,12 +148,15 @@ def backends(context: Context) -> Shown:
     return Shown(lambda: table_lines(cells, head), lambda: [row._asdict() for row in rows])
 
 
-@operation(needs=Needs.NOTHING, faces=("cli",), examples=("sublex plugins",))
+@operation(needs=Needs.NOTHING, faces=("cli",))
 def plugins(context: Context) -> Shown:
     """List the installed plugins and what each registers.
 
     For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
     too. If SUBLEX_PLUGINS is set, as in SUBLEX_PLUGINS=lsi,fisher, only these plugins are loaded besides the built-in ones.
+
+    Examples:
+        sublex plugins
     """
     found = context.registry.plugins
     rows = [
@@ -183,12 +193,16 @@ def _registered(plugin: Plugin) -> str:
     return "; ".join(f"{kind}s {', '.join(names)}" for kind, names in kinds.items()) or ", ".join(plugin.hooks)
 
 
-@operation(needs=Needs.NOTHING, faces=("cli",), examples=("sublex indexes", "sublex indexes --format json"))
+@operation(needs=Needs.NOTHING, faces=("cli",))
 def indexes(context: Context) -> Shown:
     """List the indexes that a bare name finds.
 
     They are in the index home and in the working directory. Each comes with its documents, its size on disk, its
     analyzer, its fitted models and the time of its last change.
+
+    Examples:
+        sublex indexes
+        sublex indexes --format json
     """
     from sublex.index.lookup import index_home, known_indexes
 

@@ -13,23 +13,35 @@ from sublex.operations.parameters import DataFile
 Name = Annotated[str, positional("NAME")]
 
 
-@operation("resource add", faces=("cli",), forms=("table",), examples=("sublex resource add demo glove glove.txt",))
+@operation("resource add", faces=("cli",), forms=("table",))
 def add(context: Context, name: Name, file: DataFile) -> Shown:
-    """Copy FILE into an index under a name that expressions can use."""
+    """Copy FILE into an index under a name that expressions can use.
+
+    Examples:
+        sublex resource add demo glove glove.txt
+    """
     context.index.add_resource(name, Path(file))
     return sentence(f"{context.path} has {file} as {name}")
 
 
-@operation("resource remove", faces=("cli",), forms=("table",), examples=("sublex resource remove demo words",))
+@operation("resource remove", faces=("cli",), forms=("table",))
 def remove(context: Context, name: Name) -> Shown:
-    """Remove a resource from an index, unless a fitted model uses it."""
+    """Remove a resource from an index, unless a fitted model uses it.
+
+    Examples:
+        sublex resource remove demo words
+    """
     context.index.remove_resource(name)
     return sentence(f"{name} is gone from {context.path}")
 
 
-@operation("resource list", faces=("cli",), examples=("sublex resource list demo",))
+@operation("resource list", faces=("cli",))
 def list_resources(context: Context) -> Shown:
-    """List the resources of an index."""
+    """List the resources of an index.
+
+    Examples:
+        sublex resource list demo
+    """
     from sublex.index.schema import as_json
 
     resources = sorted(context.index.resources.items())

@@ -35,11 +35,7 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 @operation(
     faces=("cli",),
     forms=("table",),
-    python=lambda given: f"index.run({given['topics']!r}, {', '.join(map(repr, given['rankers']))})",
-    examples=(
-        'sublex run demo topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs',
-        "sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine",
-    ),
+    python="[index.run({topics}, ranker) for ranker in {rankers}]",
 )
 def run(
     context: Context,
@@ -62,6 +58,10 @@ def run(
     Args:
         output: Write the runs to this folder, or the run of one ranker to a file, such as bm25.run or bm25.run.gz.
         tag: The tag of the run, the last column of its lines.
+
+    Examples:
+        sublex run demo topics.trec -r BM25 -r "BM25 >> RM3 >> BM25" -o runs
+        sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine
     """
     import sublex
     from sublex.pipeline.query_forms import topics_notes
@@ -145,15 +145,7 @@ def _compose(context: Context, rankers: Sequence[str | None], profile: str | Non
     return list(pipelines.values()), failures
 
 
-@operation(
-    needs=Needs.NOTHING,
-    faces=("cli",),
-    forms=("table",),
-    examples=(
-        "sublex fuse bm25.run pl2.run -o both.run",
-        "sublex fuse bm25.run pl2.run --method weighted --weights .7,.3",
-    ),
-)
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def fuse(
     context: Context,
     runs: Runs,
@@ -174,6 +166,10 @@ def fuse(
         weights: For weighted: one number for each run, such as .7,.3.
         normalise: How the scores of each topic are normalised; not for rrf.
         output: Write the fused run to FILE; .gz compresses it.
+
+    Examples:
+        sublex fuse bm25.run pl2.run -o both.run
+        sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
     """
     import sublex
     from sublex.trec.fuse import fuse

@@ -45,17 +45,7 @@ def search_code(given: Mapping[str, Any]) -> str:
     return f"{searched}.without(index.doc({without!r})).first({given['k']})" if without else searched
 
 
-@operation(
-    faces=("cli",),
-    forms=("table", "json", "csv", "trec"),
-    examples=(
-        'sublex search demo "cranes by the river"',
-        'sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"',
-        'sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"',
-    ),
-    python=search_code,
-    prints="hits",
-)
+@operation(faces=("cli",), forms=("table", "json", "csv", "trec"), python=search_code, prints="hits")
 def search(
     context: Context,
     asked: Asked,
@@ -70,6 +60,11 @@ def search(
     Args:
         facets: Count the labels of a fitted model, such as topics, in the first 1,000 documents found, and show N of them.
         of: The fitted model whose labels --facets counts, such as lda(k=20).
+
+    Examples:
+        sublex search demo "cranes by the river"
+        sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
+        sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
     """
     from sublex.display.hits import NO_EXTRAS, corrections, hits, nothing_found, trec_lines
     from sublex.pipeline.query_forms import query_notes

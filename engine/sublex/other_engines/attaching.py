@@ -25,12 +25,12 @@ from sublex.language.profiles import profile as find_profile
 from sublex.tools.messages import Step, counted
 
 Say = Callable[[str], None]
-# Called with the number of terms that were read so far.
+# Called with the number of terms, or of documents, that were read so far.
 Progress = Callable[[int], None]
 
 
 class Given(NamedTuple):
-    """What the user gave to read a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
+    """The user's settings for reading a foreign index: an analyzer, a profile, and the options of the back end, such as its field."""
 
     analyzer: str | None = None
     profile: str | None = None
@@ -68,7 +68,9 @@ def attach_index(
     place = _place(path, source, given, trust, old if refresh else None, registry)
     backend = _backend(place, registry)
     state = _trusted_state(path, place, backend)
-    if old and given == Given() and _mirrors(old, place, state) and not _is_damaged(path, old, say):
+    mirrored = old.attached if old and given == Given() else None
+    is_current = mirrored is not None and (mirrored.backend, mirrored.state) == (place.backend, state)
+    if old and is_current and not _is_damaged(path, old, say):
         keep_place(path, place)
         say(f"{path} is up to date.")
         return
@@ -182,11 +184,6 @@ def _backend(place: Place, registry: plugins.Registry) -> Backend:
     if missing:
         raise InputError(missing)
     return backend
-
-
-def _mirrors(old: Manifest, place: Place, state: str) -> bool:
-    """Return whether an attached index is the mirror of this state of this foreign index."""
-    return old.attached is not None and (old.attached.backend, old.attached.state) == (place.backend, state)
 
 
 def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:

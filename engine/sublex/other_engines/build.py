@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,12 +20,9 @@ from sublex.index.lock import locked
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins
-from sublex.other_engines.attaching import Given, attach_index
+from sublex.other_engines.attaching import Given, Progress, Say, attach_index
 from sublex.readers.batch import Batch
 from sublex.tools.messages import counted
-
-Say = Callable[[str], None]
-Progress = Callable[[int], None]
 
 
 def build_foreign(
@@ -83,15 +80,11 @@ def build_foreign(
         finally:
             work.remove()
     summary.indexed = read_manifest(path).statistics.docs
-    summary.empty = _empty_documents(Snapshot(path, lambda: registry))
+    snapshot = Snapshot(path, lambda: registry)
+    summary.empty = [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
     if left := summary.read - len(summary.duplicate) - summary.indexed:
-        summary.notes[f"{name.capitalize()} left out {counted(left, 'document')} without text"] = 1
+        summary.note(f"{name.capitalize()} left out {counted(left, 'document')} without text")
     return summary
-
-
-def _empty_documents(snapshot: Snapshot) -> list[str]:
-    """Return the docnos of the documents without a term."""
-    return [snapshot.docno(doc) for doc in np.flatnonzero(snapshot.corpus.lengths == 0).tolist()]
 
 
 @contextmanager

@@ -34,6 +34,5 @@ class LivePostings:
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield the docnos and the lengths of the live documents, segment after segment."""
         for segment in self._segments:
-            data, sizes = live_docnos(segment)
-            docnos = Strings(data, np.cumsum(sizes) - sizes, sizes)
+            docnos = Strings.joined(*live_docnos(segment))
             yield DocumentsBatch(docnos, segment.lengths[~segment.dead].astype(np.int64))

@@ -20,6 +20,7 @@ from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder, FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.tools.strings import end_to_end
 from sublex.tools.workers import Workers
 
 # Postings that are turned into document terms in one pass over all posting lists; each takes eight bytes of memory.
@@ -48,10 +49,9 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
     terms = total = tokens = 0
     for batch, cf, encoded in workers.map(encode, batches):
         postings.add(encoded)
-        lexicon.add(batch.terms, batch.terms, batch.df, cf)
+        # A surface that is equal to its term is stored as empty.
+        lexicon.add(end_to_end(batch.terms), end_to_end([b""] * len(batch.terms)), batch.df, cf)
         terms, total, tokens = terms + len(batch.terms), total + len(batch.docs), tokens + int(cf.sum())
-    postings.finish()
-    lexicon.finish()
     return ListTotals(terms, total, tokens)
 
 

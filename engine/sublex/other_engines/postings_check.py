@@ -1,9 +1,9 @@
-"""Check the postings and documents that a `PostingsSource` yields. Whatever is wrong costs one sentence that names the source."""
+"""Check the postings and documents that a `PostingsSource` yields. The message of an error is one sentence that names the source."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,11 @@ from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSour
 from sublex.errors import InputError
 from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, end_to_end
 
 _SPACE = re.compile(r"\s")
-# What a user can do about a source that contradicts itself.
-REMEDY = "the source is damaged, or the program that wrote it has a fault"
+# The end of the messages about a source that contradicts itself.
+CAUSE = "the source is damaged, or the program that wrote it has a fault"
 
 
 class ReceivedPostings:
@@ -59,21 +59,21 @@ class ReceivedPostings:
         df = _whole(batch.df, np.int64, self.name)
         docs, tfs = _whole(batch.docs, np.int32, self.name), _whole(batch.tfs, np.int32, self.name)
         if len(df) != len(terms) or len(docs) != len(tfs) or (df < 0).any() or int(df.sum()) != len(docs):
-            raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {REMEDY}.")
-        terms, df, docs, tfs = self._without_empty(terms, df, docs, tfs)
-        self._check_terms(terms)
-        bad = postings_kernels.check_postings(docs, tfs, df, self.docs, self.uniques, self.sums)
+            raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {CAUSE}.")
+        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs))
+        self._check_terms(checked.terms)
+        lists = checked.docs, checked.tfs, checked.df
+        bad = postings_kernels.check_postings(*lists, self.docs, self.uniques, self.sums)
         if bad >= 0:
-            raise self._bad_posting(terms, df, docs, tfs, bad)
-        return PostingsBatch(terms, df, docs, tfs)
+            raise self._bad_posting(checked, bad)
+        return checked
 
-    def _without_empty(
-        self, terms: list[bytes], df: np.ndarray, docs: np.ndarray, tfs: np.ndarray
-    ) -> tuple[list[bytes], np.ndarray, np.ndarray, np.ndarray]:
+    def _without_empty(self, batch: PostingsBatch) -> PostingsBatch:
         """Leave out the empty term and terms without postings, which an index cannot have."""
+        terms, df, docs, tfs = batch
         keep = np.array([bool(term) for term in terms], np.bool_) & (df > 0)
         if keep.all():
-            return terms, df, docs, tfs
+            return batch
         without_postings = int((df == 0).sum())
         if without_postings:
             self.report.note("A term without postings was left out", without_postings)
@@ -81,15 +81,11 @@ class ReceivedPostings:
             self.report.note("The empty term was left out")
         kept_postings = np.repeat(keep, df)
         kept = [term for term, stays in zip(terms, keep.tolist(), strict=True) if stays]
-        return kept, df[keep], docs[kept_postings], tfs[kept_postings]
+        return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings])
 
-    def _check_terms(self, terms: list[bytes]) -> None:
+    def _check_terms(self, terms: Sequence[bytes]) -> None:
         """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
-        try:
-            b"\n".join(terms).decode()
-        except UnicodeDecodeError:
-            bad = next(term for term in terms if not _is_text(term))
-            raise InputError(f"{self.name} has a term that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
+        _expect_text(terms, f"{self.name} has a term")
         last = self._last
         for term in terms:
             if last is not None and term <= last:
@@ -99,10 +95,9 @@ class ReceivedPostings:
             last = term
         self._last = last
 
-    def _bad_posting(
-        self, terms: list[bytes], df: np.ndarray, docs: np.ndarray, tfs: np.ndarray, bad: int
-    ) -> InputError:
-        """Return the error for a posting that cannot be right."""
+    def _bad_posting(self, batch: PostingsBatch, bad: int) -> InputError:
+        """Return the error for a posting that cannot be right, given its place in the batch."""
+        terms, df, docs, tfs = batch
         term = quoted(terms[int(np.searchsorted(np.cumsum(df), bad, side="right"))])
         if not 0 <= docs[bad] < self.docs:
             what = f"names document {docs[bad]:,}, but the documents have the numbers 0 to {self.docs - 1:,}"
@@ -110,7 +105,7 @@ class ReceivedPostings:
             what = f"has the frequency {tfs[bad]:,} in document {docs[bad]:,}"
         else:
             what = f"names document {docs[bad]:,} after document {docs[bad - 1]:,}"
-        return InputError(f"{self.name}: the posting list of {term} {what}; {REMEDY}.")
+        return InputError(f"{self.name}: the posting list of {term} {what}; {CAUSE}.")
 
 
 class ReceivedDocuments:
@@ -140,22 +135,17 @@ class ReceivedDocuments:
             yield self._docnos_of(batch, first)
         if self.summary.read != docs or sum(map(len, lengths)) != docs:
             count = "more" if self.summary.read > docs else f"{self.summary.read:,}"
-            raise InputError(f"{self.name} claims {docs:,} documents, but describes {count}; {REMEDY}.")
+            raise InputError(f"{self.name} claims {docs:,} documents, but describes {count}; {CAUSE}.")
         self.summary.indexed = docs
         self.lengths = self._checked_lengths(np.concatenate(lengths))
 
     def _docnos_of(self, batch: DocumentsBatch, first: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the docnos of a batch, end to end, and their sizes. `first` is the number of its first document."""
-        docnos = Strings.of(batch.docnos)
-        listed = docnos.tobytes()
-        try:
-            b"\n".join(listed).decode()
-        except UnicodeDecodeError:
-            bad = next(docno for docno in listed if not _is_text(docno))
-            raise InputError(f"{self.name} has a docno that is not UTF-8, {quoted(bad)}; {REMEDY}.") from None
-        data, sizes = np.frombuffer(b"".join(listed), np.uint8), docnos.sizes
+        listed = Strings.of(batch.docnos).tobytes()
+        _expect_text(listed, f"{self.name} has a docno")
+        data, sizes = end_to_end(listed)
         if not sizes.all():
-            raise InputError(f"{self.name}: document {first + int(np.argmin(sizes)):,} has an empty docno; {REMEDY}.")
+            raise InputError(f"{self.name}: document {first + int(np.argmin(sizes)):,} has an empty docno; {CAUSE}.")
         known = self._docnos.size
         numbers = self._docnos.add(data, np.cumsum(sizes) - sizes, sizes)
         repeats = np.flatnonzero(numbers != known + np.arange(len(numbers)))
@@ -172,20 +162,19 @@ class ReceivedDocuments:
         """Return the lengths to store: those of the source, but the sum of frequencies for a document of length 0 with terms."""
         if (lengths < 0).any() or (lengths > MOST_DOCS).any():
             bad = int(np.flatnonzero((lengths < 0) | (lengths > MOST_DOCS))[0])
-            raise InputError(f"{self.name}: document {bad:,} has the length {lengths[bad]:,}; {REMEDY}.")
+            raise InputError(f"{self.name}: document {bad:,} has the length {lengths[bad]:,}; {CAUSE}.")
         unknown = (lengths == 0) & (self.postings.uniques > 0)
         if unknown.any():
             note = "A document has terms but the length 0; the sum of its frequencies was taken"
-            self.summary.add_report(Report(notes={note: int(unknown.sum())}))
+            self.summary.note(note, int(unknown.sum()))
             lengths[unknown] = self.postings.sums[unknown]
         differing = int((lengths != self.postings.sums).sum())
         if differing:
             self.states_lengths = True
-            note = (
+            self.summary.note(
                 f"The lengths of {differing:,} of {len(lengths):,} documents differ from the sums of their frequencies; "
                 "they were kept as the source has them"
             )
-            self.summary.add_report(Report(notes={note: 1}))
         return lengths
 
     def tokens(self, counted: int) -> int:
@@ -194,8 +183,9 @@ class ReceivedDocuments:
         if stated is None or stated == counted:
             return counted
         if not counted <= stated <= MOST:
-            note = f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
-            self.summary.add_report(Report(notes={note: 1}))
+            self.summary.note(
+                f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
+            )
             return counted
         return stated
 
@@ -205,13 +195,15 @@ def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
     given, limits = np.asarray(values), np.iinfo(dtype)
     is_whole = given.dtype.kind in "iu" or not len(given)
     if not is_whole or (len(given) and (int(given.min()) < limits.min or int(given.max()) > limits.max)):
-        raise InputError(f"{name} has numbers that are no whole numbers of {limits.bits} bits; {REMEDY}.")
+        raise InputError(f"{name} has numbers that are no whole numbers of {limits.bits} bits; {CAUSE}.")
     return np.ascontiguousarray(given, dtype)
 
 
-def _is_text(data: bytes) -> bool:
+def _expect_text(strings: Sequence[bytes], holder: str) -> None:
+    """Raise `InputError` unless each string is UTF-8. `holder` begins the message, such as "FILE has a term"."""
     try:
-        data.decode()
+        # A newline ends any character that a string cuts short.
+        b"\n".join(strings).decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        bad = next(string for string in strings if string.decode(errors="ignore").encode() != string)
+        raise InputError(f"{holder} that is not UTF-8, {quoted(bad)}; {CAUSE}.") from None

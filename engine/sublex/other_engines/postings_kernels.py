@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64
+from numba import int64
 
-from sublex.tools.compiled import kernel
-
-# The types of arguments.
-I32 = int32[::1]
-I64 = int64[::1]
+from sublex.tools.compiled import I32, I64, kernel
 
 
 @kernel((I32, I32, I64, int64, I64, I64), before="import")

@@ -41,7 +41,6 @@ from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.representations.resources import Resources
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
@@ -59,7 +58,7 @@ class Composer:
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
         self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
         self.term_table = TermTable(snapshot)
-        self._namer = Namer(self.registry, Resources(snapshot.path, snapshot.manifest))
+        self._namer = Namer(snapshot.path, snapshot.manifest, self.registry)
         self._pipelines: dict[tuple[str, str], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
         self._models: dict[tuple[str, ...], LoadedModel] = {}

@@ -253,9 +253,10 @@ class Index(Contents):
 
     def outdated_models(self) -> dict[str, str]:
         """Return why fitted models are outdated, by their names on disk: no expression names such a model any more."""
-        from sublex.representations.stored_models import namer, outdated_models
+        from sublex.representations.identity import Namer
+        from sublex.representations.stored_models import outdated_models
 
-        return outdated_models(namer(self.path, self.snapshot.manifest, self.registry), self.fitted)
+        return outdated_models(Namer(self.path, self.snapshot.manifest, self.registry), self.fitted)
 
     def representation(self, expression: Expr) -> LoadedRepresentation:
         """Return a fitted representation of this index: its model, the rows of the documents, and their scores."""

@@ -59,11 +59,9 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
     text = _string(text_name, record[text_name]) if text_name is not None else ""
     title = _string(TITLE, record[TITLE]) if TITLE in record else ""
     stored = {name: value for name, value in record.items() if name not in (id_name, text_name, TITLE)}
-    report.count_field("docno", id_name)
-    if text_name is not None:
-        report.count_field("text", text_name)
-    if TITLE in record:
-        report.count_field("title", TITLE)
+    for role, name in (("docno", id_name), ("text", text_name), ("title", TITLE)):
+        if name is not None and name in record:
+            report.count_field(role, name)
     return Document(docno, text, title, stored or NO_FIELDS)
 
 

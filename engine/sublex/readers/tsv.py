@@ -34,33 +34,39 @@ Row = tuple[int, list[str]]
 class Tsv:
     """The reader `tsv`: tab-separated values. `id` and `text` name the columns of the id and of the text."""
 
+    _form = "tsv"
+
     def __init__(self, id: str | None = None, text: str | None = None):
         self.names = FieldNames.of(id, text)
 
     def detect(self, path: str, head: bytes) -> bool:
-        """Return whether the file is a table with tabs, by its name or its content."""
-        return _format(path, head) == "tsv"
+        """Return whether the file is a table of this form, by its name or its content."""
+        return _format(path, head) == self._form
 
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield a document for each row."""
         with source.open() as stream:
-            yield from _documents(_tsv_rows(stream, source.path, report), source.path, report, self.names)
+            yield from _documents(self._rows(stream, source.path, report), source.path, report, self.names)
+
+    def _rows(self, stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
+        """Yield the rows of a tab-separated file; blank lines are skipped."""
+        for number, line in lines.numbered_lines(stream, partial(report.malformed, path)):
+            if values := decode(line, path, report).rstrip("\r\n"):
+                yield number, values.split("\t")
 
 
-class Csv:
+class Csv(Tsv):
     """The reader `csv`: comma-separated values. `id` and `text` name the columns of the id and of the text."""
 
-    def __init__(self, id: str | None = None, text: str | None = None):
-        self.names = FieldNames.of(id, text)
+    _form = "csv"
 
-    def detect(self, path: str, head: bytes) -> bool:
-        """Return whether the file is a table with commas, by its name or its header."""
-        return _format(path, head) == "csv"
-
-    def read(self, source: Source, report: Report) -> Iterator[Document]:
-        """Yield a document for each row."""
-        with source.open() as stream:
-            yield from _documents(_csv_rows(stream, source.path, report), source.path, report, self.names)
+    def _rows(self, stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
+        """Yield the rows of a comma-separated file, and report rows that are not CSV."""
+        for number, values, fault in csv_rows(stream, path, report):
+            if fault:
+                report.malformed(path, number, f"not a CSV record ({fault})")
+            else:
+                yield number, values
 
 
 def _format(path: str, head: bytes) -> str:
@@ -133,22 +139,6 @@ def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Fie
         report.malformed(path, line, str(error))
 
 
-def _tsv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
-    """Yield the rows of a tab-separated file; blank lines are skipped."""
-    for number, line in lines.numbered_lines(stream, partial(report.malformed, path)):
-        if values := decode(line, path, report).rstrip("\r\n"):
-            yield number, values.split("\t")
-
-
-def _csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[Row]:
-    """Yield the rows of a comma-separated file, and report rows that are not CSV."""
-    for number, values, fault in csv_rows(stream, path, report):
-        if fault:
-            report.malformed(path, number, f"not a CSV record ({fault})")
-        else:
-            yield number, values
-
-
 def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int, list[str], str]]:
     """Yield the number of the first line, the cells and the fault of each row that is not blank.
 
@@ -171,7 +161,7 @@ def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int,
 
 
 class _RowLines:
-    """An iterator over the lines of a stream, as text. It raises `csv.Error` when the lines of one row exceed the limit of a record.
+    """An iterator over the lines of a stream, as text. It raises `csv.Error` for a row that is longer than a record may be.
 
     `number` counts the lines. `size` counts the bytes since it was set to 0.
     """

@@ -8,6 +8,8 @@ of each score from signs alone, and goes on with the documents whose rough estim
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import inf, pi, sqrt
 from typing import NamedTuple
 
@@ -30,24 +32,26 @@ MOST_WANTED = 0.25
 Score = Callable[[np.ndarray], np.ndarray]
 
 
-class Sketched(NamedTuple):
+@dataclass(frozen=True)
+class SketchedSegment:
     """A segment with its sketch, if it has one.
 
-    `base` is the number of the segment's first document, and `dead` tells which documents are deleted. `live` tells which documents
-    are not, and have a vector as far as a sketch knows; `docs` lists these.
+    `base` is the number of the segment's first document, and `dead` is the mask of the deleted documents.
     """
 
     base: int
     dead: np.ndarray
     sketch: Sketch | None
-    live: np.ndarray
-    docs: np.ndarray
 
+    @cached_property
+    def live(self) -> np.ndarray:
+        """The mask of the documents that are not deleted, without those whose vector is 0 by the sketch."""
+        return ~self.dead if self.sketch is None else ~self.dead & (self.sketch.scales > 0)
 
-def sketched(base: int, dead: np.ndarray, sketch: Sketch | None) -> Sketched:
-    """Return a segment, given which of its documents are deleted, with its sketch."""
-    live = ~dead if sketch is None else ~dead & (sketch.scales > 0)
-    return Sketched(base, dead, sketch, live, np.flatnonzero(live))
+    @cached_property
+    def docs(self) -> np.ndarray:
+        """The documents of `live`, by their numbers within the segment."""
+        return np.flatnonzero(self.live)
 
 
 class Probe(NamedTuple):
@@ -56,7 +60,7 @@ class Probe(NamedTuple):
     `norm`, `tail` and `slack` bound the errors of estimates, as `sketch_kernels.reaching` says.
     """
 
-    segment: Sketched
+    segment: SketchedSegment
     sketch: Sketch
     entries: np.ndarray
     codes: np.ndarray
@@ -75,7 +79,7 @@ class Look(NamedTuple):
 
 
 def find(
-    segments: Sequence[Sketched], query: np.ndarray, score: Score, depth: int, exact: bool
+    segments: Sequence[SketchedSegment], query: np.ndarray, score: Score, depth: int, exact: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return documents with their scores; among them are the `depth` live ones with the highest scores, and all that tie with the last.
 
@@ -98,7 +102,7 @@ def find(
     return np.concatenate([first, second]), np.concatenate([scores, score(second)])
 
 
-def _probe(segment: Sketched, sketch: Sketch, unit: np.ndarray) -> Probe:
+def _probe(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray) -> Probe:
     """Return a query of norm 1 as the sketch of a segment compares it."""
     entries = projected(unit, sketch.directions)
     levels = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (LARGEST_CODE * len(entries)))

@@ -28,16 +28,14 @@ from sublex.language.expression import Expression
 from sublex.language.parser import parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
-from sublex.representations.inputs import READINGS, Vocabulary, inputs_of, size_of
-from sublex.representations.job import Job, Options, open_job
+from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
+from sublex.representations.job import FittingJob, Options, open_job
 from sublex.representations.model_store import StoreReader, StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
-from sublex.representations.stored_models import MODEL, load_model, namer, not_fitted
+from sublex.representations.stored_models import MODEL, load_model, not_fitted
 from sublex.tools.messages import Message, Step
-
-NO_TOKENS = TokenCounts(0, 0)
 
 
 def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
@@ -67,12 +65,12 @@ def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str]
     for ranker in rankers:
         registry.resolve("ranker", parse_call(ranker))
     is_there = models and Directory(root).has(MANIFEST)
-    names = namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
+    names = Namer(root, read_manifest(root)._replace(fitted=ABSENT) if is_there else None, registry)
     for expression in models:
         resolved = names.resolve(expression)
         model = names.make(resolved)
         names.identity(resolved, model)
-        part = READINGS[model.reads].needs if isinstance(model, Representation) else ""
+        part = READINGS[model.reads].stored_part if isinstance(model, Representation) else ""
         if part and part not in store.split(","):
             raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
@@ -85,7 +83,7 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None) -> N
     with locked(root, "forget"):
         manifest = read_manifest(root)
         fitted = manifest.fitted
-        names = namer(root, manifest, registry)
+        names = Namer(root, manifest, registry)
         dropped = {_fitted_name(root, fitted, expression, names): expression for expression in expressions}
         remaining = {name: entry for name, entry in fitted.items() if name not in dropped}
         for name, expression in dropped.items():
@@ -117,7 +115,7 @@ class Fitting:
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
         self.root, self.options, self.source = root, options, source
-        self.namer = namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
+        self.namer = Namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
         self.manifest = manifest
         self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
         self.changed = False
@@ -127,7 +125,7 @@ class Fitting:
     def _analyzer(self) -> Analyzer:
         return analyzer_of(self.manifest, self.namer.registry)
 
-    def _place(self, model: str) -> Directory:
+    def _folder_of(self, model: str) -> Directory:
         """Return the folder of a model and its rows."""
         return Directory(self.root) / REPRESENTATIONS / model
 
@@ -139,7 +137,11 @@ class Fitting:
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         for dependency in model.depends():
-            self.fit_and_encode(self._resolve_dependency(component, dependency), requested=False)
+            try:
+                resolved = self.namer.resolve(dependency)
+            except UnknownName as error:
+                raise UnknownName(f"{component} depends on {dependency}. {error}") from None
+            self.fit_and_encode(resolved, requested=False)
         self._models[identity.model] = model
         fitted_before = identity.model in self.fitted
         if fitted_before:
@@ -149,28 +151,20 @@ class Fitting:
                     f"{identity.expression} is fitted here already; to take it from {self.source}, forget it first."
                 )
         else:
-            self.fitted[identity.model] = self._fit_or_copy(component, model, identity)
+            index = Snapshot(self.root, lambda: self.namer.registry)
+            if isinstance(model, Representation):
+                # Refuse before the work is done an index that does not store what the model reads.
+                index.need(READINGS[model.reads].stored_part, "documents are encoded by")
+            folder = self._folder_of(identity.model) / MODEL
+            self.fitted[identity.model] = (
+                self._fit(index, component, model, identity, folder)
+                if self.source is None
+                else self._copy(self.source, component, model, identity, folder)
+            )
             self.changed = True
         if isinstance(model, Representation):
             self.encode_missing_rows(model, identity, just_fitted=not fitted_before and self.source is None)
         return identity
-
-    def _resolve_dependency(self, component: Component, dependency: Expression) -> Component:
-        try:
-            return self.namer.resolve(dependency)
-        except UnknownName as error:
-            raise UnknownName(f"{component} depends on {dependency}. {error}") from None
-
-    def _fit_or_copy(self, component: Component, model: Fitted, identity: Identity) -> ModelEntry:
-        """Write the folder of a model, and return the manifest's entry for it."""
-        index = Snapshot(self.root, lambda: self.namer.registry)
-        if isinstance(model, Representation):
-            # Refuse before the work is done an index that does not store what the model reads.
-            index.need(READINGS[model.reads].needs, "documents are encoded by")
-        folder = self._place(identity.model) / MODEL
-        if self.source is not None:
-            return self._copy(self.source, component, model, identity, folder)
-        return self._fit(index, component, model, identity, folder)
 
     def _fit(
         self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Directory
@@ -215,7 +209,7 @@ class Fitting:
         load_model(self.root, entry, identity, model)
         return entry
 
-    def _job(self) -> AbstractContextManager[Job]:
+    def _job(self) -> AbstractContextManager[FittingJob]:
         """Return a job whose `model` finds the models that were fitted or loaded here."""
 
         def model_of(expression: Expression) -> Fitted:
@@ -232,7 +226,7 @@ class Fitting:
         The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
         """
         entry = self.fitted[identity.model]
-        folder = self._place(identity.model) / identity.rows
+        folder = self._folder_of(identity.model) / identity.rows
         covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
         seen = dict(entry.seen)
         missing = [segment for segment in self.manifest.segments if segment.name not in covered]
@@ -243,10 +237,10 @@ class Fitting:
         for described in missing:
             segment = open_segment(self.root, described)
             covered[segment.name], counts = self._encode_segment(model, identity, segment, kind)
-            seen.setdefault(segment.name, SeenEntry(*counts, NO_TOKENS if just_fitted else counts))
+            seen.setdefault(segment.name, SeenEntry(*counts, TokenCounts(0, 0) if just_fitted else counts))
         self.write_missing_sketches(model, identity, covered)
-        self._place(identity.model).sync()
-        self._place(identity.model).parent.sync()
+        self._folder_of(identity.model).sync()
+        self._folder_of(identity.model).parent.sync()
         rows = {**entry.rows, identity.rows: RowsEntry(identity.encoded, covered)}
         self.fitted[identity.model] = entry._replace(rows=rows, seen=seen)
         self.changed = True
@@ -258,11 +252,11 @@ class Fitting:
         for described in self.manifest.segments:
             if not has_sketch(model, described.docs):
                 continue
-            folder = self._place(identity.model) / identity.rows / described.name
+            folder = self._folder_of(identity.model) / identity.rows / described.name
             key = key_of(self.fitted[identity.model].model, covered[described.name].data)
             if read_sketch(folder, key, described.docs) is None:
                 segment = open_segment(self.root, described)
-                inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
+                inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
                 with self._job() as job:
                     write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
 
@@ -273,15 +267,15 @@ class Fitting:
 
         Rows must be of this `kind`; with None, of the kind of the first block.
         """
-        inputs = inputs_of(model, Vocabulary(model.vocabulary), self._analyzer)
-        folder = self._place(identity.model) / identity.rows / segment.name
+        inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
+        folder = self._folder_of(identity.model) / identity.rows / segment.name
         known_tokens = 0
 
         def encode(block: Any) -> tuple[Rows, int]:
             rows = checked_rows(model.encode_documents(block), size_of(block), identity.expression)
             return rows, inputs.count_known(block)
 
-        def encoded_blocks(job: Job) -> Iterator[Rows]:
+        def encoded_blocks(job: FittingJob) -> Iterator[Rows]:
             nonlocal known_tokens, kind
             done = 0
             for rows, tokens in job.map(encode, inputs.blocks(segment)):

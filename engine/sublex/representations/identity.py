@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import xxhash
@@ -15,9 +16,11 @@ import xxhash
 from sublex.contracts.base import Resource
 from sublex.contracts.fitted import Fitted, Representation
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
+from sublex.index.entries import Manifest, ResourceEntry
+from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.parser import parse, parse_call
-from sublex.language.plugins import Component, Registry
+from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
 from sublex.tools.messages import Message, Step
@@ -34,10 +37,19 @@ class Identity(NamedTuple):
 
 
 class Namer:
-    """Resolves components that are fitted, and computes their identities for one index."""
+    """Resolves components that are fitted, and computes their identities for one index.
 
-    def __init__(self, registry: Registry, resources: Resources):
-        self.registry, self.resources = registry, resources
+    `registry` has the plugins; without it they are loaded. `manifest` and `other_resources` are those of `Resources`.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        manifest: Manifest | None,
+        registry: Registry | None = None,
+        other_resources: Mapping[str, ResourceEntry] = ABSENT,
+    ):
+        self.registry, self.resources = registry or load(), Resources(root, manifest, other_resources)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError when it is not a single component."""
@@ -53,8 +65,9 @@ class Namer:
             return self.registry.resolve("representation", call)
 
     def look_for(self, expression: Expression) -> None:
-        """Raise IndexProblem if the expression uses a name that no working plugin provides, but with which a model of
-        this index was fitted. The message then names the plugin as the cause.
+        """Raise IndexProblem if a model of this index was fitted by a plugin of the expression that no longer works.
+
+        The message names the plugin as the cause.
         """
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
@@ -76,11 +89,13 @@ class Namer:
             raise PluginError(f"{component} says that it depends on itself.")
         known = {} if known is None else known
         models = [self.model_of(dependency, known) for dependency in depends]
-        params = component.registration.params
-        stages = {stage: [param for param in params if param.stage == stage] for stage in ("fit", "encode")}
         values = {
-            stage: {p.name: self._printed(p.type, component.values[p.name], depends, known) for p in params}
-            for stage, params in stages.items()
+            stage: {
+                p.name: self._printed(p.type, component.values[p.name], depends, known)
+                for p in component.registration.params
+                if p.stage == stage
+            }
+            for stage in ("fit", "encode")
         }
         name = component.registration.name
         fitted = _hash([component.registration.plugin, name, model.version, values["fit"], models])

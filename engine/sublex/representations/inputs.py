@@ -20,6 +20,7 @@ from sublex.errors import PluginError
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.words import texts_of
+from sublex.tools.strings import end_to_end
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -30,7 +31,7 @@ DOCUMENTS_PER_BLOCK = 4096
 SEQUENCES_PER_BLOCK = 256
 
 
-class Vocabulary:
+class ModelVocabulary:
     """The terms that a model knows, numbered in its own order."""
 
     def __init__(self, terms: Sequence[str]):
@@ -78,13 +79,13 @@ def _sparse_rows(sizes: np.ndarray, columns: np.ndarray, values: np.ndarray, wid
     return csr_array((values, columns, starts_of(sizes)), shape=(len(sizes), width))
 
 
-class Terms:
+class TermInputs:
     """Inputs of a representation that reads terms: sparse rows over its vocabulary, of counts for documents and of weights for queries."""
 
     # The part that an index must store.
-    needs = "terms"
+    stored_part = "terms"
 
-    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+    def __init__(self, vocabulary: ModelVocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def blocks(self, segment: Segment) -> Iterator[csr_array]:
@@ -116,14 +117,34 @@ class Terms:
         return int(block.sum())
 
 
-class Sequences:
-    """Inputs of a representation that reads sequences: for each text the list of its words, for a query those that the user wrote."""
+class WrittenInputs:
+    """Inputs of a representation that reads texts as they are written, and a query without the terms that expanders added."""
 
     # The part that an index must store.
-    needs = "text"
+    stored_part = "text"
 
-    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
+    def __init__(self, vocabulary: ModelVocabulary, analyzer: Analyzer):
         self.vocabulary, self._analyzer = vocabulary, analyzer
+
+    def of_texts(self, texts: Sequence[str]) -> Any:
+        """Return the words of texts without titles."""
+        raise NotImplementedError
+
+    def query(self, query: Query) -> Any:
+        """Return the words of a query as the user wrote it."""
+        return self.of_texts([query.text])
+
+    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: the text that the user wrote."""
+        return {"read as written": query.text}
+
+    def is_known(self, term: str) -> bool:
+        """Return whether the model knows a term; a model without a vocabulary counts as knowing all. The empty term is unknown."""
+        return term != "" and (not self.vocabulary.numbers or term in self.vocabulary.numbers)
+
+
+class SequenceInputs(WrittenInputs):
+    """Inputs of a representation that reads sequences: for each text the list of its words."""
 
     def blocks(self, segment: Segment) -> Iterator[list[list[Token]]]:
         """Yield all documents of a segment, deleted ones included, a block at a time."""
@@ -136,31 +157,16 @@ class Sequences:
         """Return the words of texts, in order."""
         return sequences(self._analyzer, texts)
 
-    def query(self, query: Query) -> list[list[Token]]:
-        """Return the words of a query as the user wrote it, without the terms that expanders added."""
-        return self.of_texts([query.text])
-
-    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: the text that the user wrote."""
-        return {"read as written": query.text}
-
     def count_known(self, block: list[list[Token]]) -> int:
-        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
-        numbers = self.vocabulary.numbers
-        return sum(1 for words in block for word in words if word.term and (not numbers or word.term in numbers))
+        """Return the number of tokens in a block that the model knows."""
+        return sum(self.is_known(word.term) for words in block for word in words)
 
 
-class Words:
+class WordInputs(WrittenInputs):
     """Inputs of a representation that reads words: the words of texts as arrays, with the kinds of break before each.
 
-    Texts are cut as `sublex.index.words` cuts them for a fit. A query has the words that the user wrote.
+    Texts are cut as `sublex.index.words` cuts them for a fit.
     """
-
-    # The part that an index must store.
-    needs = "text"
-
-    def __init__(self, vocabulary: Vocabulary, analyzer: Analyzer):
-        self.vocabulary, self._analyzer = vocabulary, analyzer
 
     def blocks(self, segment: Segment) -> Iterator[TextWords]:
         """Yield all documents of a segment, deleted ones included, a block at a time."""
@@ -179,25 +185,14 @@ class Words:
 
     def of_documents(self, documents: Sequence[Document]) -> TextWords:
         """Return the words of documents."""
-        parts = [document.contents.encode("utf-8", "replace") for document in documents]
+        text, sizes = end_to_end([document.contents.encode("utf-8", "replace") for document in documents])
         titles = [len(document.title.encode("utf-8", "replace")) for document in documents]
-        ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-        cut = cut_text(np.frombuffer(b"".join(parts), np.uint8), ends, np.array(titles, np.int64))
+        cut = cut_text(text, np.cumsum(sizes), np.array(titles, np.int64))
         return _text_words(WordTable(self._analyzer), cut)
 
-    def query(self, query: Query) -> TextWords:
-        """Return the words of a query as the user wrote it, without the terms that expanders added."""
-        return self.of_texts([query.text])
-
-    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: the text that the user wrote."""
-        return {"read as written": query.text}
-
     def count_known(self, block: TextWords) -> int:
-        """Return the number of tokens in a block that the model knows; a model without a vocabulary counts as knowing all."""
-        numbers = self.vocabulary.numbers
-        known = [term != "" and (not numbers or term in numbers) for term in block.terms]
-        return int(np.array(known, bool)[block.words].sum())
+        """Return the number of tokens in a block that the model knows."""
+        return int(np.array([self.is_known(term) for term in block.terms], bool)[block.words].sum())
 
 
 def _text_words(table: WordTable, cut: CutText) -> TextWords:
@@ -213,16 +208,12 @@ def _compact(texts: TextWords) -> TextWords:
     return TextWords(surfaces, terms, words.astype(np.int32), texts.breaks, texts.ends)
 
 
-Inputs = Terms | Sequences | Words
+Inputs = TermInputs | SequenceInputs | WordInputs
 # The readers by the value of `Representation.reads`.
-READINGS: dict[str, type[Terms] | type[Sequences] | type[Words]] = {
-    "terms": Terms,
-    "sequence": Sequences,
-    "words": Words,
-}
+READINGS: dict[str, type[Inputs]] = {"terms": TermInputs, "sequence": SequenceInputs, "words": WordInputs}
 
 
-def inputs_of(model: Representation, vocabulary: Vocabulary, analyzer: Analyzer) -> Inputs:
+def inputs_of(model: Representation, vocabulary: ModelVocabulary, analyzer: Analyzer) -> Inputs:
     """Return the reader for a representation; `analyzer` is the index's."""
     return READINGS[model.reads](vocabulary, analyzer)
 

@@ -33,7 +33,7 @@ class Options(NamedTuple):
     registry: Registry | None = None
 
 
-class Job:
+class FittingJob:
     """The `sublex.contracts.fitted.Job` of one model. `stopped` is the exception by which the progress callback stopped the work."""
 
     def __init__(
@@ -62,14 +62,12 @@ class Job:
 
 
 @contextmanager
-def open_job(options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]) -> Iterator[Job]:
+def open_job(
+    options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]
+) -> Iterator[FittingJob]:
     """Yield a job; its threads end and its scratch folder is deleted when the block is left."""
-    with (
-        tempfile.TemporaryDirectory(prefix="sublex-") as scratch,
-        Workers(options.workers) as pool,
-        one_thread(),
-    ):
-        job = Job(options, pool, Path(scratch), model, resource)
+    with tempfile.TemporaryDirectory(prefix="sublex-") as scratch, Workers(options.workers) as pool, one_thread():
+        job = FittingJob(options, pool, Path(scratch), model, resource)
         try:
             yield job
         except PluginError:

@@ -21,9 +21,9 @@ from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.language.plugins import Component
-from sublex.representations.finding import Sketched, find, sketched
+from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.identity import Namer
-from sublex.representations.inputs import Vocabulary, inputs_of, size_of
+from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
 from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
@@ -51,7 +51,7 @@ class LoadedModel:
         load_model(snapshot.path, self._entry, self._identity, self.model)
         self.fingerprint = self._entry.model.checksum
         self.uncovered = 0
-        self.view = View(snapshot, snapshot.segments, Vocabulary(()), ())
+        self.view = View(snapshot, snapshot.segments, ModelVocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
         """Return a description of the model: how it was fitted, and what the plugin's `describe` adds."""
@@ -96,12 +96,7 @@ class LoadedRepresentation(LoadedModel):
     """
 
     def __init__(
-        self,
-        snapshot: Snapshot,
-        component: Component,
-        namer: Namer,
-        views: dict[str, View],
-        allow_uncovered: bool = False,
+        self, snapshot: Snapshot, component: Component, namer: Namer, views: dict[str, View], allow_uncovered: bool
     ):
         super().__init__(snapshot, component, namer)
         identity = self._identity
@@ -138,7 +133,7 @@ class LoadedRepresentation(LoadedModel):
         return View(
             self.snapshot,
             segments,
-            Vocabulary(self.model.vocabulary),
+            ModelVocabulary(self.model.vocabulary),
             [parts[s.name] if s.name in parts else zero_rows(like, s.docs) for s in segments],
         )
 
@@ -216,33 +211,30 @@ class LoadedRepresentation(LoadedModel):
         return bool(self.model.find == "approximate")
 
     @cached_property
-    def _sketched(self) -> list[Sketched]:
+    def _sketched(self) -> list[SketchedSegment]:
         """The segments with their sketches. With `find=approximate`, sketches that are missing are made now."""
         if not self.model.cosines:
             if not self._approximate:
                 return []
             raise InputError(f"{self.name} finds documents by scoring them all; leave out find=approximate.")
-        found = self.view.once("sketches", lambda: list(map(self._read_sketch, self.view.segments)))
+        segments = self.view.segments
+        found = self.view.once("sketches", lambda: [self._sketch(segment) for segment in segments])
         if self._approximate:
-            found = self.view.once("all sketches", lambda: list(map(self._made_sketch, self.view.segments, found)))
+            read = list(zip(segments, found, strict=True))
+            found = self.view.once("all sketches", lambda: [known or self._sketch(s, make=True) for s, known in read])
         return [
-            sketched(base, segment.dead, sketch)
-            for base, segment, sketch in zip(self.view.bases.tolist(), self.view.segments, found, strict=False)
+            SketchedSegment(base, segment.dead, sketch)
+            for base, segment, sketch in zip(self.view.bases.tolist(), segments, found, strict=False)
         ]
 
-    def _read_sketch(self, segment: Segment) -> Sketch | None:
+    def _sketch(self, segment: Segment, make: bool = False) -> Sketch | None:
+        """Read or make the sketch of a segment; return None if the segment has none."""
         if segment.name not in self._rows or not has_sketch(self.model, segment.docs):
             return None
-        return read_sketch(self._folder / segment.name, self._sketch_key(segment), segment.docs)
-
-    def _made_sketch(self, segment: Segment, sketch: Sketch | None) -> Sketch | None:
-        if sketch is not None or segment.name not in self._rows or not has_sketch(self.model, segment.docs):
-            return sketch
-        source = Source(self.model, self.inputs, segment, self.name)
-        return write_sketch(self._folder / segment.name, self._sketch_key(segment), source)
-
-    def _sketch_key(self, segment: Segment) -> np.ndarray:
-        return key_of(self._entry.model, self._rows[segment.name].data)
+        folder, key = self._folder / segment.name, key_of(self._entry.model, self._rows[segment.name].data)
+        if make:
+            return write_sketch(folder, key, Source(self.model, self.inputs, segment, self.name))
+        return read_sketch(folder, key, segment.docs)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.

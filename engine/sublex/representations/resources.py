@@ -16,12 +16,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.directory import Directory, is_plain
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
 from sublex.index.lock import locked
-from sublex.index.manifest import (
-    RESOURCES,
-    commit,
-    read_manifest,
-    remove_leftovers,
-)
+from sublex.index.manifest import RESOURCES, commit, read_manifest, remove_leftovers
 from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of
@@ -51,7 +46,11 @@ class Resources:
             entry = self.entries[name]
             folder = Directory(self.root) / RESOURCES / name
             path = folder.path / entry.file
-            if not _is_whole(folder, entry):
+            try:
+                is_whole = folder.hash(entry.file) == (entry.bytes, entry.hash)
+            except (OSError, IndexCorrupt):
+                is_whole = False
+            if not is_whole:
                 raise IndexCorrupt(
                     f"{path} is missing or damaged; add the same file again: {Step('resource add', self.root, name)} FILE"
                 )
@@ -130,14 +129,6 @@ def remove(root: Path, name: str) -> None:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         remaining = {other: entry for other, entry in entries.items() if other != name}
         commit(root, manifest.next(resources=remaining))
-
-
-def _is_whole(folder: Directory, entry: ResourceEntry) -> bool:
-    """Return whether the file of a resource is there as it was registered."""
-    try:
-        return folder.hash(entry.file) == (entry.bytes, entry.hash)
-    except (OSError, IndexCorrupt):
-        return False
 
 
 @lru_cache(maxsize=64)

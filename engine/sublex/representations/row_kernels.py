@@ -4,17 +4,11 @@ Callers check the arguments. The sums are kept in four parts, which a processor 
 """
 
 import numpy as np
-from numba import float32, float64, int32, int64, uint32, uint64
+from numba import float32
 
-from sublex.tools.compiled import kernel
+from sublex.tools.compiled import F32, F64, I32, I64, U32, U64, kernel
 
-# The types of arguments.
-U32 = uint32[::1]
-U64 = uint64[::1]
-I64 = int64[::1]
-F64 = float64[::1]
-I32 = int32[::1]
-F32 = float32[::1]
+# Another type of arguments.
 MATRIX = float32[:, ::1]
 
 

@@ -46,7 +46,7 @@ def read_rows(directory: Directory, entry: FolderEntry, docs: int) -> Rows:
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:
-    """Return what a plugin returned as the rows of `docs` documents; raise `PluginError`, naming the plugin, if it is not that.
+    """Return the rows of `docs` documents as a plugin returned them. Raise `PluginError`, which names the plugin, for anything else.
 
     Sparse rows come back in compressed form.
     """

@@ -135,7 +135,7 @@ def _merge_rows(
 
 
 def _sketch_merged(fitting: Fitting) -> None:
-    """Make the sketches of merged segments. A model that cannot make one finds documents without it, so its error is no news."""
+    """Make the sketches of merged segments. The error of a model that cannot make one is ignored: it finds documents without it."""
     covering = {segment.name for segment in fitting.manifest.segments}
     if fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS:
         return

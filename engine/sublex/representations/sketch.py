@@ -24,7 +24,7 @@ MOST_ENTRIES = 256
 LARGEST_CODE = 127
 # The number of directions in which a sketch keeps the sign of a vector, and the seed that chooses them.
 SIGNS, SEED = 256, 0
-# About so many documents are the sample that chooses the projection.
+# The approximate number of documents in the sample that chooses the projection.
 SAMPLE = 20_000
 # A vector shorter than this share of the longest may be what rounding left of larger vectors, and one shorter than any normal float32 has
 # no exact norm in float32: their errors have no bound.

@@ -1,20 +1,16 @@
 """Kernels that estimate cosines by sketches. Callers check the arguments."""
 
 import numpy as np
-from numba import boolean, float32, float64, int8, int16, int64, uint64
+from numba import float64, int8, int64, uint64
 
 from sublex.tools.bit_kernels import ones
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import F32, FLAGS, I16, I64, inner, kernel
 
-I64 = int64[::1]
-F32 = float32[::1]
-I16 = int16[::1]
-FLAGS = boolean[::1]
 CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
-# Estimates of cosines, from -2 to 2, are counted in so many buckets.
+# The number of buckets in which estimates of cosines, from -2 to 2, are counted.
 BUCKETS = 1 << 14
-# One in so many of the estimates by signs is counted. Counting all of them would take longer.
+# Every estimate by signs with a number divisible by `STEP` is counted. Counting all of them would take longer.
 STEP = 8
 
 

@@ -8,48 +8,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sublex.contracts.fitted import Fitted
 from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
-from sublex.index.entries import Manifest, ModelEntry, ResourceEntry, SeenEntry, TokenCounts
+from sublex.index.entries import ModelEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
-from sublex.index.schema import ABSENT
-from sublex.language import plugins
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.model_store import StoreReader
-from sublex.representations.resources import Resources
 from sublex.tools.messages import Message, Step
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
 MODEL = "model"
 # Fitted models listed in a message before "and N more".
 LISTED_MODELS = 8
-Model = TypeVar("Model", bound=Fitted)
 
 
-def namer(
-    root: Path,
-    manifest: Manifest | None,
-    registry: plugins.Registry | None = None,
-    other_resources: Mapping[str, ResourceEntry] = ABSENT,
-) -> Namer:
-    """Return a `Namer` for the models of an index.
-
-    `registry` has the plugins; without it they are loaded. `other_resources` are those of an index that models are copied from.
-    """
-    return Namer(registry or plugins.load(), Resources(root, manifest, other_resources))
-
-
-def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Model) -> Model:
-    """Load the files of a fitted model into `model`, an unfitted instance, and return it.
+def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fitted) -> None:
+    """Load the files of a fitted model into `model`, an unfitted instance.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
     with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
         model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model))
-    return model
 
 
 @contextmanager

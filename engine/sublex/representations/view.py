@@ -20,7 +20,7 @@ from sublex.errors import PluginError
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, Vocabulary, Words, recoded
+from sublex.representations.inputs import DOCUMENTS_PER_BLOCK, ModelVocabulary, WordInputs, recoded
 from sublex.representations.rows import stacked
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ class Forward(NamedTuple):
 class View:
     """The segments of one generation of an index, with the rows of each. Later commits do not change it."""
 
-    def __init__(self, index: Snapshot, segments: Sequence[Segment], vocabulary: Vocabulary, parts: Sequence[Rows]):
+    def __init__(
+        self, index: Snapshot, segments: Sequence[Segment], vocabulary: ModelVocabulary, parts: Sequence[Rows]
+    ):
         self.index, self.segments, self.vocabulary, self._parts = index, segments, vocabulary, parts
         self.bases = starts_of(np.array([segment.docs for segment in segments], np.int64))
         self._decoded: dict[int, Forward] = {}
@@ -69,29 +71,18 @@ class View:
             return parts[0] if docs is None else parts[0][docs]
         if docs is None:
             return stacked(parts)
-        places, rows = [], []
-        for number, chosen, local in self._by_segment(docs):
-            rows.append(parts[number][local])
-            places.append(chosen)
-        if not rows:
-            return parts[0][:0]
-        return stacked(rows)[np.argsort(np.concatenate(places), kind="stable")]
+        found = [(chosen, parts[number][local]) for number, chosen, local in self._by_segment(docs)]
+        return _joined(found) if found else parts[0][:0]
 
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
         """Return `function(rows)` for the rows of documents. The function gets the rows of one segment at a time, without `docs` mapped."""
         if docs is None:
-            parts = [np.asarray(function(part)) for part in self._parts]
-            return parts[0] if len(parts) == 1 else np.concatenate(parts)
-        results = np.asarray(function(self._parts[0][:0]))
-        if len(docs):
-            found = [
-                (chosen, np.asarray(function(self._parts[number][local])))
-                for number, chosen, local in self._by_segment(docs)
-            ]
-            results = np.empty((len(docs), *found[0][1].shape[1:]), found[0][1].dtype)
-            for chosen, values in found:
-                results[chosen] = values
-        return results
+            return np.asarray(stacked([np.asarray(function(part)) for part in self._parts]))
+        found = [
+            (chosen, np.asarray(function(self._parts[number][local])))
+            for number, chosen, local in self._by_segment(docs)
+        ]
+        return np.asarray(_joined(found) if found else function(self._parts[0][:0]))
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
         """Return what `compute()` returned when it was first called under this name."""
@@ -102,11 +93,11 @@ class View:
 
     def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the number of terms of each document, float64."""
-        lengths = self.once("lengths of documents", self._lengths)
+        lengths = self.once(
+            "lengths of documents",
+            lambda: np.concatenate([segment.lengths for segment in self.segments]).astype(np.float64),
+        )
         return lengths if docs is None else lengths[docs]
-
-    def _lengths(self) -> np.ndarray:
-        return np.concatenate([segment.lengths for segment in self.segments]).astype(np.float64)
 
     def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
         """Return how often a term of the vocabulary, given by its number, occurs in each document, float64; read from posting lists."""
@@ -194,17 +185,15 @@ class View:
 
     def terms(self, docs: np.ndarray) -> csr_array:
         """Return the term counts of documents as sparse rows over the model's vocabulary."""
-        from scipy.sparse import csr_array, vstack
+        from scipy.sparse import csr_array
 
         self.index.need("terms", "are explained by")
-        places, rows = [], []
-        for number, chosen, local in self._by_segment(docs):
-            document_terms = self.segments[number].terms_of(local)
-            rows.append(recoded(*document_terms, self._numbers[number], len(self.vocabulary)))
-            places.append(chosen)
-        if not rows:
-            return csr_array((0, len(self.vocabulary)))
-        return csr_array(vstack(rows))[np.argsort(np.concatenate(places), kind="stable")]
+        width = len(self.vocabulary)
+        found = [
+            (chosen, recoded(*self.segments[number].terms_of(local), self._numbers[number], width))
+            for number, chosen, local in self._by_segment(docs)
+        ]
+        return _joined(found) if found else csr_array((0, width))
 
     def sequence(self, doc: int) -> list[Token]:
         """Return a document's words in order, stop words included."""
@@ -212,7 +201,7 @@ class View:
 
     def words(self, doc: int) -> TextWords:
         """Return a document's words as arrays: a block of one text."""
-        return Words(self.vocabulary, self.index.analyzer).of_documents([self.index.stored(doc)])
+        return WordInputs(self.vocabulary, self.index.analyzer).of_documents([self.index.stored(doc)])
 
     def surface(self, term: str) -> str:
         """Return the most frequent raw form of a term."""
@@ -258,6 +247,12 @@ class View:
         for number in np.unique(numbers).tolist():
             chosen = np.flatnonzero(numbers == number)
             yield number, chosen, (docs[chosen] - self.bases[number]).astype(np.int64)
+
+
+def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
+    """Return rows as one block; each part comes with the places of its rows in that block."""
+    places, parts = zip(*found, strict=True)
+    return stacked(parts)[np.argsort(np.concatenate(places), kind="stable")]
 
 
 def _forward(starts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> Forward:

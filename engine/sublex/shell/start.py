@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from sublex.shell.session import Session
 
 
-@operation(
-    needs=Needs.PATH,
-    faces=("cli",),
-    forms=("table",),
-    examples=(
-        "sublex shell demo",
-        "sublex shell demo -c 'cranes by the river' -c ':explain 1'",
-        "sublex shell demo --format trec -c 'cranes by the river'",
-    ),
-)
+@operation(needs=Needs.PATH, faces=("cli",), forms=("table",))
 def shell(
     context: Context,
     ranker: Ranker = None,
@@ -50,6 +41,11 @@ def shell(
         replay: Run the lines of this file first.
         plain: Print no colours, bars and toolbar, and complete nothing.
         format: How results are printed.
+
+    Examples:
+        sublex shell demo
+        sublex shell demo -c 'cranes by the river' -c ':explain 1'
+        sublex shell demo --format trec -c 'cranes by the river'
     """
     from sublex.shell.settings import read_settings
 

@@ -147,10 +147,11 @@ def compile_all(jobs: Iterable[Job], processes: int, advance: Callable[[], None]
 
 
 def _start() -> subprocess.Popen[str]:
-    """Start a process that compiles the jobs it is told."""
+    """Start a process that compiles the jobs it is told. It has this process's search path for modules."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=_environment(),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment,
     )  # fmt: skip
 
 
@@ -166,11 +167,6 @@ def _feed(process: subprocess.Popen[str], waiting: deque[Job], advance: Callable
                 if not process.stdout.readline():
                     return
                 advance()
-
-
-def _environment() -> dict[str, str]:
-    """Return this process's environment, with its search path for modules."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
 
 
 def serve() -> None:

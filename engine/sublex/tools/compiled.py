@@ -30,13 +30,21 @@ from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 from numba.core.typing.typeof import Purpose, typeof
 from numba.np import numpy_support
 
-# Numba's types know neither these options nor this attribute.
+# `Any` hides from the type checker that Numba's type hints lack the options used below, and the attribute `CACHE_DIR`.
 numba_jit: Any = njit
 numba_config: Any = config
 Function = Callable[..., Any]
+# The types of arrays that kernels take: one-dimensional and contiguous. Arrays from files, whose names begin with STORED, are read-only.
+FLAGS = types.boolean[::1]
+I16, I32, I64 = types.int16[::1], types.int32[::1], types.int64[::1]
+U8, U32, U64 = types.uint8[::1], types.uint32[::1], types.uint64[::1]
+F32, F64 = types.float32[::1], types.float64[::1]
+STORED_U8, STORED_I32, STORED_U32 = (
+    types.Array(kind, 1, "C", readonly=True) for kind in (types.uint8, types.int32, types.uint32)
+)
 # The types of a kernel's arguments, in their order.
 Signature = tuple[Any, ...]
-# The types of constants that describe themselves.
+# The types of constants whose `repr` is the same in all processes.
 PLAIN = frozenset((int, float, str, bytes, bool, type(None)))
 # The beginning of the names of folders for machine code that last as long as a process.
 TEMPORARY = "sublex-kernels-"
@@ -201,7 +209,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _described(value: Any) -> Any:
-    """Return a value that describes another one by its content, with the same `repr` in all processes."""
+    """Return a description of a value's content that has the same `repr` in all processes."""
     kind = type(value)
     if kind in PLAIN:
         return value

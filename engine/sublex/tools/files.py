@@ -5,6 +5,7 @@ A reader sees either the old file or the new one, never a part of the new one.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import resource
 from collections.abc import Iterator
@@ -13,9 +14,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 import xxhash
-
-# Bytes read per call when a whole file is hashed.
-READ_BYTES = 1 << 16
 
 
 @contextmanager
@@ -64,10 +62,7 @@ def hash_of(path: Path) -> str:
 
 def hash_of_stream(file: BinaryIO) -> str:
     """Return the 128-bit xxh3 hash of the rest of an open file, in hexadecimal."""
-    hasher = xxhash.xxh3_128()
-    while chunk := file.read(READ_BYTES):
-        hasher.update(chunk)
-    return hasher.hexdigest()
+    return hashlib.file_digest(file, xxhash.xxh3_128).hexdigest()  # type: ignore[arg-type]
 
 
 def allow_many_files() -> None:

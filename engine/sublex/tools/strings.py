@@ -2,7 +2,7 @@
 
 Sublex has three containers of byte strings. `Strings` is an immutable sequence in memory, passed between functions.
 `analysis.interner.Interner` is a growing table that numbers the strings put into it, and hands them out as `Strings`.
-`index.arena.Arena` reads strings from the files of an index when they are asked for.
+`index.components.strings.StringsReader` reads strings from the files of an index when they are asked for.
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ class Strings(Sequence[str]):
         """Return the strings as Strings; an argument that is Strings already is returned as it is."""
         if isinstance(strings, Strings):
             return strings
-        encoded = [string.encode(errors="surrogatepass") for string in strings]
-        sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), np.cumsum(sizes) - sizes, sizes)
+        return cls.joined(*end_to_end([string.encode(errors="surrogatepass") for string in strings]))
+
+    @classmethod
+    def joined(cls, data: np.ndarray, sizes: np.ndarray) -> Strings:
+        """Return the strings that lie end to end in `data` and have these sizes."""
+        return cls(data, np.cumsum(sizes) - sizes, sizes)
 
     def take(self, places: np.ndarray) -> Strings:
         """Return the strings at these places, in their order; the bytes are shared, not copied."""
@@ -66,6 +69,11 @@ class Strings(Sequence[str]):
         """Return the places of the strings in ascending order of their bytes, like `argsort`."""
         data = self.tobytes()
         return np.fromiter(sorted(range(len(data)), key=data.__getitem__), np.int64, len(data))
+
+
+def end_to_end(strings: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of strings, end to end, and the size of each."""
+    return np.frombuffer(b"".join(strings), np.uint8), np.fromiter(map(len, strings), np.int64, len(strings))
 
 
 def read_only(values: np.ndarray) -> np.ndarray:

@@ -20,8 +20,8 @@ from sublex.tools.strings import Strings
 class Columns(Mapping[str, dict[str, Any]]):
     """Documents and numbers of topics, as columns.
 
-    Topic `qids[k]` has the rows from `offsets[k]` to `offsets[k + 1]`. A row's document is an entry of `docs`, a place in
-    `docnos`. Subclasses give the column of numbers a public name.
+    A row is one judgement or one hit. Topic `qids[k]` has the rows from `offsets[k]` to `offsets[k + 1]`. A row's document
+    is an entry of `docs`, a place in `docnos`. Subclasses give the column of numbers a public name.
     """
 
     def __init__(
@@ -43,6 +43,10 @@ class Columns(Mapping[str, dict[str, Any]]):
         """Return a topic's documents, as positions in `docnos`, and their numbers."""
         rows = self.slice(qid)
         return self.docs[rows], self._values[rows]
+
+    def topic_of_rows(self) -> np.ndarray:
+        """Return for each row the position of its topic in `qids`."""
+        return np.repeat(np.arange(len(self.qids)), np.diff(self.offsets))
 
     def __getitem__(self, qid: str) -> dict[str, Any]:
         if qid not in self:
@@ -69,8 +73,7 @@ class Columns(Mapping[str, dict[str, Any]]):
     def _by_row(self) -> dict[str, Any]:
         """Return the topic id and the docno of each row, as lists."""
         names = self.docnos.tolist()
-        sizes = np.diff(self.offsets).tolist()
-        qids = [qid for qid, size in zip(self.qids, sizes, strict=True) for _ in range(size)]
+        qids = [self.qids[topic] for topic in self.topic_of_rows().tolist()]
         return {"qid": qids, "docno": [names[doc] for doc in self.docs.tolist()]}
 
 

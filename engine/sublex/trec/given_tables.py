@@ -17,7 +17,7 @@ from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text
 from sublex.trec.qrels import Qrels
-from sublex.trec.qrels_reader import GRADES, Judgement, collect, read_qrels
+from sublex.trec.qrels_reader import GRADES, Judgements, collect, read_qrels
 from sublex.trec.rows import refuse
 from sublex.trec.run_reader import read_run
 from sublex.trec.runs import Run, ranked
@@ -65,11 +65,10 @@ def qrels_of(given: Any) -> Qrels:
     columns = _columns(given, QRELS)
     topics, qids = _numbered(columns.qids, "topic")
     docs, docnos = _numbered(columns.docnos, "document")
-    judgements = (
-        Judgement(qids[topic], docnos[doc], _grade(grade, qids[topic]))
-        for topic, doc, grade in zip(topics.tolist(), docs.tolist(), columns.numbers, strict=True)
-    )
-    qrels, _ = collect(judgements, "", "", refuse, Report())
+    names = [qids[topic] for topic in topics.tolist()]
+    grades = [_grade(grade, qid) for grade, qid in zip(columns.numbers, names, strict=True)]
+    judgements = Judgements(names, [docnos[doc] for doc in docs.tolist()], grades)
+    qrels, _ = collect([judgements], "", "", refuse, Report())
     if not len(qrels):
         raise InputError(f"There are no judgements; {QRELS.expected}.")
     return qrels

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,18 +48,20 @@ GRADES = np.iinfo(np.int32)
 # Bytes of a file that are cut into lines at a time.
 PIECE = 1 << 20
 
+IS_SPACE = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+
 _GRADE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 # Blank lines and comments.
 _COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
 
 
-class Judgement(NamedTuple):
-    """One judgement of a qrels file, and its line; the line is 0 where there are none, as in JSON."""
+class Judgements(NamedTuple):
+    """Judgements as columns, with the line of each; `lines` is 0 if they have no lines, as in JSON."""
 
-    qid: str
-    docno: str
-    grade: int
-    line: int = 0
+    qids: Iterable[str]
+    docnos: Iterable[str]
+    grades: Sequence[int]
+    lines: np.ndarray | int = 0
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Qrels:
@@ -88,10 +91,8 @@ def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.nda
         if start and start[0][0].startswith(b"{"):
             form, judgements = "json", _of_json(read_whole((text for _, text in texts), path), first, path, listen)
         else:
-            lines = ((number, line) for first, text in texts for number, line in enumerate(text.split(b"\n"), first))
-            rows = ((number, cells) for number, line in lines if (cells := line.split()) and cells[0][:1] != b"#")
             form = form_of(start)
-            judgements = _of_rows(islice(rows, form == "beir", None), form, path, listen)
+            judgements = _of_lines(texts, form, path, listen)
         qrels, numbers = collect(judgements, path, form, listen, report)
     if not len(numbers):
         listen([Fault("empty", [0], f"{path} holds no judgements; {EXPECTED}.")])
@@ -111,27 +112,50 @@ def is_judgement(cells: Sequence[bytes]) -> bool:
     return len(cells) in (3, 4) and is_number(cells[-1])
 
 
-def _of_rows(
-    rows: Iterable[tuple[int, list[bytes]]], form: str, path: str, listen: Listener
-) -> Iterator[Judgement]:  # fmt: skip
-    """Yield the judgements of rows, which come with their lines."""
-    columns, begun = COLUMNS[form], False
-    for line, row in rows:
-        if len(row) != len(columns):
-            listen(miscounted(path, columns, EXPECTED, np.array([line]), np.array([len(row)])))
-            continue
-        cells, is_first, begun = [cell.decode() for cell in row], not begun, True
-        if is_first and form == "beir without a header":
-            (fault,) = miscounted(path, COLUMNS["trec"], EXPECTED, np.array([line]), np.array([len(row)]))
-            listen([fault._replace(kind="no header")])
-        grade = cells[-1]
-        if not _is_grade(grade):
-            refusal = f"{path}:{line}: the grade {grade[:50]!r} is not a whole number."
-            if is_first and (faults := header(line, cells, refusal)):
-                listen(faults)
-                continue
-            listen([Fault("grade", [line], refusal, {"cell": grade, "read": _as_trec_eval_reads(grade)})])
-        yield Judgement(cells[0], cells[-2], _as_trec_eval_reads(grade), line)
+def _of_lines(
+    texts: Iterable[tuple[int, bytes]], form: str, path: str, listen: Listener
+) -> Iterator[Judgements]:  # fmt: skip
+    """Yield the judgements of each piece of whole lines, which comes with the number of its first line."""
+    columns, head, begun = COLUMNS[form], int(form == "beir"), False
+    for first, text in texts:
+        cells, begins, counts, lines = _cells(first, text)
+        begins, counts, lines, head = begins[head:], counts[head:], lines[head:], head and not len(lines)
+        faults = miscounted(path, columns, EXPECTED, lines, counts)
+        begins, lines = begins[counts == len(columns)], lines[counts == len(columns)]
+        if len(lines) and not begun:
+            begun, row = True, [cell.decode() for cell in cells[begins[0] :][: len(columns)]]
+            if form == "beir without a header":
+                (fault,) = miscounted(path, COLUMNS["trec"], EXPECTED, lines[:1], np.array([len(columns)]))
+                faults.append(fault._replace(kind="no header"))
+            if not _is_grade(row[-1]) and (named := header(lines[0], row, _no_grade(path, lines[0], row[-1]))):
+                faults, begins, lines = faults + named, begins[1:], lines[1:]
+        places = begins, begins + len(columns) - 2, begins + len(columns) - 1
+        qids, docnos, grades = ([*map(bytes.decode, cells[place])] for place in places)
+        read = {grade: _as_trec_eval_reads(grade) for grade in set(grades)}
+        if wrong := {grade for grade in read if not _is_grade(grade)}:
+            rows = [row for row, grade in enumerate(grades) if grade in wrong]
+            about = {"cell": grades[rows[0]], "read": read[grades[rows[0]]]}
+            faults.append(Fault("grade", lines[rows], _no_grade(path, lines[rows[0]], grades[rows[0]]), about))
+        listen(faults)
+        yield Judgements(qids, docnos, [*map(read.__getitem__, grades)], lines)
+
+
+def _cells(first: int, text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return all cells of a text, and of each line the place of its first cell, its number of cells and its number.
+
+    Lines that are blank or comments are left out of the last three.
+    """
+    is_space = IS_SPACE[(buf := np.frombuffer(text, np.uint8))]
+    starts = np.flatnonzero(~is_space & np.append(True, is_space[:-1]))
+    ends = np.append(np.searchsorted(starts, np.flatnonzero(buf == ord("\n"))), len(starts))
+    counts = np.diff(ends, prepend=0)
+    lines = np.flatnonzero(counts)
+    lines = lines[buf[starts[(ends - counts)[lines]]] != ord("#")]
+    return np.array(text.split(), object), (ends - counts)[lines], counts[lines], first + lines
+
+
+def _no_grade(path: str, line: int, grade: str) -> str:
+    return f"{path}:{line}: the grade {grade[:50]!r} is not a whole number."
 
 
 def _is_grade(text: str) -> bool:
@@ -144,7 +168,7 @@ def _as_trec_eval_reads(text: str) -> int:
     return min(max(int(digits[0]), GRADES.min), GRADES.max) if digits else 0
 
 
-def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[Judgement]:
+def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[Judgements]:
     """Yield the judgements of a JSON object `{topic: {docno: grade}}` that may follow comments on line `first` and later."""
     pairs: Any = ()
     begin = _COMMENTS.match(data).end()  # type: ignore[union-attr]
@@ -161,21 +185,24 @@ def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[J
             refusal = f'{path}: topic {qid} has no object of grades; write {{"{qid}": {{"docno": 1}}}}.'
             listen([Fault("no object", [0], refusal, {"qid": qid})])
             continue
-        for docno, grade in judged:
-            refusal = f"{path}: topic {qid}: the grade of {docno} is not a whole number."
-            yield Judgement(qid, docno, _whole(grade, refusal, listen))
+        docnos, grades = zip(*judged, strict=True) if judged else ((), ())
+        refusals = (f"{path}: topic {qid}: the grade of {docno} is not a whole number." for docno in docnos)
+        yield Judgements([qid] * len(judged), docnos, [*map(partial(_whole, listen), grades, refusals)])
 
 
-def _of_dataset(path: str, listen: Listener) -> Iterator[Judgement]:
+def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
     """Yield the judgements of a data set of ir_datasets."""
     from sublex.trec.irds import judgements
 
-    for qid, docno, grade in judgements(path):
-        refusal = f"{path}: topic {qid}, document {docno}: the grade {str(grade)!r} is not a whole number."
-        yield Judgement(qid, docno, _whole(grade, refusal, listen))
+    qids, docnos, grades = [*zip(*judgements(path), strict=True)] or ((), (), ())
+    refusals = (
+        f"{path}: topic {qid}, document {docno}: the grade {str(grade)!r} is not a whole number."
+        for qid, docno, grade in zip(qids, docnos, grades, strict=True)
+    )
+    yield Judgements(qids, docnos, [*map(partial(_whole, listen), grades, refusals)])
 
 
-def _whole(grade: Any, refusal: str, listen: Listener) -> int:
+def _whole(listen: Listener, grade: Any, refusal: str) -> int:
     """Return a grade that is not from a line; report one that is not a whole number."""
     if type(grade) is int and GRADES.min <= grade <= GRADES.max:
         return grade
@@ -185,20 +212,18 @@ def _whole(grade: Any, refusal: str, listen: Listener) -> int:
 
 
 def collect(
-    judgements: Iterable[Judgement], path: str, form: str, listen: Listener, report: Report
+    parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
-    """Return judgements as columns, and the line of each. Report documents that a topic judges again, and leave them out."""
-    qids: dict[str, int] = {}
-    docnos: dict[str, int] = {}
-    columns = np.fromiter(
-        (
-            (qids.setdefault(qid, len(qids)), docnos.setdefault(docno, len(docnos)), grade, line)
-            for qid, docno, grade, line in judgements
-        ),
-        np.dtype([("topics", np.int32), ("docs", np.int32), ("grades", np.int32), ("lines", np.int64)]),
-    )
-    names = "topics", "docs", "grades", "lines"
-    rows = Rows(list(qids), Strings.of(docnos), *(columns[name] for name in names))
+    """Return all judgements, and the line of each. Report documents that a topic judges again, and leave them out."""
+    # These dictionaries number each new id when it is looked up.
+    qids: dict[str, int] = defaultdict(count().__next__)
+    docnos: dict[str, int] = defaultdict(count().__next__)
+    columns = [[np.empty(0, kind)] for kind in (np.int32, np.int32, np.int32, np.int64)]
+    for part in parts:
+        numbers = [*map(qids.__getitem__, part.qids)], [*map(docnos.__getitem__, part.docnos)], part.grades
+        for column, values in zip(columns, (*numbers, np.full(len(part.grades), part.lines)), strict=True):
+            column.append(np.array(values, column[0].dtype))
+    rows = Rows(list(qids), Strings.of(docnos), *map(np.concatenate, columns))
     again = report_repeated(rows, path, listen, _other_grade)
     if len(again):
         of = path or "The judgements"

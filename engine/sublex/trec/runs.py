@@ -74,17 +74,19 @@ class Run(Columns, dict):  # type: ignore[misc]
 
     def top(self, k: int) -> Run:
         """Return a run with the best k hits of each topic."""
-        places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        best = places < whole(k, "k", 0)
-        counts = np.minimum(np.diff(self.offsets), k)
-        bounds = np.concatenate([[0], np.cumsum(counts)])
-        columns = self.docs[best], self.scores[best]
-        return Run(self.qids, bounds, *columns, self.docnos, self.tag, self.metadata, self.notes)
+        best = self._ranks() <= whole(k, "k", 0)
+        ends = np.cumsum([0, *np.minimum(np.diff(self.offsets), k)])
+        return Run(
+            self.qids, ends, self.docs[best], self.scores[best], self.docnos, self.tag, self.metadata, self.notes
+        )
+
+    def _ranks(self) -> np.ndarray:
+        """Return the rank of each hit in its topic, from 1."""
+        return np.arange(1, len(self.docs) + 1) - self.offsets[self.topic_of_rows()]
 
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each hit: qid, docno, rank (from 1), score. pandas must be installed."""
-        places = np.arange(len(self.docs)) - np.repeat(self.offsets[:-1], np.diff(self.offsets))
-        return data_frame({**self._by_row(), "rank": places + 1, "score": self.scores})
+        return data_frame({**self._by_row(), "rank": self._ranks(), "score": self.scores})
 
     def __str__(self) -> str:
         hits, topics = counted(len(self.docs), "hit"), counted(len(self), "topic")

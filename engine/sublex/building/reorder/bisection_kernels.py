@@ -6,22 +6,15 @@ All numbers are whole, so the order is the same on every machine. Callers check 
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8
-from numba.core.types import Array
+from numba import int64
 
-from sublex.tools.compiled import inner, kernel
+from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
-# The types of arguments.
-I32 = int32[::1]
-I64 = int64[::1]
-U8 = uint8[::1]
-STORED_U8 = Array(uint8, 1, "C", readonly=True)
-
-# The fewest documents that are split. Halves have a multiple of so many documents, so they fit the blocks of retrieval.
+# A part with this number of documents or fewer is not split. The left half has a multiple of it, so halves fit the blocks of retrieval.
 LEAF = 8
 # The most rounds of a split, and the share of the documents that a round has to move for another round to follow.
 ROUNDS, ENOUGH = 20, 200
-# Units of a bit in costs, and what a pair of documents must gain to change sides, more by so much in each round.
+# Units of a bit in costs. The gain for which a pair of documents changes sides rises by `RISE` in each round.
 BIT = 4096
 RISE = BIT
 
@@ -82,7 +75,7 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
     for step in range(ROUNDS):
         for i in range(number):
             term = touched[i]
-            # What moving a document with this term to the right gains: if it is on the left; and what moving it to the left loses.
+            # The gain of moving a document with this term from left to right, and the loss of moving one from right to left.
             gains[term, 0] = slopes[right[term]] - slopes[max(left[term] - 1, 0)]
             gains[term, 1] = slopes[max(right[term] - 1, 0)] - slopes[left[term]]
         for i in range(len(order)):
@@ -122,13 +115,16 @@ def _count(order, sides, starts, terms, left, right, touched):
 
 @inner
 def _exchange(order, sides, keys, middle, starts, terms, left, right):
-    """Put the `middle` documents with the smallest keys on the left. Of equal ones those that are there stay. Return how many moved."""
+    """Put the `middle` documents with the smallest keys on the left. Return the number of documents that changed sides.
+
+    Of documents with equal keys, those that are on the left stay there.
+    """
     pivot = _select(keys.copy(), middle)
     room, there = middle, 0
     for i in range(len(order)):
         room -= keys[i] < pivot
         there += keys[i] == pivot and sides[i] == 0
-    # Of the documents with the key of the pivot, so many stay on the left, and so many come to the left.
+    # The numbers of documents with the key of the pivot that stay on the left, and that come to the left.
     stay = min(room, there)
     come = room - stay
     moved = 0

@@ -24,7 +24,6 @@ from sublex.tools.workers import Workers
 LEXICON = ("terms", "term_sizes", "surfaces", "surface_sizes", "df", "cf")
 # Bytes of texts in memory, at least; and bytes of texts that are compressed per call.
 LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
-_NONE = np.empty(0, np.int64)
 
 
 def reorder_segment(segment: Segment, directory: Directory, workers: Workers) -> tuple[SegmentEntry, np.ndarray]:
@@ -34,25 +33,19 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
     """
     order = similar_order(segment, workers)
     with FolderWriter(directory) as folder:
-        _write_in_order(segment, order, folder, workers)
+        for name in LEXICON:
+            folder.put(name, segment.folder[name].all())
+        _write_postings(segment, order, folder, workers)
+        LengthsWriter(folder).add(segment.lengths[order], segment.uniques[order])
+        data, sizes = segment.docnos.arrays()
+        docnos = DocnosWriter(folder)
+        docnos.add(_pieces(data, starts_of(sizes)[order], sizes[order]), sizes[order])
+        docnos.finish()
+        if "document_terms" in segment.folder:
+            _write_document_terms(segment, order, folder, workers)
+        if "texts" in segment.folder:
+            _write_texts(segment, order, folder, workers)
         return segment.entry._replace(name=directory.name, data=folder.finish()), order
-
-
-def _write_in_order(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write all components of a segment; `order` has the numbers of the documents in the old segment."""
-    for name in LEXICON:
-        folder.put(name, segment.folder[name].all())
-    _write_postings(segment, order, folder, workers)
-    lengths, docnos = LengthsWriter(folder), DocnosWriter(folder)
-    lengths.add(segment.lengths[order], segment.uniques[order])
-    data, sizes = segment.docnos.arrays()
-    docnos.add(_pieces(data, starts_of(sizes)[order], sizes[order]), sizes[order])
-    lengths.finish()
-    docnos.finish()
-    if "document_terms" in segment.folder:
-        _write_document_terms(segment, order, folder, workers)
-    if "texts" in segment.folder:
-        _write_texts(segment, order, folder, workers)
 
 
 def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
@@ -70,7 +63,6 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
     writer = PostingsWriter(folder)
     for encoded in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
         writer.add(encoded)
-    writer.finish()
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
@@ -101,7 +93,6 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
         list(workers.map(documents.take_from, frames))
         for compressed in workers.map(documents.compress, documents.spans()):
             writer.add(compressed)
-    writer.finish()
 
 
 class _Documents:
@@ -140,7 +131,7 @@ class _Documents:
         first_text, first_extra = self._text_starts[begin], self._extra_starts[begin]
         titles = self._sizes[begin:end, 0]
         batch = Batch(
-            np.empty(0, np.uint8), _NONE,
+            np.empty(0, np.uint8), np.empty(0, np.int64),
             self._text[first_text : self._text_starts[end]], self._text_starts[begin + 1 : end + 1] - first_text, titles,
             self._extra[first_extra : self._extra_starts[end]], self._extra_starts[begin + 1 : end + 1] - first_extra,
             Report(),

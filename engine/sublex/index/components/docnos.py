@@ -37,9 +37,7 @@ class DocnosWriter:
         """Write the docnos and their order."""
         data, sizes = np.concatenate(self._data), np.concatenate(self._sizes)
         self._data, self._sizes = [], []
-        writer = StringsWriter(self._folder, "docno")
-        writer.add_arrays(data, sizes)
-        writer.finish()
+        StringsWriter(self._folder, "docno").add(data, sizes)
         self._folder.put("docno_order", with_smallest_dtype(byte_order(data, sizes)))
 
 
@@ -62,7 +60,7 @@ class DocnosReader:
         return order
 
     def find(self, docno: str) -> list[int]:
-        """Return the documents that have this docno: none, one, or several if all but one are deleted."""
+        """Return the documents that have this docno. Of several documents with one docno, at most one is not deleted."""
         wanted = docno.encode("utf-8", "surrogatepass")
         place = self.strings.bisect(wanted, self.order)
         docs = []
@@ -74,10 +72,10 @@ class DocnosReader:
 
 def byte_order(data: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Return the numbers of strings in ascending order of their bytes; equal strings keep their order."""
-    starts = np.cumsum(sizes) - sizes
     longest = int(sizes.max()) if len(sizes) else 0
     if longest > LONGEST_AS_WORDS:
-        return Strings(data, starts, sizes).order()
+        return Strings.joined(data, sizes).order()
+    starts = np.cumsum(sizes) - sizes
     width = max(8, -(-longest // 8) * 8)
     words = np.zeros((len(sizes), width), np.uint8)
     columns = np.arange(width)

@@ -20,8 +20,7 @@ def write_document_lists(folder: FolderWriter, lists: Iterable[tuple[np.ndarray,
     """Write `document_terms` and `document_term_sizes`: the encoded lists of some documents after the other, and their sizes."""
     writer = StringsWriter(folder, "document_term")
     for data, sizes in lists:
-        writer.add_arrays(data, sizes)
-    writer.finish()
+        writer.add(data, sizes)
 
 
 class DocumentTermsReader:

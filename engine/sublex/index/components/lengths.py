@@ -7,35 +7,19 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter
 
 
 class LengthsWriter:
-    """Writes `lengths` and `uniques`. `tokens` is the sum of the lengths so far."""
+    """Writes `lengths` and `uniques`."""
 
     def __init__(self, folder: FolderWriter):
-        self._folder = folder
-        self._lengths, self._uniques = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        self._lengths, self._uniques = folder.collect("lengths"), folder.collect("uniques")
 
     def add(self, lengths: np.ndarray, uniques: np.ndarray) -> None:
         """Append the numbers of terms, with repetitions and without, of the next documents."""
-        self._lengths.append(lengths)
-        self._uniques.append(uniques)
-
-    @property
-    def docs(self) -> int:
-        """The number of documents so far."""
-        return sum(map(len, self._lengths))
-
-    @property
-    def tokens(self) -> int:
-        """The sum of the lengths so far."""
-        return sum(int(lengths.sum(dtype=np.int64)) for lengths in self._lengths)
-
-    def finish(self) -> None:
-        """Write both components."""
-        self._folder.put("lengths", with_smallest_dtype(np.concatenate(self._lengths)))
-        self._folder.put("uniques", with_smallest_dtype(np.concatenate(self._uniques)))
+        self._lengths.write(lengths)
+        self._uniques.write(uniques)
 
 
 class LengthsReader:

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings
 
@@ -25,42 +25,29 @@ class LexiconWriter:
     def __init__(self, folder: FolderWriter):
         self._folder = folder
         self._terms, self._surfaces = StringsWriter(folder, "term"), StringsWriter(folder, "surface")
-        self._df, self._cf = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        self._df, self._cf = folder.collect("df"), folder.collect("cf")
 
-    def add(self, terms: Sequence[bytes], surfaces: Sequence[bytes], df: np.ndarray, cf: np.ndarray) -> None:
-        """Append terms, which must follow those already added. A surface equal to its term is stored as empty."""
-        self._terms.add(terms)
-        self._surfaces.add([b"" if surface == term else surface for surface, term in zip(surfaces, terms, strict=True)])
-        self._df.append(df)
-        self._cf.append(cf)
-
-    def add_arrays(
+    def add(
         self,
         terms: tuple[np.ndarray, np.ndarray],
         surfaces: tuple[np.ndarray, np.ndarray],
         df: np.ndarray,
         cf: np.ndarray,
     ) -> None:
-        """Append terms and surfaces that come as bytes end to end and sizes; a surface equal to its term must be empty."""
-        self._terms.add_arrays(*terms)
-        self._surfaces.add_arrays(*surfaces)
-        self._df.append(df)
-        self._cf.append(cf)
+        """Append terms, which must follow those already added, and their surfaces. A surface equal to its term must be empty.
+
+        Terms and surfaces come as their bytes end to end, and the size of each.
+        """
+        self._terms.add(*terms)
+        self._surfaces.add(*surfaces)
+        self._df.write(df)
+        self._cf.write(cf)
 
     def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
         """Write all raw forms of a spill, how often each occurs, and the ordinals of their terms, ascending."""
-        writer = StringsWriter(self._folder, "raw")
-        writer.add_arrays(*raw_forms)
-        writer.finish()
+        StringsWriter(self._folder, "raw").add(*raw_forms)
         self._folder.put("raw_counts", counts.astype(np.uint64))
         self._folder.put("raw_terms", terms.astype(np.uint32))
-
-    def finish(self) -> None:
-        """Write the sizes of the strings and the frequencies."""
-        self._terms.finish()
-        self._surfaces.finish()
-        self._folder.put("df", with_smallest_dtype(np.concatenate(self._df)))
-        self._folder.put("cf", with_smallest_dtype(np.concatenate(self._cf)))
 
 
 class LexiconReader:

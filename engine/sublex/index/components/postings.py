@@ -13,7 +13,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, ComponentWriter, Folder, FolderWriter, NumbersWriter
 from sublex.index.offsets import starts_of
 
 
@@ -38,22 +38,16 @@ class PostingsWriter:
     """Writes `postings`, `block_lasts`, `block_widths`, `tails` and `tail_sizes`."""
 
     def __init__(self, folder: FolderWriter):
-        self._folder = folder
-        self._words, self._tails = folder.stream("postings", np.uint32), folder.stream("tails", np.uint8)
-        self._lasts, self._widths = folder.stream("block_lasts", np.int32), folder.stream("block_widths", np.uint8)
-        self._tail_sizes = [np.empty(0, np.int64)]
+        # In the order of the fields of `EncodedPostings`.
+        self._writers: tuple[ComponentWriter | NumbersWriter, ...] = (
+            folder.stream("postings", np.uint32), folder.stream("block_lasts", np.int32),
+            folder.stream("block_widths", np.uint8), folder.stream("tails", np.uint8), folder.collect("tail_sizes"),
+        )  # fmt: skip
 
     def add(self, encoded: EncodedPostings) -> None:
         """Append the posting lists of the next terms."""
-        self._words.write(encoded.words)
-        self._lasts.write(encoded.block_lasts)
-        self._widths.write(encoded.block_widths)
-        self._tails.write(encoded.tails)
-        self._tail_sizes.append(encoded.tail_sizes)
-
-    def finish(self) -> None:
-        """Write the sizes of the tails."""
-        self._folder.put("tail_sizes", with_smallest_dtype(np.concatenate(self._tail_sizes)))
+        for writer, values in zip(self._writers, encoded, strict=True):
+            writer.write(values)
 
 
 class PostingsReader:
@@ -108,10 +102,6 @@ class PostingsReader:
         for term in terms.tolist():
             self._verify(term, term + 1)
         return self._decode(terms)
-
-    def release(self) -> None:
-        """Let the system take back the memory of the posting lists that were read."""
-        self._words.release()
 
     def _verify(self, begin: int, end: int) -> None:
         """Verify the checksums of everything that a range of terms is decoded from."""

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings
 
@@ -21,23 +21,12 @@ class StringsWriter:
     """Writes the components `NAMEs` (bytes) and `NAME_sizes`."""
 
     def __init__(self, folder: FolderWriter, name: str):
-        self._bytes, self._folder, self._name = folder.stream(f"{name}s", np.uint8), folder, name
-        self._sizes = [np.empty(0, np.int64)]
+        self._bytes, self._sizes = folder.stream(f"{name}s", np.uint8), folder.collect(f"{name}_sizes")
 
-    def add(self, strings: Sequence[bytes]) -> None:
-        """Append strings."""
-        self.add_arrays(
-            np.frombuffer(b"".join(strings), np.uint8), np.fromiter(map(len, strings), np.int64, len(strings))
-        )
-
-    def add_arrays(self, data: np.ndarray, sizes: np.ndarray) -> None:
+    def add(self, data: np.ndarray, sizes: np.ndarray) -> None:
         """Append strings that lie end to end in `data`."""
         self._bytes.write(data)
-        self._sizes.append(sizes)
-
-    def finish(self) -> None:
-        """Write the sizes."""
-        self._folder.put(f"{self._name}_sizes", with_smallest_dtype(np.concatenate(self._sizes)))
+        self._sizes.write(sizes)
 
 
 class StringsReader:
@@ -94,9 +83,9 @@ class StringsReader:
         cuts = (starts - starts[0]).tolist()
         return [data[a:b] for a, b in zip(cuts, cuts[1:], strict=False)]
 
-    def texts(self, begin: int = 0, end: int | None = None) -> Sequence[str]:
-        """Return the strings of a range as texts; by default all."""
-        return [self._decoded(string) for string in self.list(begin, end)]
+    def texts(self) -> Sequence[str]:
+        """Return all strings as texts."""
+        return [self._decoded(string) for string in self.list()]
 
     def _decoded(self, string: bytes) -> str:
         try:

@@ -16,7 +16,7 @@ import zstandard
 from sublex.contracts.base import Document, Report
 from sublex.errors import IndexCorrupt
 from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, Folder, FolderWriter
 from sublex.readers.batch import Batch
 
 # Bytes of documents, before compression, after which a frame ends.
@@ -69,20 +69,14 @@ class TextsWriter:
     """Writes `texts`, `text_sizes` and `text_counts`."""
 
     def __init__(self, folder: FolderWriter):
-        self._data, self._folder = folder.stream("texts", np.uint8), folder
-        self._sizes: list[int] = []
-        self._counts: list[int] = []
+        self._data = folder.stream("texts", np.uint8)
+        self._sizes, self._counts = folder.collect("text_sizes"), folder.collect("text_counts")
 
     def add(self, frames: CompressedFrames) -> None:
         """Append the frames of the next documents."""
         self._data.write(frames.data)
-        self._sizes += frames.sizes
-        self._counts += frames.counts
-
-    def finish(self) -> None:
-        """Write the sizes of the frames and their numbers of documents."""
-        self._folder.put("text_sizes", with_smallest_dtype(np.array(self._sizes, np.int64)))
-        self._folder.put("text_counts", with_smallest_dtype(np.array(self._counts, np.int64)))
+        self._sizes.write(np.array(frames.sizes, np.int64))
+        self._counts.write(np.array(frames.counts, np.int64))
 
 
 class TextFrame(NamedTuple):

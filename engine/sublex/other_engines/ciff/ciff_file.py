@@ -1,4 +1,4 @@
-"""`CiffFile`: a CIFF file as a source of postings. Nothing that the file states is believed before it is checked."""
+"""`CiffFile`: a CIFF file as a source of postings. Everything that the file states is checked before it is used."""
 
 from __future__ import annotations
 
@@ -143,14 +143,14 @@ class CiffFile:
             raise InputError(f"{self.name} is damaged: document {part.first + bad + 1:,} {why}.")
         if not sizes.all():
             raise InputError(f"{self.name}: document {part.first + int(np.argmin(sizes)) + 1:,} has no docno.")
-        return docs, Strings(docnos[:size], np.cumsum(sizes) - sizes, sizes), lengths
+        return docs, Strings.joined(docnos[:size], sizes), lengths
 
 
 def _in_order(parts: list[tuple[np.ndarray, Strings, np.ndarray]]) -> DocumentsBatch:
     """Return documents, given as numbers, docnos and lengths, in the order of their numbers."""
     order = np.argsort(np.concatenate([numbers for numbers, _, _ in parts]))
     sizes = np.concatenate([docnos.sizes for _, docnos, _ in parts])
-    docnos = Strings(np.concatenate([docnos.arena for _, docnos, _ in parts]), np.cumsum(sizes) - sizes, sizes)
+    docnos = Strings.joined(np.concatenate([docnos.arena for _, docnos, _ in parts]), sizes)
     return DocumentsBatch(docnos.take(order), np.concatenate([lengths for _, _, lengths in parts])[order])
 
 

@@ -7,16 +7,10 @@ bits a byte, lowest first. Kernels have no bounds checks. Those that decode ther
 from __future__ import annotations
 
 import numpy as np
-from numba import int32, int64, uint8
-from numba.core.types import Array
+from numba import int64
 
-from sublex.tools.compiled import inner, kernel
-
-# The types of arguments.
-U8 = uint8[::1]
-I32 = int32[::1]
-I64 = int64[::1]
-STORED_U8 = Array(uint8, 1, "C", readonly=True)
+from sublex.index.code_kernels import put_number
+from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
 # The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is
 # not from 1 to MOST; a number is not from 0 to MOST.
@@ -224,22 +218,11 @@ def _width(value):
 
 
 @inner
-def _put(out, o, value):
-    """Write a varint and return the new o."""
-    while value >= 128:
-        out[o] = (value & 127) | 128
-        value >>= 7
-        o += 1
-    out[o] = value
-    return o + 1
-
-
-@inner
 def _put_field(out, o, tag, value):
     """Write a field with a number, unless it is 0, as protobuf does. Return the new o."""
     if value:
         out[o] = tag
-        o = _put(out, o + 1, value)
+        o = put_number(out, o + 1, value)
     return o
 
 
@@ -247,7 +230,7 @@ def _put_field(out, o, tag, value):
 def _put_text(out, o, tag, texts, begin, size):
     """Write a field with `size` bytes of `texts` from `begin` on. Return the new o."""
     out[o] = tag
-    o = _put(out, o + 1, size)
+    o = put_number(out, o + 1, size)
     out[o : o + size] = texts[begin : begin + size]
     return o + size
 
@@ -276,7 +259,7 @@ def encode_lists(terms, sizes, df, docs, tfs):
     out = np.empty(total, np.uint8)
     o = i = begin = np.int64(0)
     for k in range(len(df)):
-        o = _put(out, o, bodies[k])
+        o = put_number(out, o, bodies[k])
         if sizes[k]:
             o = _put_text(out, o, 10, terms, begin, sizes[k])
             begin += sizes[k]
@@ -303,7 +286,7 @@ def encode_documents(docnos, sizes, lengths, first):
     out = np.empty(total, np.uint8)
     o = begin = np.int64(0)
     for k in range(len(sizes)):
-        o = _put(out, o, _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k]))
+        o = put_number(out, o, _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k]))
         o = _put_field(out, o, 8, first + k)
         o = _put_text(out, o, 18, docnos, begin, sizes[k])
         begin += sizes[k]

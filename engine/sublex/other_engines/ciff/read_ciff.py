@@ -73,10 +73,7 @@ def read_ciff(
 def _share_kept(snapshot: Snapshot) -> float:
     """Return the share of terms that the analyzer leaves as they are, in a sample from all parts of the lexicon."""
     (segment,) = snapshot.segments
-    ordinals = (
-        np.unique(np.linspace(0, len(segment.terms) - 1, SAMPLE).astype(int))
-        if len(segment.terms)
-        else np.empty(0, int)
-    )
-    terms = [segment.terms.text(int(ordinal)) for ordinal in ordinals]
+    count = len(segment.terms)
+    ordinals = np.unique(np.linspace(0, count - 1, SAMPLE).astype(int)).tolist() if count else []
+    terms = [segment.terms.text(ordinal) for ordinal in ordinals]
     return float(np.mean([snapshot.analyze(term) == [term] for term in terms])) if terms else 1.0

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
@@ -16,7 +14,7 @@ from sublex.other_engines.ciff.ciff_file import CiffFile
 from sublex.other_engines.ciff.header import DESCRIPTION, VERSION, Header
 from sublex.other_engines.live_postings import LivePostings
 from sublex.readers.source import COMPRESSED
-from sublex.tools.strings import Strings, read_only
+from sublex.tools.strings import Strings, end_to_end, read_only
 from sublex.tools.workers import Workers
 from sublex.trec.run_writer import output_file
 
@@ -90,9 +88,7 @@ def _lists(batch: PostingsBatch) -> tuple[int, memoryview]:
     """Return the number of posting lists of a batch, and their messages."""
     from sublex.other_engines.ciff import ciff_kernels
 
-    sizes = np.fromiter(map(len, batch.terms), np.int64, len(batch.terms))
-    terms = np.frombuffer(b"".join(batch.terms), np.uint8)
-    return len(sizes), ciff_kernels.encode_lists(terms, sizes, batch.df, batch.docs, batch.tfs).data
+    return len(batch.terms), ciff_kernels.encode_lists(*end_to_end(batch.terms), batch.df, batch.docs, batch.tfs).data
 
 
 def _numbered(batches: Iterator[DocumentsBatch]) -> Iterator[tuple[int, DocumentsBatch]]:

@@ -30,7 +30,7 @@ def _described(command: Operation) -> Shown:
     options = [each for each in command.parameters if each.flags and not each.hidden and not each.bare]
     rows = [(", ".join(each.flags or ()), each.help) for each in options]
     if command.file:
-        rows.append(("-o, --output", command.file.help))
+        rows.append(("-o, --output", command.helps.get("output", "")))
     more = [line(), *table_lines(rows)] if rows else []
     usage = line(Span(usage_of(command), "heading"))
     return Shown(lambda: [usage, *_paragraphs(command.help.split("\n\n")), *more], lambda: command.help)
