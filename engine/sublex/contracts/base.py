@@ -63,9 +63,9 @@ class Token(NamedTuple):
 class Break(IntFlag):
     """The kinds of break before a word; several kinds add up, and 0 means that only white space stands there.
 
-    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons, STOP for
-    the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first word of a
-    document, of its text after a title, and of a text after an empty line.
+    HYPHEN is one dash directly between two words, DASH any other dash. COMMA stands for commas, colons and semicolons,
+    STOP for the end of a sentence, OPEN and CLOSE for brackets, and OTHER for all other symbols. START marks the first
+    word of a document, of its text after a title, and of a text after an empty line.
     """
 
     HYPHEN = 1

@@ -38,7 +38,7 @@ MAX_DF = Param(
 
 
 class Store(Protocol):
-    """Where `Fitted.save` puts what a model has learned: values under names."""
+    """The place where `Fitted.save` puts the values that a model has learned, under names."""
 
     def put(self, name: str, value: Any) -> None:
         """Store an array of numbers of any shape, SciPy's sparse rows, or a value that JSON can hold.
@@ -49,7 +49,7 @@ class Store(Protocol):
 
 
 class Stored(Protocol):
-    """Where `Fitted.load` gets the values that `save` put into a `Store`."""
+    """The place where `Fitted.load` gets the values that `save` put into a `Store`."""
 
     def get(self, name: str) -> Any:
         """Return the value stored under a name. Arrays are mapped into memory; writing to them changes nothing on disk."""
@@ -186,10 +186,10 @@ class View(Protocol):
         ...
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return what `compute()` returns, computed once while the index stays open, such as the norms of all rows.
+        """Return the result of `compute()`, such as the norms of all rows, computed once while the index stays open.
 
-        The name has the name of the plugin in it, so that no two values share one. Models that differ only in parameters of the stage
-        query share the values.
+        The name contains the name of the plugin, so that no two values share it. Models that differ only in parameters
+        of the stage query share the values.
         """
         ...
 
@@ -277,9 +277,9 @@ def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun
 class Fitted:
     """The base class of a plugin's models, which are fitted to a collection once and named by an expression, as `lsi(e=100)`.
 
-    The engine makes an unfitted object by calling the registered factory with the value of every parameter. It then calls
-    either `fit` and `save`, or `load`. A `FittedModel` has the object with the index that it was fitted to. `version` is part of
-    the model's name on disk: raise it whenever fitting or encoding comes to give another result.
+    The engine makes an unfitted object by calling the registered factory with the value of every parameter. It then
+    calls either `fit` and `save`, or `load`. A `FittedModel` has the object with the index that it was fitted to.
+    `version` is part of the model's name on disk: raise it whenever fitting or encoding comes to give another result.
     """
 
     version: int = 1
@@ -325,8 +325,8 @@ class Fitted:
     def depends(self) -> Sequence[Expression]:
         """Return the expressions of the models that must be fitted first.
 
-        The engine calls it on the unfitted model. `fit` gets these models from `job.model`. The model has to store the parts of
-        them that it uses later.
+        The engine calls it on the unfitted model. `fit` gets these models from `job.model`. The model has to store the
+        parts of them that it uses later.
         """
         return ()
 
@@ -379,7 +379,8 @@ class Representation(Fitted):
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` compares, one for each text of `inputs`, as a dense array.
 
-        By default they are those of `transform`. The engine calls it after documents were encoded, from several threads.
+        By default they are those of `transform`. The engine calls it after documents were encoded, from several
+        threads.
         """
         vectors: np.ndarray = self.transform(inputs)
         return vectors

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Postings that exist already: what an index can be made of in place of documents.
+# Postings that exist already, of which an index can be made in place of documents.
 
 
 class PostingsBatch(NamedTuple):

@@ -1,7 +1,7 @@
 """Scores of documents: the value that means "no opinion", and normalisers, which bring scores to a common scale.
 
-A normaliser takes the scores of one query's candidates, and the place of each candidate's docno among all docnos. `rrf` orders equal
-scores by these places, the higher first. A normaliser returns new scores as float64, in the same order.
+A normaliser takes the scores of one query's candidates, and the place of each candidate's docno among all docnos. `rrf`
+orders equal scores by these places, the higher first. A normaliser returns new scores as float64, in the same order.
 """
 
 from __future__ import annotations

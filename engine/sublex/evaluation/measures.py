@@ -32,8 +32,8 @@ _TREC = re.compile(r"[A-Za-z0-9_]+?([._][0-9]+(\.[0-9]+)?(,[0-9]+(\.[0-9]+)?)*)?
 def parse_measures(names: Iterable[str]) -> list[Measure]:
     """Return the measures with these names, each once, in order.
 
-    A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for several
-    measures. Raise InputError for an unknown name and for a measure that cannot be computed.
+    A string may hold several names separated by spaces. A trec_eval name such as `official` or `P` may stand for
+    several measures. Raise InputError for an unknown name and for a measure that cannot be computed.
     """
     chosen = dict.fromkeys(measure for name in names for part in name.split() for measure in _parse_one(part))
     if not chosen:

@@ -104,7 +104,7 @@ class FeedbackDocuments(NamedTuple):
 
 
 def known_terms(context: Context, terms: Collection[str]) -> dict[str, int]:
-    """Return the numbers of those of the terms that a document of the collection holds."""
+    """Return the numbers of the terms that some document of the collection holds, by term."""
     return {term: number for term, number in zip(terms, context.numbers([*terms]), strict=True) if number >= 0}
 
 

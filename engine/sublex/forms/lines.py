@@ -56,10 +56,11 @@ class Line(NamedTuple):
 class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
-    Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the result.
-    `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has functions that
-    make the text of files, by endings such as ".html"; `about` says in the message of a written file what the file shows.
-    `code` is not 0 if the answer is no. `step` names the operation that gives the same on the command line, if it is another.
+    Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the
+    result. `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has
+    functions that make the text of files, by endings such as ".html"; `about` says in the message of a written file
+    what the file shows. `code` is not 0 if the answer is no. `step` names the operation that gives the same on the
+    command line, if it is another.
     """
 
     def __init__(

@@ -45,8 +45,8 @@ def graphml_file(
 ) -> str:  # fmt: skip
     """Return a graph as GraphML, with the mark of pages. `name` and the texts of nodes have to be escaped.
 
-    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels` name the
-    texts and the values.
+    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels`
+    name the texts and the values.
     """
     text, value = labels
     kind = "directed" if directed else "undirected"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 # How the parts of a node make its value, where they are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -25,22 +25,17 @@ class Node(Protocol):
     def evidence(self) -> Mapping[str, Any]: ...
 
 
-class NodeText(NamedTuple):
-    """One node in words: its value, its label with the operation of its parts, and its evidence, which may be empty."""
+def node_text(node: Node) -> tuple[str, str, str]:
+    """Return one node in words: its value, its label with the operation of its parts, and its evidence, if any.
 
-    value: str
-    label: str
-    facts: str
-
-
-def node_text(node: Node) -> NodeText:
-    """Return one node in words. A value in brackets is evidence, which is not added."""
+    A value in brackets is evidence, which is not added.
+    """
     value = "no score" if node.value == -math.inf else f"{node.value + 0:.6g}"
     if node.kind == "evidence":
         value = f"({value})" if node.value else ""
     operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
-    return NodeText(value, node.label + operation, facts)
+    return value, node.label + operation, facts
 
 
 def tree_columns(tree: Node) -> dict[str, list[Any]]:

@@ -1,4 +1,4 @@
-"""Parameters of components: declaring them, matching them with what a user wrote, and printing them.
+"""Parameters of components: declare them, match them with the values that a user wrote, and print them.
 
 A built-in component declares its parameters as the fields of a frozen dataclass, a plugin as a list of `Param`.
 `matched` turns a parsed call such as `BM25(k1=0.9)` into a checked value for every parameter; `canonical_call` turns

@@ -21,6 +21,7 @@ from sublex.errors import PluginError, UnknownName
 from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised, walk
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
+from sublex.language.profiles import Defaults
 from sublex.tools.messages import in_short, unknown
 
 # The version of the plugin contract; a plugin declares it as `sublex_api`.
@@ -39,7 +40,6 @@ BUILT_IN = "sublex."
 BUILT_IN_KINDS = {
     "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
 }  # fmt: skip
-Defaults = Mapping[str, Mapping[str, Any]]
 NO_DEFAULTS: Defaults = {}
 _NORMALISED = (Param("x", Expression, ...),)
 
@@ -58,7 +58,8 @@ class Registration(NamedTuple):
 class Component(Call):
     """A resolved call: the component that it names, with a value for every parameter.
 
-    `args` and `params` are in canonical form: the required values, and the values that differ from the declared defaults.
+    `args` and `params` are in canonical form: the required values, and the values that differ from the declared
+    defaults.
     """
 
     registration: Registration

@@ -100,7 +100,8 @@ class Composer:
     def _versions(self, resolved: Expression) -> dict[str, str]:
         """Return the code and the state of each model, retriever and function, on which hits depend beside the index.
 
-        The state of a model is its fingerprint and its number of uncovered documents; that of a retriever is the foreign index's.
+        The state of a model is its fingerprint and its number of uncovered documents; that of a retriever is the
+        foreign index's.
         """
         found = {}
         for component in self.fitted_components(resolved):
@@ -190,10 +191,6 @@ class Composer:
                     yield from walk(child)
 
         return list(walk(resolved))
-
-    def models_in(self, component: Component) -> dict[str, LoadedModel]:
-        """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
-        return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
@@ -302,7 +299,8 @@ class _Composition:
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
         made = composer.model(component).model if composer.is_fitted(component) else component.make()
-        name, models = str(component), composer.models_in(component)
+        name = str(component)
+        models = {str(named): composer.model(named) for named in composer.fitted_components(_named_in(component))}
         if component.kind == "filter":
             return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
         return ExpanderStage(name, made, composer.searcher(self.feedback), models)
@@ -311,8 +309,8 @@ class _Composition:
 def _printed(expression: str | Expression) -> str | None:
     """Return the text by which a composer finds the pipeline of an expression.
 
-    Return None for an expression with a function, because another function may have its name, and for one with a component that
-    was resolved already, perhaps by another profile.
+    Return None for an expression with a function, because another function may have its name, and for one with a
+    component that was resolved already, perhaps by another profile.
     """
     if isinstance(expression, str):
         return str(expression)

@@ -28,8 +28,8 @@ class _Match(NamedTuple):
 def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200) -> Passage:
     """Return about `width` characters of a text: the part with the most different terms.
 
-    Among equal parts, the part with the most matches counts, then the first. The passage begins and ends at a space where it
-    can. White space becomes a single space, and an ellipsis marks an end where text is left out.
+    Among equal parts, the part with the most matches counts, then the first. The passage begins and ends at a space
+    where it can. White space becomes a single space, and an ellipsis marks an end where text is left out.
     """
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))

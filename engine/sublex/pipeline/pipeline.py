@@ -30,9 +30,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    The pipeline stays on its `snapshot` when the index changes. `models` has the fingerprint of each fitted model in the
-    expression, and the version of each Python function that has one. `uncovered` has the number of documents without a row, for
-    each model that lacks some.
+    The pipeline stays on its `snapshot` when the index changes. `models` has the fingerprint of each fitted model in
+    the expression, and the version of each Python function that has one. `uncovered` has the number of documents
+    without a row, for each model that lacks some.
     """
 
     def __init__(

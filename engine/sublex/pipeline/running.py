@@ -24,8 +24,8 @@ EXPRESSION = ("method", "expression")
 class Times(NamedTuple):
     """Milliseconds per query, and the seconds for all queries and for writing the run.
 
-    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out, unless it is
-    the only query.
+    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out,
+    unless it is the only query.
     """
 
     queries: int

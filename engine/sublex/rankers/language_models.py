@@ -1,6 +1,7 @@
 """Language models: the likelihood of a term in a document, compared with its likelihood in the collection.
 
-Logarithms are natural. Each formula is in the form that sums over matched terms, without a part that is equal for all documents.
+Logarithms are natural. Each formula is in the form that sums over matched terms, without a part that is equal for all
+documents.
 """
 
 from __future__ import annotations

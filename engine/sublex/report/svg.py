@@ -36,13 +36,12 @@ def lines(
     series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False
 ) -> str:
     """Return curves over common axes; each point has its values as a title. `log` makes the x axis logarithmic."""
-    frame = _Frame(440, 300, 50, 16)
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
     place = np.log if log else np.asarray
     marks = sorted(set(xs.tolist())) if log else ticks(xs.min(), xs.max())
     y_marks = ticks(min(0.0, ys.min()), ys.max() * 1.02 or 1.0)
-    frame.scale(float(place(xs.min())), float(place(xs.max())), y_marks[0], max(y_marks[-1], ys.max()))
+    frame = _Frame((float(place(xs.min())), float(place(xs.max()))), (y_marks[0], max(y_marks[-1], ys.max())))
     parts = [
         frame.axes([(float(place(x)), f"{x:g}") for x in marks], [(y, f"{y:g}") for y in y_marks], x_label, y_label)
     ]
@@ -54,7 +53,7 @@ def lines(
             title = f"{name}: {x_label} {value:g}, {y_label} {height:.4f}"
             parts.append(_mark(number, a, b, title))
         parts.append("</g>")
-    return frame.draw(parts, f"{y_label} by {x_label}")
+    return _svg(frame.width, frame.height, parts, f"{y_label} by {x_label}", "plot")
 
 
 def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, label: str) -> str:
@@ -125,16 +124,14 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
 
 
 class _Frame:
-    """A plotting area with margins; maps values to positions in it."""
+    """A plotting area with margins; maps values to positions in it. `x` and `y` are the values at its edges."""
 
-    def __init__(self, width: int, height: int, left: int, right: int, top: int = 12, bottom: int = 42):
-        self.width, self.height = width, height
-        self.left, self.right, self.top, self.bottom = left, width - right, top, height - bottom
+    width, height = 440, 300
+    left, right, top, bottom = 50, width - 16, 12, height - 42
 
-    def scale(self, x_low: float, x_high: float, y_low: float, y_high: float) -> None:
-        """Set the values at the edges of the plotting area."""
-        self.x_low, self.x_span = x_low, (x_high - x_low) or 1.0
-        self.y_low, self.y_span = y_low, (y_high - y_low) or 1.0
+    def __init__(self, x: tuple[float, float], y: tuple[float, float]):
+        self.x_low, self.x_span = x[0], (x[1] - x[0]) or 1.0
+        self.y_low, self.y_span = y[0], (y[1] - y[0]) or 1.0
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         """Return the position of a point."""
@@ -159,16 +156,11 @@ class _Frame:
             parts.append(f'<text x="{self.left - 8}" y="{b + 4:.1f}" text-anchor="end">{_text(text)}</text>')
         middle = (self.left + self.right) / 2
         parts.append(f'<text x="{middle:.1f}" y="{self.height - 6}" text-anchor="middle">{_text(x_label)}</text>')
-        if y_label:
-            height = (self.top + self.bottom) / 2
-            parts.append(
-                f'<text transform="translate(14 {height:.1f}) rotate(-90)" text-anchor="middle">{_text(y_label)}</text>'
-            )
+        height = (self.top + self.bottom) / 2
+        parts.append(
+            f'<text transform="translate(14 {height:.1f}) rotate(-90)" text-anchor="middle">{_text(y_label)}</text>'
+        )
         return "".join([*parts, "</g>"])
-
-    def draw(self, parts: Sequence[str], label: str) -> str:
-        """Return the whole plot."""
-        return _svg(self.width, self.height, parts, label, "plot")
 
 
 def _mark(number: int, x: float, y: float, title: str) -> str:

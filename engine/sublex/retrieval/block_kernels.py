@@ -47,9 +47,9 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 def set_needed(lowest, highest, tops, weights, rows, bounds, first, needed):
     """Write for each block a lower bound of the sum that its documents need to reach the threshold by the looked-up terms.
 
-    `tops` are the most that these terms can add, `weights` their weights, and `rows` their rows in the blocks. `lowest` is the
-    sum that a document needs if each of them adds the most. `highest` is the highest score of the query, and `first` is the
-    first block.
+    `tops` are the most that these terms can add, `weights` their weights, and `rows` their rows in the blocks. `lowest`
+    is the sum that a document needs if each of them adds the most. `highest` is the highest score of the query, and
+    `first` is the first block.
     """
     # Each step rounds by at most 2**-24 of abs(lowest) + highest, and a term takes three steps. So the sum stays a lower bound.
     base = lowest - (abs(lowest) + 2 * highest) * (len(rows) + 2) * 2.0**-22

@@ -6,7 +6,8 @@ import numpy as np
 
 from sublex.retrieval.coding.coded_postings import CodedPostings
 
-# A term gets a row if at least one document in SPARSEST has it. The row then takes at most 20 bytes a posting, and 4 on average.
+# A term gets a row if at least one document in SPARSEST has it. The row then takes at most 20 bytes a posting, and 4 on
+# average.
 SPARSEST = 64
 # A segment needs this number of documents to get rows.
 FEWEST = 1 << 14
@@ -19,8 +20,8 @@ BYTES_PER_WORD = 20
 class Blocks:
     """Arrays of bits, ranks and bounds with a row for each frequent term of a segment. `add` fills rows, if there is room.
 
-    A bit says that a document has the term. A rank is the number of postings before 64 documents. A bound is the greatest
-    impact in a block of eight documents in steps of 1/255 of the term's greatest impact, rounded up.
+    A bit says that a document has the term. A rank is the number of postings before 64 documents. A bound is the
+    greatest impact in a block of eight documents in steps of 1/255 of the term's greatest impact, rounded up.
     """
 
     def __init__(self, documents: int, df: np.ndarray):

@@ -1,14 +1,13 @@
-"""Feedback: the documents of a first retrieval, their terms, and term statistics, as an expander or a filter sees them."""
+"""Feedback: the documents of a first retrieval, their terms, and statistics of terms, for expanders and filters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import NO_FIELDS, Statistics, TermStats, TermVector
+from sublex.contracts.base import NO_FIELDS, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
@@ -17,17 +16,13 @@ from sublex.retrieval.term_table import TermTable
 class Feedback:
     """The context of one query for an expander or a filter; implements `sublex.contracts.base.Context`.
 
-    `models` are the fitted models that its parameters name, by their expressions.
+    `models` are the fitted models that the parameters of the expander or filter name, by their expressions.
     """
 
     def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
         self.hits, self.term_table, self._models = hits, term_table, models
-        self.docs, self.scores = hits.docs, hits.scores
-
-    @cached_property
-    def collection(self) -> Statistics:
-        """The statistics of the collection."""
-        return self.hits.snapshot.statistics
+        self.docs, self.scores, self.collection = hits.docs, hits.scores, hits.snapshot.statistics
+        self.numbers, self.names = term_table.numbers, term_table.names
 
     @property
     def live_docs(self) -> np.ndarray:
@@ -41,14 +36,6 @@ class Feedback:
     def stats(self, terms: np.ndarray) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers."""
         return TermStats(*(values[terms] for values in self.term_table.stats))
-
-    def numbers(self, terms: Sequence[str]) -> list[int]:
-        """Return the number of each term, -1 for a term that no live document contains."""
-        return self.term_table.numbers(terms)
-
-    def names(self, numbers: np.ndarray) -> list[str]:
-        """Return the terms with these numbers."""
-        return self.term_table.names(numbers)
 
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term; the term itself when no live document contains it."""

@@ -59,12 +59,12 @@ class Hits:
         return data_frame({"rank": np.arange(1, len(self) + 1), "docno": self.docnos, "score": self.scores})
 
     def _repr_html_(self) -> str:
-        hits = [self[k] for k in range(min(len(self), ROWS_SHOWN))]
-        if "text" not in self.snapshot.store:
-            rows = [[f"{hit.rank}", hit.docno, f"{hit.score:.4f}"] for hit in hits]
-            return summary(counted(len(self), "hit"), ["rank", "docno", "score"], rows, len(self), 2)
-        rows = [[f"{hit.rank}", hit.docno, self._title(hit.doc), f"{hit.score:.4f}"] for hit in hits]
-        return summary(counted(len(self), "hit"), ["rank", "docno", "title", "score"], rows, len(self), 3)
+        head = ["rank", "docno", "title", "score"] if "text" in self.snapshot.store else ["rank", "docno", "score"]
+        rows = []
+        for hit in self[:ROWS_SHOWN]:
+            title = [self._title(hit.doc)] if "title" in head else []
+            rows.append([f"{hit.rank}", hit.docno, *title, f"{hit.score:.4f}"])
+        return summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1)
 
     def _title(self, doc: int) -> str:
         """Return a document's title, or the beginning of its text without one; an empty text if neither can be shown."""

@@ -1,7 +1,7 @@
 """Stored impacts: the impacts of chosen rankers on disk, as derived data that can be deleted and made again.
 
-For each segment the document numbers of all postings are stored once for all rankers, in two bytes a posting, and for each ranker the
-numbers of the impacts, in one or two bytes; `coding` says how.
+For each segment, all rankers share the stored documents of postings, which take two bytes a posting. Each ranker has
+codes of impacts, of one or two bytes. `coding` describes both.
 """
 
 from __future__ import annotations
@@ -53,22 +53,20 @@ def declared(root: Path) -> list[str]:
     return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
-def declare(root: Path, rankers: Sequence[str]) -> None:
-    """Replace the list of rankers whose impacts are stored. Without rankers, all derived data is removed."""
-    folder = derived.folder_of(root)
-    if not rankers:
-        folder.remove()
-        return
-    try:
-        folder.make()
-        folder.replace(DECLARED, json.dumps(list(rankers)).encode())
-    except OSError as error:
-        raise IndexProblem(f"Cannot store impacts in {folder.path}: {error.strerror or error}.") from None
-
-
 def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) -> None:
-    """Store the impacts of these rankers, given by their printed forms, and remove those of all others."""
-    declare(snapshot.path, rankers)
+    """Declare these rankers, given by their printed forms, in place of others, and store their impacts alone.
+
+    Without rankers, all derived data is removed.
+    """
+    folder = derived.folder_of(snapshot.path)
+    if rankers:
+        try:
+            folder.make()
+            folder.replace(DECLARED, json.dumps(list(rankers)).encode())
+        except OSError as error:
+            raise IndexProblem(f"Cannot store impacts in {folder.path}: {error.strerror or error}.") from None
+    else:
+        folder.remove()
     problems: list[str] = []
     refresh(snapshot, searcher_of, problems.append)
     if problems:
@@ -76,7 +74,7 @@ def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) ->
 
 
 def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], None]) -> None:
-    """Store the impacts of the declared rankers for this snapshot. The index is committed by now, so a failure is only reported."""
+    """Store the impacts of the declared rankers. The index is committed by now, so a failure is only reported."""
     kept = {documents_folder(snapshot, segment) for segment in snapshot.segments}
     for name in declared(snapshot.path):
         try:

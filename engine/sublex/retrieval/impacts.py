@@ -21,16 +21,17 @@ from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
 # Postings whose impacts are computed in one call: their arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
-# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: its impacts can be
-# read. ASKED: a query has searched for the term once. SETTLED: the term has its row in the blocks, if it gets one.
+# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: its
+# impacts can be read. ASKED: a query has searched for the term once. SETTLED: the term has its row in the blocks, if it
+# gets one.
 MISSING, READY, ASKED, SETTLED = range(4)
 
 
 class Impacts:
     """The coded postings of one segment, and bounds of each term's impacts under one ranker.
 
-    `compute` fills in terms, and `settle` prepares them for a search. `stored` are folders with the coded documents and the
-    coded impacts on disk, which are mapped in place of computing.
+    `compute` fills in terms, and `settle` prepares them for a search. `stored` are folders with the coded documents and
+    the coded impacts on disk, which are mapped in place of computing.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Kernels of rescoring: the scores of given documents, equal to those of retrieval."""
+"""Kernels of rescoring: compute the scores of given documents, which equal the scores of retrieval."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Kernels of retrieval: sum the impacts of query terms over windows of documents, and keep the best k.
 
-The threshold is a score that at least k documents reach. Only some terms are added up: no document reaches the threshold
-without one of them. A document becomes a candidate when its sum can reach the threshold together with the other terms. The
-other terms are then looked up for the candidates alone.
+The threshold is a score that at least k documents reach. Only some terms are added up: no document reaches the
+threshold without one of them. A document becomes a candidate when its sum can reach the threshold together with the
+other terms. The other terms are then looked up for the candidates alone.
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ SAMPLE = 1 << 10
 MOST_SORTED = 1 << 10
 # `choices` has four numbers, at these places:
 # HITS: a term is looked up only if it has more than this number of postings for each of the k hits.
-# ADDED: a term without a row in the blocks is looked up only if it has more than this number of postings for each posting
-# that is added up.
-# BLOCKS: what documents of each block need is computed if, for each posting that is added up in the window, its blocks times
-# the looked-up terms with a row are fewer than this number.
+# ADDED: a term without a row in the blocks is looked up only if it has more than this number of postings for each
+# posting that is added up. BLOCKS: what documents of each block need is computed if, for each posting that is added up
+# in the window, its blocks times the looked-up terms with a row are fewer than this number.
 # DOCUMENTS: a guess is made if the index has fewer than this number of documents for each posting that is added up.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
 # The threshold before any document is known: the lowest finite float64, so that no real score is below it.
@@ -144,8 +143,8 @@ def _best(
 ):  # fmt: skip
     """Write the keys of the best documents for one query to `keys`, in no order.
 
-    Return their number, at most k, and the threshold. Among every SPAN documents, only those before `limit` count. Between
-    windows all `sums` are 0 and no document is `noted`.
+    Return their number, at most k, and the threshold. Among every SPAN documents, only those before `limit` count.
+    Between windows all `sums` are 0 and no document is `noted`.
     """
     # One function does all of this, because handing its arrays to another for each window takes 2 to 6 % of the time.
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
@@ -232,12 +231,12 @@ def retrieve(
 ):  # fmt: skip
     """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
 
-    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and `kth`
-    are the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of the blocks, and
-    `row_of` has the row of each term in them, -1 without one. `query_ends` are the ends of the queries in `terms` and
-    `weights`; scores are rounded as if impacts were added in this order of the terms. `thresholds` has the threshold of each
-    query after the segments before; the kernel raises it. `choices` are described above. `places` and `shares`, which are
-    longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
+    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and
+    `kth` are the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of the
+    blocks, and `row_of` has the row of each term in them, -1 without one. `query_ends` are the ends of the queries in
+    `terms` and `weights`; scores are rounded as if impacts were added in this order of the terms. `thresholds` has the
+    threshold of each query after the segments before; the kernel raises it. `choices` are described above. `places` and
+    `shares`, which are longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
     """
     k, documents, begin = found.shape[1], len(docno_ranks), 0
     enough = _enough(documents, k)

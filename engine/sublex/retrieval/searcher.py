@@ -25,8 +25,9 @@ from sublex.tools.workers import Workers
 
 # Queries given to the kernel in one call, and the largest number of result keys of one call.
 GROUP, KEYS = 256, 1 << 20
-# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS. They say when it looks terms up, computes the sums that documents of
-# each block need, and makes a guess. Measured on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007 sentences and 191,969 paragraphs.
+# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS. They say when it looks terms up, computes the sums that
+# documents of each block need, and makes a guess. Measured on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007
+# sentences and 191,969 paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
 # The terms of a query with their weights; in a plain sequence of terms, each repetition has the weight 1.
 Terms = Mapping[str, float] | Iterable[str]
@@ -35,8 +36,8 @@ Terms = Mapping[str, float] | Iterable[str]
 class Searcher:
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
-    `name` is the ranker's printed form and `code` the distribution and version that it comes from. Stored impacts are found by
-    both, and are not used without a name.
+    `name` is the ranker's printed form and `code` the distribution and version that it comes from. Stored impacts are
+    found by both, and are not used without a name.
     """
 
     def __init__(
@@ -94,17 +95,11 @@ class Searcher:
                     yield Hits(self.snapshot, docs[q, :n], scores[q, :n])
 
     @cached_property
-    def _kernels(self) -> ModuleType:
-        # Imported with the first search, because it imports Numba.
-        from sublex.retrieval import retrieval_kernels
+    def _kernels(self) -> tuple[ModuleType, ModuleType]:
+        # Imported with the first search, because they import Numba.
+        from sublex.retrieval import key_kernels, retrieval_kernels
 
-        return retrieval_kernels
-
-    @cached_property
-    def _key_kernels(self) -> ModuleType:
-        from sublex.retrieval import key_kernels
-
-        return key_kernels
+        return retrieval_kernels, key_kernels
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
@@ -120,15 +115,16 @@ class Searcher:
         """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
         ends, terms, weights = self._weighted(queries)
         thresholds, found = np.empty(len(queries)), []
+        kernels, key_kernels = self._kernels
         # np.full takes four times as long.
-        thresholds.fill(self._kernels.LOWEST)
+        thresholds.fill(kernels.LOWEST)
         for segment, ordinals in enumerate(self.term_table.ordinals):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        self._key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
+        key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         return docs, scores, counts
 
     def _retrieve(
@@ -140,7 +136,7 @@ class Searcher:
         found = np.empty((len(ends), k), np.uint64)
         query = ends, terms, weights, thresholds, CHOICES
         scratch = self._scratch.arrays(len(terms), k)
-        self._kernels.retrieve(
+        self._kernels[0].retrieve(
             *self._postings[segment], impacts.best(k), *impacts.blocks.arrays, *query, *scratch, found
         )
         return found

@@ -27,11 +27,12 @@ from sublex.tools.compiled import inner
 WINDOW = 1 << 14
 # A query has few postings if it has less than one posting for this number of documents.
 FEW = 8
-# The rows of `places`, which has a column for each term, in the order of adding. AT is the place of the next posting. END, STOP and
-# LAST are the ends of the postings in the same SPAN documents, of those in the window, and of all. RUN_AT is the next run, TERM the
-# term, and ROW its row in the blocks. PLACE has for term t of the query its column.
+# The rows of `places`, which has a column for each term, in the order of adding. AT is the place of the next posting.
+# END, STOP and LAST are the ends of the postings in the same SPAN documents, of those in the window, and of all. RUN_AT
+# is the next run, TERM the term, and ROW its row in the blocks. PLACE has for term t of the query its column.
 AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# The rows of `shares`: the weight of each term, the most that it can add to a score, and the most that it and later terms can add.
+# The rows of `shares`: the weight of each term, the most that it can add to a score, and the most that it and later
+# terms can add.
 WEIGHT, TOP, REST, SHARE_ROWS = 0, 1, 2, 3
 
 
@@ -147,8 +148,9 @@ def _window_adder(need_of: Callable[..., Any]) -> Any:
     return add_window
 
 
-# These two functions add up terms in a window, and return the number of candidates. A document whose sum reaches `needed` becomes a
-# candidate. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a number for each block.
+# These two functions add up terms in a window, and return the number of candidates. A document whose sum reaches
+# `needed` becomes a candidate. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a
+# number for each block.
 add_evenly = _window_adder(inner(lambda needed, doc: needed))
 add_by_block = _window_adder(inner(lambda needed, doc: needed[doc // np.uint64(SIZE)]))
 

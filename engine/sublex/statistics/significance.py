@@ -130,8 +130,9 @@ def compare_all(
 ) -> list[Pair]:
     """Return the test of every pair of systems, in the order of their names.
 
-    `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also in the
-    pairs: `corrected` is then Tukey's p, and `p` that of the same difference and error without regard to the other pairs.
+    `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also
+    in the pairs: `corrected` is then Tukey's p, and `p` that of the same difference and error without regard to the
+    other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape

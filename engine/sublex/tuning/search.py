@@ -125,9 +125,9 @@ def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) 
 class _Plan(NamedTuple):
     """The pipelines to run and the settings to choose from.
 
-    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely, and `rows` has the row of each
-    in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the setting of the
-    expression without its ranges.
+    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely, and `rows` has the
+    row of each in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the
+    setting of the expression without its ranges.
     """
 
     runs: dict[str, Expression]

@@ -35,9 +35,9 @@ EVEN, DRAWN = 6, 4
 class Slot(NamedTuple):
     """A range in an expression, and the number that it stands for.
 
-    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the range, and
-    `limits` are the ends that the number may not pass. `parameter` is true for a parameter of a component. Changing a weight or
-    a depth costs less, because the same searcher serves.
+    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the
+    range, and `limits` are the ends that the number may not pass. `parameter` is true for a parameter of a component.
+    Changing a weight or a depth costs less, because the same searcher serves.
     """
 
     name: str
@@ -87,8 +87,8 @@ def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, 
 def without_ranges(node: Any, registry: Registry) -> Any:
     """Return the expression without its ranges.
 
-    A parameter with a range is left out and so gets its default. A weight with a range becomes 1, and a cut `% {…}` becomes
-    `DEPTH`. All other numbers stay.
+    A parameter with a range is left out and so gets its default. A weight with a range becomes 1, and a cut `% {…}`
+    becomes `DEPTH`. All other numbers stay.
     """
 
     def inner(part: Any) -> Any:

@@ -84,9 +84,9 @@ class Part(NamedTuple):
 class BlendScoring(Scoring):
     """A weighted sum of scorers at work on one state. `parts` has each part with its scorer at work.
 
-    The candidates are the hits of the state. If it has none, they are the union of the documents that the parts find, each to
-    its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms, so `a + b` and
-    `b + a` give equal scores.
+    The candidates are the hits of the state. If it has none, they are the union of the documents that the parts find,
+    each to its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms,
+    so `a + b` and `b + a` give equal scores.
     """
 
     def __init__(self, snapshot: Snapshot, parts: Sequence[Part], state: State):

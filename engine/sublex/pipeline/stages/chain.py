@@ -54,8 +54,8 @@ class ChainScoring(Scoring):
 class CutScoring(Scoring):
     """The first `depth` hits of a scorer, at work on one state.
 
-    The depth limits the documents that are found. Documents that another part of a blend found are scored at any rank. A depth
-    above the usual one also raises the number of candidates within the scorer.
+    The depth limits the documents that are found. Documents that another part of a blend found are scored at any rank.
+    A depth above the usual one also raises the number of candidates within the scorer.
     """
 
     def __init__(self, inner: Scorer, depth: int, state: State):

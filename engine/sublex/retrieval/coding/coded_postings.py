@@ -17,9 +17,9 @@ MOST = 1 << 31
 class CodedPostings:
     """Documents, runs, codes and values of a segment's postings; `coding_kernels` says how they are coded.
 
-    `lists` has a row for each term, which says where the parts of its posting list are. In memory the terms lie in the order in
-    which they were put, without gaps. The arrays have room for all terms, and the operating system provides memory only for
-    the places that are written.
+    `lists` has a row for each term, which says where the parts of its posting list are. In memory the terms lie in the
+    order in which they were put, without gaps. The arrays have room for all terms, and the operating system provides
+    memory only for the places that are written.
     """
 
     def __init__(self, df: np.ndarray, documents: int):
@@ -119,9 +119,10 @@ def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.nda
 
 
 def _descending(impacts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the pairs of each term, those of the greatest impact first.
+    """Return the pairs of each term, sorted by impact, the greatest first.
 
-    A pair's impact, as a number, is the upper half of an item, and its number among the pairs of its term the lower half.
+    A pair's impact, as a number, is the upper half of an item, and its number among the pairs of its term the lower
+    half.
     """
     bits = impacts.view(np.int32)
     # Greater impacts get smaller numbers.

@@ -1,9 +1,10 @@
 """Kernels of coding: write the postings of terms in few bytes, check them, and read them again.
 
-Each 65,536 documents are a span, and a document takes 16 bits: its number within the span. The postings of a term in one span are a
-run. A run is a uint32: the number of the span in the upper half, and the number of postings, less one, in the lower half. A term has
-a table of its distinct impacts, its values. The code of a posting is the number of its value, in one or two bytes. If this takes
-more space than the impacts themselves, the term has no table, and the codes are impacts, in four bytes.
+Each 65,536 documents are a span, and a document takes 16 bits: its number within the span. The postings of a term in
+one span are a run. A run is a uint32: the number of the span in the upper half, and the number of postings, less one,
+in the lower half. A term has a table of its distinct impacts, its values. The code of a posting is the number of its
+value, in one or two bytes. If this takes more space than the impacts themselves, the term has no table, and the codes
+are impacts, in four bytes.
 """
 
 from __future__ import annotations
@@ -101,11 +102,11 @@ def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
 def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, live, ends):
     """Find the distinct pairs of a frequency and a class of documents in the postings of each term.
 
-    `docs` and `tfs` hold the postings of one term after the other, and `counts` has the number of each term. `numbers` receives
-    for each posting the number of its pair among those of its term, or -1 in a deleted document. `classes` has the class of each
-    document, -1 for a deleted one. `seen`, all -1, has FREQUENCIES places for each class; without places, each posting is a pair
-    of its own. `frequencies`, `kinds` (the class) and `live` (the number of postings) describe pairs, and `ends` says where those
-    of each term end.
+    `docs` and `tfs` hold the postings of one term after the other, and `counts` has the number of each term. `numbers`
+    receives for each posting the number of its pair among those of its term, or -1 in a deleted document. `classes` has
+    the class of each document, -1 for a deleted one. `seen`, all -1, has FREQUENCIES places for each class; without
+    places, each posting is a pair of its own. `frequencies`, `kinds` (the class) and `live` (the number of postings)
+    describe pairs, and `ends` says where those of each term end.
     """
     size = len(seen) // FREQUENCIES
     i = o = np.int64(0)
@@ -180,10 +181,9 @@ def put_impacts(
 ):  # fmt: skip
     """Write the values and the codes of some terms, and their least, greatest and k-th best impacts.
 
-    The pairs of term x end at ends[x]. `impacts` has their impacts, `live` their numbers of postings, and `order` sorts them, greatest
-    impact first.
-    `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN. used[2] is the number of bytes of `codes`
-    that are not free. `renumbered` and `values` are scratch arrays.
+    The pairs of term x end at ends[x]. `impacts` has their impacts, `live` their numbers of postings, and `order` sorts
+    them, greatest impact first. `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN.
+    used[2] is the number of bytes of `codes` that are not free. `renumbered` and `values` are scratch arrays.
     """
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     i = begin = np.int64(0)

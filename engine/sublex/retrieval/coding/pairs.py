@@ -1,6 +1,7 @@
 """Pairs of a term frequency and a class of documents: a ranker gives all postings of one pair the same score.
 
-Documents of one class have equal statistics. A ranker scores each pair once. A term in 100,000 abstracts has about 1,000 pairs.
+Documents of one class have equal statistics. A ranker scores each pair once. A term in 100,000 abstracts has about
+1,000 pairs.
 """
 
 from __future__ import annotations
