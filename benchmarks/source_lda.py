@@ -29,7 +29,7 @@ from scipy.special import rel_entr
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.counts import Tokens
 from sublex_lda.model import LDA
-from sublex_sourcelda.chain import Chain
+from sublex_sourcelda.gibbs import Chain
 from sublex_sourcelda.model import SourceLDA
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings

@@ -250,7 +250,7 @@ def terrier(text: str, stop: Iterable[str] = ()) -> list[str]:
     return terms
 
 
-# The index: postings in dictionaries, BM25, and the two codes that the comments in `sublex.index.code_kernels` describe.
+# The index: postings in dictionaries, BM25, and the two codes that the comments in `sublex.index.posting_kernels` describe.
 
 
 class Inverted(NamedTuple):

@@ -172,7 +172,7 @@ def test_a_task_imports_only_the_files_with_its_kernels():
     )
     assert python(program).splitlines() == [
         "count_dead decode_terms",
-        "sublex.building.merge_kernels sublex.index.code_kernels False",
+        "sublex.building.merge_kernels sublex.index.posting_kernels False",
     ]
 
 
@@ -295,7 +295,7 @@ def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
     monkeypatch.setattr("sublex.cli.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
-    assert asked == all_jobs(MODULES) and {"sublex.index.code_kernels", "sublex_fisher.kernels"} <= {
+    assert asked == all_jobs(MODULES) and {"sublex.index.posting_kernels", "sublex_fisher.kernels"} <= {
         job.module for job in asked
     }
 

@@ -290,11 +290,13 @@ def test_files_without_judgements_or_topics_are_reported(source):
 )
 @example(["0.1", "9007199254740993", "0.12345678901234567", "1e22", "123456789012345678e-20"])
 def test_scores_of_which_the_kernel_is_certain_are_the_nearest_float64(texts):
-    from sublex.trec import kernels
+    from sublex.trec import run_kernels
 
     ends = np.cumsum([len(text) for text in texts], dtype=np.int32)
     spans = np.ascontiguousarray(np.stack([np.append(0, ends)[:-1], ends], axis=1), np.int32)
-    values, certainties = kernels.parse(np.frombuffer("".join(texts).encode() or b"", np.uint8), spans, kernels.TENS)
+    values, certainties = run_kernels.parse(
+        np.frombuffer("".join(texts).encode() or b"", np.uint8), spans, run_kernels.TENS
+    )
     for text, value, certainty in zip(texts, values.tolist(), certainties.tolist(), strict=True):
         assert certainty < 2 or value == float(text)
         assert certainty < 1 or np.float32(value) == np.float32(float(text))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sublex.analysis.interner import Interner
 from sublex.building import inversion_kernels
-from sublex.index import code_kernels
+from sublex.index import posting_kernels
 from sublex.index.offsets import starts_of
 
 HUGE = (1 << 31) - 1
@@ -55,18 +55,18 @@ def encode(postings: list[Posting]) -> Encoded:
     docs, tfs = (
         np.array([x for column in columns for x in column], np.int32) for columns in zip(*postings, strict=True)
     )
-    return Encoded(*code_kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
+    return Encoded(*posting_kernels.encode_postings(docs, tfs, np.array([len(docs) for docs, _ in postings], np.int64)))
 
 
 def decode(code: Encoded, df: list[int], limit: int = HUGE) -> tuple[int, list[Posting]]:
     """Decode posting lists with the kernel. Return the first damaged term or -1, and the postings of each term."""
-    blocks = starts_of(np.array(df, np.int64) // code_kernels.BLOCK)
+    blocks = starts_of(np.array(df, np.int64) // posting_kernels.BLOCK)
     words = starts_of(4 * code.widths.reshape(-1, 2).sum(axis=1, dtype=np.int64))
     docs, tfs = np.zeros(sum(df), np.int32), np.zeros(sum(df), np.int32)
     tails = starts_of(code.sizes)
-    bad = code_kernels.decode_terms(
+    bad = posting_kernels.decode_terms(
         code.words, code.lasts, code.widths, words[blocks], blocks, code.tails, tails[:-1], tails[1:],
-        np.array(df, np.int64), limit, *np.empty((2, code_kernels.BLOCK), np.uint32), docs, tfs,
+        np.array(df, np.int64), limit, *np.empty((2, posting_kernels.BLOCK), np.uint32), docs, tfs,
     )  # fmt: skip
     cuts = np.cumsum(df)[:-1]
     return bad, [(d.tolist(), t.tolist()) for d, t in zip(np.split(docs, cuts), np.split(tfs, cuts), strict=True)]
@@ -128,12 +128,12 @@ def test_blocks_of_every_width_are_packed_as_described(width):
     top = (1 << width) - 1
     for values in ([top] * 128, [0] * 127 + [top], [top] + [0] * 127, rng.integers(0, top + 1, 128).tolist()):
         packed = np.zeros(4 * width + 8, np.uint32)
-        assert code_kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
+        assert posting_kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
         assert packed[4:-4].tolist() == naive.pack(values, width)
         assert not packed[:4].any()
         assert not packed[-4:].any()
         found = np.zeros(128, np.uint32)
-        code_kernels._unpack(packed, 4, width, found)
+        posting_kernels._unpack(packed, 4, width, found)
         assert found.tolist() == naive.unpack(naive.pack(values, width), width) == values
 
 
@@ -143,7 +143,7 @@ def test_blocks_of_every_width_are_packed_as_described(width):
 def encoded_lists(lists: list[Posting]) -> tuple[np.ndarray, np.ndarray]:
     """Encode lists with the kernel. Return the bytes and the size of each list."""
     ids, tfs = (np.array([x for one in lists for x in one[k]], np.int32) for k in (0, 1))
-    return code_kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
+    return posting_kernels.encode_lists(ids, tfs, np.array([len(ids) for ids, _ in lists], np.int64))
 
 
 def decode_lists(
@@ -152,7 +152,7 @@ def decode_lists(
     """Decode lists with the kernel. Return the first damaged list or -1, and the content of each list."""
     ids, tfs = np.zeros(sum(counts), np.int32), np.zeros(sum(counts), np.int32)
     starts = starts_of(sizes)
-    bad = code_kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
+    bad = posting_kernels.decode_lists(data, starts[:-1], starts[1:], np.array(counts, np.int64), limit, ids, tfs)
     cuts = np.cumsum(counts)[:-1]
     return bad, [(i.tolist(), t.tolist()) for i, t in zip(np.split(ids, cuts), np.split(tfs, cuts), strict=True)]
 
@@ -343,7 +343,7 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
             terms, sizes, np.append(lists, np.zeros(3, np.uint8)), ranks, uniques
         )
         by_rank = [sorted(Counter(ranks[document].tolist()).items()) for document in terms_of(batch)]
-        expected, expected_sizes = code_kernels.encode_lists(
+        expected, expected_sizes = posting_kernels.encode_lists(
             np.array([rank for items in by_rank for rank, _ in items], np.int32),
             np.array([tf for items in by_rank for _, tf in items], np.int32), uniques,
         )  # fmt: skip
@@ -375,7 +375,7 @@ def test_a_batch_is_inverted_with_gaps_and_frequencies_of_any_size(postings):
     docs = np.cumsum([gap + 1 for gap, _ in postings]) - 1
     tfs = np.array([tf for _, tf in postings], np.int32)
     ends = np.searchsorted(docs, np.arange(docs[-1] + 1), side="right")
-    code, sizes = code_kernels.encode_lists(docs.astype(np.int32), tfs, np.array([len(docs)]))
+    code, sizes = posting_kernels.encode_lists(docs.astype(np.int32), tfs, np.array([len(docs)]))
     rows = np.array([[0, 0, 0, 0], [0, 0, sizes[0], len(docs)]], np.int32)
     entries = np.ones(len(docs), np.int32)
     assert inversion_kernels.invert_batch(entries, tfs, ends, rows, np.array([1], np.int32)).tobytes() == code.tobytes()

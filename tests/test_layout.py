@@ -270,10 +270,10 @@ def test_only_one_file_touches_the_disk_within_an_index():
 
 
 def test_the_copies_of_the_spare_bytes_agree():
-    from sublex.analysis import interning_kernels
+    from sublex.analysis import interner_kernels
     from sublex.readers import batch
 
-    assert interning_kernels.SPARE == batch.SPARE
+    assert interner_kernels.SPARE == batch.SPARE
 
 
 # docs/architecture.md.

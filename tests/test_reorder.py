@@ -19,9 +19,9 @@ from strategies import collections as odd_collections
 from strategies import every, examples
 
 import sublex
-from sublex.building.build import SegmentBuilder
 from sublex.building.reorder import bisection, bisection_kernels, rewrite
 from sublex.building.reorder.bisection import log_slopes
+from sublex.building.segment_builder import SegmentBuilder
 from sublex.building.writer import merge_all
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, SublexError

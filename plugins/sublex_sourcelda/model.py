@@ -12,7 +12,7 @@ from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import Tokens, tokens_of, whole_counts_of
 from sublex.estimators.topics.inference import sample
 from sublex.estimators.topics.model import TopicModel
-from sublex_sourcelda.chain import Chain
+from sublex_sourcelda.gibbs import Chain
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import smoothings
 

@@ -85,7 +85,7 @@ def interrupted(*arguments: object) -> None:
 
 
 def test_an_interrupt_within_a_kernel_is_an_interrupt(tmp_path, monkeypatch):
-    monkeypatch.setattr("sublex.analysis.interning_kernels.intern", interrupted)
+    monkeypatch.setattr("sublex.analysis.interner_kernels.intern", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sublex.build(DEMO, tmp_path / "index")
     assert not (tmp_path / "index").exists()

@@ -17,7 +17,7 @@ class Numbered(NamedTuple):
     """The strings of an `Interner` at one moment. Other threads may read them while the `Interner` adds more.
 
     Adding never changes these entries: the `Interner` writes behind them, or copies all to larger arrays.
-    String k ends before `arena[ends[k] - 1]`; `keys` is what `interning_kernels.describe` computes for each string.
+    String k ends before `arena[ends[k] - 1]`; `keys` is what `interner_kernels.describe` computes for each string.
     """
 
     size: int
@@ -27,21 +27,21 @@ class Numbered(NamedTuple):
 
     def ascending(self, numbers: np.ndarray) -> np.ndarray:
         """Return the numbers of distinct strings in the ascending order of the strings' bytes."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
         heads = self.keys[numbers, 0].byteswap()
         order = np.argsort(heads)
         numbers, heads = numbers[order].astype(np.int64), heads[order]
-        interning_kernels.sort_alike(numbers, heads, self.keys, self.ends, self.arena)
+        interner_kernels.sort_alike(numbers, heads, self.keys, self.ends, self.arena)
         return numbers
 
     def copies(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the bytes of strings, end to end, and the size of each; a number below 0 stands for an empty string."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
         sizes = np.where(numbers >= 0, self.keys[numbers, 2].astype(np.int64), 0)
         data = np.empty(int(sizes.sum()), np.uint8)
-        interning_kernels.copy_strings(numbers, sizes, self.ends, self.arena, data)
+        interner_kernels.copy_strings(numbers, sizes, self.ends, self.arena, data)
         return data, sizes
 
 
@@ -49,7 +49,7 @@ class Interner:
     """Number byte strings 0, 1, 2, … by first appearance, and keep the bytes of each distinct string once.
 
     The table only grows. String k ends before `arena[ends[k] - 1]`, which is a newline. `keys` and `hashes` are what
-    `interning_kernels.describe` computes for each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
+    `interner_kernels.describe` computes for each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
     """
 
     def __init__(self) -> None:
@@ -67,24 +67,24 @@ class Interner:
 
     def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
-        return self.add_padded(np.concatenate([text, np.zeros(interning_kernels.SPARE, np.uint8)]), starts, lengths)
+        return self.add_padded(np.concatenate([text, np.zeros(interner_kernels.SPARE, np.uint8)]), starts, lengths)
 
     def add_padded(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Return the numbers of strings as `add` does; the text ends in SPARE bytes more."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
         starts = np.ascontiguousarray(starts, np.int64)
         lengths = np.ascontiguousarray(lengths, np.int64)
-        return self.add_described(text, starts, *interning_kernels.describe(text, starts, lengths))
+        return self.add_described(text, starts, *interner_kernels.describe(text, starts, lengths))
 
     def add_described(self, text: np.ndarray, starts: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
         """Return the numbers of strings for which a kernel has computed keys and hashes, and add those that are new."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
         self._make_room(len(starts), int(keys[:, 2].sum()) + len(starts))
-        numbers, self.size = interning_kernels.intern(
+        numbers, self.size = interner_kernels.intern(
             read_only(text), starts, keys, hashes, self.slots, self.keys, self.hashes, self.ends, self.arena, self.size
         )
         return numbers
@@ -106,7 +106,7 @@ class Interner:
 
     def _make_room(self, strings: int, size: int) -> None:
         """Enlarge the arrays for at most `strings` more strings of `size` bytes in all, newlines included."""
-        from sublex.analysis import interning_kernels
+        from sublex.analysis import interner_kernels
 
         if self.size + strings > len(self.ends):
             self.ends = longer(self.ends, self.size + strings)
@@ -116,7 +116,7 @@ class Interner:
         if used + size > len(self.arena):
             self.arena = longer(self.arena, used + size)
         if 2 * (self.size + strings) > len(self.slots):
-            self.slots = interning_kernels.refill(self.hashes, self.size, 1 << (2 * (self.size + strings)).bit_length())
+            self.slots = interner_kernels.refill(self.hashes, self.size, 1 << (2 * (self.size + strings)).bit_length())
 
 
 def longer(values: np.ndarray, least: int) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint16, uint64
 
-from sublex.analysis.interning_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
+from sublex.analysis.interner_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
 
 # The types of arguments.

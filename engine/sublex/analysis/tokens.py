@@ -62,7 +62,7 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
     from sublex.analysis import token_kernels
-    from sublex.analysis.interning_kernels import refill
+    from sublex.analysis.interner_kernels import refill
 
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
     # A single text is usually a query. Leaving out `np.diff` makes it some microseconds faster.
@@ -86,7 +86,7 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
-    from sublex.analysis.interning_kernels import SPARE
+    from sublex.analysis.interner_kernels import SPARE
 
     return text if len(text) - end >= SPARE else np.concatenate([text, np.zeros(SPARE, np.uint8)])
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from sublex.building import writer
-from sublex.building.build import BuildSettings, Progress
 from sublex.building.build_summary import BuildSummary
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
+from sublex.building.segment_builder import BuildSettings, Progress
 from sublex.building.writer import STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
 from sublex.errors import InputError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64
 
-from sublex.index.code_kernels import code_size, encode_lists_into, get_posting, put_number
 from sublex.index.lexicon_kernels import compare_bytes
+from sublex.index.posting_kernels import code_size, encode_lists_into, get_posting, put_number
 from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
 # Another type of arguments.

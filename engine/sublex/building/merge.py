@@ -65,14 +65,14 @@ def _merge_document_terms(
     segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
 ) -> None:
     """Write the terms of all live documents with their new ordinals."""
-    from sublex.index import code_kernels
+    from sublex.index import posting_kernels
 
     def recode(part: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
         k, begin, end = part
         counts, terms, tfs = segments[k].document_terms(begin, end)  # type: ignore[misc]
         keep = live[k][begin:end]
         keep_terms = np.repeat(keep, counts)
-        return code_kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
+        return posting_kernels.encode_lists(ranks[k][terms[keep_terms]], tfs[keep_terms], counts[keep])
 
     def recoded() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         parts = [(k, *span) for k, segment in enumerate(segments) for span in spans(segment.uniques, TERMS_PER_CALL)]

@@ -31,9 +31,9 @@ SHORTEST_CUT = 6
 
 def fold(strings: Strings, case: bool, zeros: bool) -> Strings:
     """Return the strings with ASCII letters in lower case (`case`) and numbers without leading zeros (`zeros`)."""
-    from sublex.lint import kernels
+    from sublex.lint import fold_kernels
 
-    return Strings(*kernels.fold(strings.arena, strings.starts, strings.sizes, case, zeros))
+    return Strings(*fold_kernels.fold(strings.arena, strings.starts, strings.sizes, case, zeros))
 
 
 def number(table: Interner, strings: Strings) -> np.ndarray:

@@ -8,7 +8,7 @@ from sublex.lint.check_ids import check_ids
 from sublex.lint.check_ties import groups
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
-from sublex.lint.reported import NOT_FINITE
+from sublex.lint.reader_faults import NOT_FINITE
 from sublex.tools.messages import counted
 from sublex.trec.runs import Run
 

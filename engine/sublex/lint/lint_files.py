@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from sublex.contracts.base import Report
 from sublex.errors import InputError
-from sublex.lint import reported
-from sublex.lint.check_lines import check_lines
+from sublex.lint import reader_faults
 from sublex.lint.check_qrels import check_qrels
+from sublex.lint.check_rows import check_lines
 from sublex.lint.check_run import check_run
 from sublex.lint.check_together import check_together
 from sublex.lint.check_topics import check_topics
@@ -19,7 +19,7 @@ from sublex.lint.detect import COLLECTION, KINDS, QRELS, TOPICS, detect_kind
 from sublex.lint.findings import ERROR, Finding, as_sentence, notes_as_findings
 from sublex.lint.located import Ids, Located
 from sublex.lint.read_collection import Collection
-from sublex.lint.reported import Reported
+from sublex.lint.reader_faults import Reported
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
@@ -101,20 +101,20 @@ class _Contents:
             form, records = read_records(source, listen, report)
             checked, ids = check_topics(records, path)
             self.topics.append(ids)
-            findings = listen.findings(reported.TOPICS) + checked + notes_as_findings(path, report)
+            findings = listen.findings(reader_faults.TOPICS) + checked + notes_as_findings(path, report)
             return f"{counted(len(records), 'topic')} ({form})", findings
         has_bom = source.head().startswith(BOM)
         if kind == QRELS:
             qrels, lines = read_judgements(source, listen)
             located, noun, form = Located(qrels, path, lines), "judgement", qrels.format
             self.qrels.append(located)
-            findings = listen.findings(reported.QRELS) + check_qrels(located)
+            findings = listen.findings(reader_faults.QRELS) + check_qrels(located)
         else:
             file = read_hits(source, listen, report, detailed=True)
             checked, located = check_lines(file, path)
             noun, form = "hit", file.layout.name
             self.runs.append(located)
-            findings = listen.findings(reported.RUN) + checked + check_run(located)
+            findings = listen.findings(reader_faults.RUN) + checked + check_run(located)
         if has_bom and form != "json":
             findings.insert(0, Finding.at(path, [1], "encoding", ERROR, BOM_TEXT))
         what = f"{counted(len(located.lines), noun)} of {counted(len(located.columns), 'topic')}"

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
-from sublex.building.build import SEGMENT
 from sublex.building.build_summary import BuildSummary
 from sublex.building.indexing import chosen_analyzer
+from sublex.building.segment_builder import SEGMENT
 from sublex.building.writer import existing_index, make_index
 from sublex.contracts.foreign import PostingsSource
 from sublex.index.components.docnos import DocnosWriter

@@ -96,7 +96,7 @@ def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.
 
     Each pass over all posting lists collects the terms of as many documents as fit into memory.
     """
-    from sublex.index import code_kernels
+    from sublex.index import posting_kernels
     from sublex.other_engines import postings_kernels
 
     def decode(span: tuple[int, int]) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
@@ -112,7 +112,7 @@ def write_document_terms(folder: FolderWriter, lists: WrittenLists, uniques: np.
 
         def encode(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
             first, last = starts[span[0]], starts[span[1]]
-            return code_kernels.encode_lists(
+            return posting_kernels.encode_lists(
                 terms[first:last], tfs[first:last], np.ascontiguousarray(counts[slice(*span)])
             )
 

@@ -22,9 +22,9 @@ def id_text(value: Any, kind: str) -> str:
 
 def with_white_space(ids: Strings) -> np.ndarray:
     """Return the places of the ids that are empty or have white space, so that a run or qrels cannot hold them."""
-    from sublex.trec import kernels
+    from sublex.trec import run_kernels
 
-    kinds = kernels.classify(ids.arena, ids.starts, ids.sizes)
+    kinds = run_kernels.classify(ids.arena, ids.starts, ids.sizes)
     # The kernel knows ASCII; Python decides whether other characters are white space.
     places = [k for k in np.flatnonzero(kinds).tolist() if kinds[k] == 1 or any(map(str.isspace, ids[k]))]
     return np.array(places, np.int64)

@@ -153,8 +153,8 @@ class _HitsRead:
 
     def add(self, first: int, text: bytes) -> list[Fault]:
         """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
-        from sublex.analysis.interning_kernels import SPARE
-        from sublex.trec import kernels
+        from sublex.analysis.interner_kernels import SPARE
+        from sublex.trec import run_kernels
 
         if self.layout is None:
             start = first_rows(text)
@@ -163,7 +163,7 @@ class _HitsRead:
                 return []
             self.layout = layout_of(start)
         layout, buf = self.layout, np.frombuffer(bytearray(text) + bytes(SPARE), np.uint8)
-        spans, places, counts = kernels.split(read_only(buf[: len(text)]), len(layout.columns))
+        spans, places, counts = run_kernels.split(read_only(buf[: len(text)]), len(layout.columns))
         piece = _Piece(self.path, buf, spans, places + np.int64(first))
         faults = miscounted(self.path, layout.columns, EXPECTED, piece.lines, counts)
         piece = piece.where(counts == len(layout.columns)) if faults else piece
@@ -226,10 +226,10 @@ class _Piece(NamedTuple):
         return np.where(certainties == 2, ranks, np.nan)
 
     def parsed(self, column: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the cells of a column as float64, and how certain each is, as `kernels.parse` does."""
-        from sublex.trec import kernels
+        """Return the cells of a column as float64, and how certain each is, as `run_kernels.parse` does."""
+        from sublex.trec import run_kernels
 
-        return kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), kernels.TENS)
+        return run_kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), run_kernels.TENS)
 
     def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
         """Return the fault of the rows that a mask chooses; nothing if there are none."""

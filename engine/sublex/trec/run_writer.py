@@ -83,7 +83,7 @@ def _counted(rankings: Rankings, counts: list[int]) -> Rankings:
 
 def run_lines(rankings: Rankings, tag: str) -> Iterator[np.ndarray]:
     """Yield the lines of each topic as an array of bytes; the array is overwritten when the next one is made."""
-    from sublex.trec import kernels
+    from sublex.trec import run_kernels
 
     check_word(tag, "tag")
     tail = np.frombuffer(f" {tag}\n".encode(), np.uint8)
@@ -106,19 +106,21 @@ def run_lines(rankings: Rankings, tag: str) -> Iterator[np.ndarray]:
                 f"Topic {qid}: the score of {docnos[worst]} is {scores[worst]}; a run needs finite scores."
             )
         head = np.frombuffer(f"{qid} Q0 ".encode(), np.uint8)
-        room = (len(head) + len(tail) + 2 * kernels.LONGEST_NUMBER) * len(docnos) + int(docnos.sizes.sum())
+        room = (len(head) + len(tail) + 2 * run_kernels.LONGEST_NUMBER) * len(docnos) + int(docnos.sizes.sum())
         if room > len(out):
             out = np.empty(2 * room, np.uint8)
         digits = shortest(scores)
-        size = kernels.write(docnos.arena, docnos.starts, docnos.sizes, np.signbit(scores), *digits, head, tail, out)
+        size = run_kernels.write(
+            docnos.arena, docnos.starts, docnos.sizes, np.signbit(scores), *digits, head, tail, out
+        )
         yield out[:size]
 
 
 def shortest(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the fewest digits that read back to each float32, as whole numbers and exponents of 10 (int64)."""
-    from sublex.trec import kernels
+    from sublex.trec import run_kernels
 
-    mantissas, exponents = kernels.shortest(scores, scores.view(np.int32), kernels.TENS)
+    mantissas, exponents = run_kernels.shortest(scores, scores.view(np.int32), run_kernels.TENS)
     hard = np.flatnonzero(mantissas < 0)
     if len(hard):
         values, which = np.unique(np.abs(scores[hard]), return_inverse=True)

@@ -12,8 +12,8 @@ from scipy.special import rel_entr
 from sublex.errors import InputError
 from sublex.estimators.blocks import random
 from sublex.estimators.topics.counts import Tokens, tokens_of, whole_counts_of
-from sublex_sourcelda.chain import Chain
-from sublex_sourcelda.kernels import sweep
+from sublex_sourcelda.gibbs import Chain
+from sublex_sourcelda.gibbs_kernels import sweep
 from sublex_sourcelda.model import MODELS, SourceLDA
 from sublex_sourcelda.priors import EPSILON, HIDDEN, UNLABELLED, Priors, points_of, source_priors
 from sublex_sourcelda.smoothing import EXPONENTS, Smoothing, divergence

@@ -67,7 +67,7 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the terms of the documents."""
-    from sublex.index.code_kernels import encode_lists
+    from sublex.index.posting_kernels import encode_lists
 
     def gather(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
         counts, terms, tfs = segment.terms_of(order[slice(*span)])

@@ -54,11 +54,11 @@ class DocumentTermsReader:
     def _decode(
         self, data: np.ndarray, begins: np.ndarray, ends: np.ndarray, uniques: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from sublex.index import code_kernels
+        from sublex.index import posting_kernels
 
         counts = uniques.astype(np.int64)
         terms, tfs = np.empty(int(counts.sum()), np.int32), np.empty(int(counts.sum()), np.int32)
-        if code_kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0 or (
+        if posting_kernels.decode_lists(data, begins, ends, counts, self._terms, terms, tfs) >= 0 or (
             len(tfs) and tfs.min() < 1
         ):
             raise IndexCorrupt(f"{self._data.path} is damaged; rebuild the index.")

@@ -29,9 +29,9 @@ class EncodedPostings(NamedTuple):
 
 def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
     """Encode posting lists that lie end to end; term k has `df[k]` postings. Any thread may call this."""
-    from sublex.index import code_kernels
+    from sublex.index import posting_kernels
 
-    return EncodedPostings(*code_kernels.encode_postings(docs, tfs, np.ascontiguousarray(df)))
+    return EncodedPostings(*posting_kernels.encode_postings(docs, tfs, np.ascontiguousarray(df)))
 
 
 class PostingsWriter:
@@ -65,9 +65,9 @@ class PostingsReader:
     @cached_property
     def _block_starts(self) -> np.ndarray:
         """The first block of each term."""
-        from sublex.index import code_kernels
+        from sublex.index import posting_kernels
 
-        starts = starts_of(self._lexicon.df // code_kernels.BLOCK)
+        starts = starts_of(self._lexicon.df // posting_kernels.BLOCK)
         if starts[-1] != len(self._lasts):
             raise IndexCorrupt(f"{self._df_path} does not fit the postings; rebuild the index.")
         return starts
@@ -75,20 +75,20 @@ class PostingsReader:
     @cached_property
     def _word_starts(self) -> np.ndarray:
         """The first word of each block."""
-        from sublex.index import code_kernels
+        from sublex.index import posting_kernels
 
         widths = self._widths.all().reshape(-1, 2)
-        starts = starts_of(code_kernels.LANES * widths.sum(axis=1, dtype=np.int64))
+        starts = starts_of(posting_kernels.LANES * widths.sum(axis=1, dtype=np.int64))
         if starts[-1] != len(self._words):
             raise IndexCorrupt(f"{self._widths.path} does not fit the postings; rebuild the index.")
         return starts
 
     @cached_property
     def _tail_starts(self) -> np.ndarray:
-        from sublex.index import code_kernels
+        from sublex.index import posting_kernels
 
         # A posting takes a byte at least, so the data bounds the memory for decoded postings.
-        if (self._lexicon.df % code_kernels.BLOCK > self._tail_sizes.all()).any():
+        if (self._lexicon.df % posting_kernels.BLOCK > self._tail_sizes.all()).any():
             raise IndexCorrupt(f"{self._tail_sizes.path} does not fit {self._df_path}; rebuild the index.")
         return piece_starts(self._tail_sizes, self._tails)
 
@@ -111,15 +111,15 @@ class PostingsReader:
         self._tails.part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
 
     def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from sublex.index import code_kernels
+        from sublex.index import posting_kernels
 
         blocks, tails = self._block_starts[terms], self._tail_starts[terms]
         df = self._lexicon.df[terms].astype(np.int64)
         docs, tfs = np.empty(int(df.sum()), np.int32), np.empty(int(df.sum()), np.int32)
-        bad = code_kernels.decode_terms(
+        bad = posting_kernels.decode_terms(
             self._words.values, self._lasts.values, self._widths.values, self._word_starts[blocks], blocks,
             self._tails.values, tails, self._tail_starts[terms + 1], df, self._docs,
-            np.empty(code_kernels.BLOCK, np.uint32), np.empty(code_kernels.BLOCK, np.uint32), docs, tfs,
+            np.empty(posting_kernels.BLOCK, np.uint32), np.empty(posting_kernels.BLOCK, np.uint32), docs, tfs,
         )  # fmt: skip
         if bad >= 0:
             term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64
 
-from sublex.index.code_kernels import put_number
+from sublex.index.posting_kernels import put_number
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
 # The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is

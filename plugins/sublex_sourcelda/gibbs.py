@@ -63,7 +63,7 @@ class Chain:
 
     def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
         """Draw a new topic for every token, in order; `progress` is called now and then and may raise to end the work."""
-        from sublex_sourcelda.kernels import sweep
+        from sublex_sourcelda.gibbs_kernels import sweep
 
         p = self.priors
         uniforms = self._generator.random(len(self.z))
