@@ -1,4 +1,7 @@
-"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts."""
+"""Expansion by divergence from randomness: terms that the feedback documents hold more often than chance predicts.
+
+G. Amati, Probability models for information retrieval based on divergence from randomness, thesis, Glasgow, 2003.
+"""
 
 from __future__ import annotations
 

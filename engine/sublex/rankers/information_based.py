@@ -1,4 +1,7 @@
-"""Information-based models: the surprise at a term's frequency, under distributions with bursts of occurrences."""
+"""Information-based models: the surprise at a term's frequency, under distributions with bursts of occurrences.
+
+S. Clinchant and E. Gaussier, Information-based models for ad hoc IR, SIGIR 2010.
+"""
 
 from __future__ import annotations
 
