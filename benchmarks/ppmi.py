@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.contracts.base import Context, Param, Query, QueryTerm
-from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored
+from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored
 from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
@@ -20,7 +20,7 @@ sublex_api = 3
 MIN_DF, MAX_SHARE = 3, 0.1
 
 
-class PPMI(Fitted):
+class PPMI(Fittable):
     """Expansion by positive pointwise mutual information, log(N · n(v, w) / (n(v) · n(w))), over the documents of a collection.
 
     A term gets the sum of its values with the query's words, times the words' weights. The largest sum becomes `weight`.

@@ -23,7 +23,7 @@ from sublex.faces import compiling
 from sublex.language import plugins
 from sublex.operations.building import _tasks
 from sublex.tools import compile_ahead, compiled
-from sublex.tools.compile_ahead import Job, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
+from sublex.tools.compile_ahead import CompileJob, all_jobs, compile_all, jobs_before, jobs_of, kernel_files, missing
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="kernels are not compiled")
 
@@ -31,8 +31,8 @@ ENGINE = Path(sublex.__file__).parent
 MODULES = plugins.load().modules
 # Two kernels that take a quarter of a second each to compile.
 SMALL = [
-    Job("sublex.other_engines.postings_kernels", "collect_terms", 0),
-    Job("sublex.building.merge_kernels", "count_dead", 0),
+    CompileJob("sublex.other_engines.postings_kernels", "collect_terms", 0),
+    CompileJob("sublex.building.merge_kernels", "count_dead", 0),
 ]
 
 
@@ -192,9 +192,9 @@ def test_kernels_of_plugins_are_found_in_the_folders_of_their_packages(monkeypat
         path.write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     known = ["fowl.plugin", "fish", "textwrap", "none_such"]
-    flap = [Job("fowl.wing.flap_kernels", "flap", 0), Job("fowl.wing.flap_kernels", "flap", 1)]
+    flap = [CompileJob("fowl.wing.flap_kernels", "flap", 0), CompileJob("fowl.wing.flap_kernels", "flap", 1)]
     assert jobs_before("flap swim", known) == flap
-    assert {*all_jobs(known)} - {*all_jobs([])} == {*flap, Job("fowl.wing.also_kernels", "fly", 0)}
+    assert {*all_jobs(known)} - {*all_jobs([])} == {*flap, CompileJob("fowl.wing.also_kernels", "fly", 0)}
 
 
 def test_every_kernel_releases_the_lock_of_python():

@@ -35,7 +35,7 @@ from sublex.contracts.base import (
     Statistics,
     TermStats,
 )
-from sublex.contracts.fitted import Fitted, Representation
+from sublex.contracts.fitted import Fittable, Representation
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
 from sublex.faces import files
@@ -364,7 +364,7 @@ def test_an_expander_that_is_fitted_names_another_model_too(monkeypatch, tmp_pat
         def score(self, query, view, docs=None):
             return view.map_rows(lambda rows: rows, docs)
 
-    class Longest(Fitted):
+    class Longest(Fittable):
         """Adds a term of the longest document."""
 
         docs = 0

@@ -67,9 +67,9 @@ def register_representations(register: Register) -> None:
 
 def make_filter(**params: Any) -> Filter:
     """Return the filter by topic: it keeps the documents in which a topic of a fitted model has at least a share."""
-    from sublex_lda.filter import Topic
+    from sublex_lda.filter import TopicFilter
 
-    return Topic(**params)
+    return TopicFilter(**params)
 
 
 @hookimpl

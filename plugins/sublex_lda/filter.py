@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sublex import Expression
 
 
-class Topic:
+class TopicFilter:
     """Keeps the documents that have at least a share of a topic. Any model that names its topics will do, not only `lda`."""
 
     def __init__(self, *, topic: str | int, of: Expression, share: float):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-class Chain:
+class GibbsChain:
     """The state of a Gibbs chain: the topic of each token (`z`), at first any with the same chance, and the counts that follow from it.
 
     `rows` are sparse rows of whole counts with ascending columns, as `counts.whole_counts_of` returns them. `alpha`, one value for each

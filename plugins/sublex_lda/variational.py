@@ -14,7 +14,7 @@ import numpy as np
 from sublex.estimators.blocks import in_order, spans
 from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
-from sublex_lda.gibbs import Chain
+from sublex_lda.gibbs import GibbsChain
 from sublex_lda.priors import alpha_of_logs
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.nda
 
     # A chain needs whole counts.
     whole = csr_array((np.ceil(rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    chain = Chain(whole, alpha, beta, seed)
+    chain = GibbsChain(whole, alpha, beta, seed)
     for _ in range(START_SWEEPS):
         chain.sweep()
     return chain.word_topics().toarray() + 1.0

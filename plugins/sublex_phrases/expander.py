@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from sublex.contracts.base import Context, Query, QueryTerm
-from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
+from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.word_sums import check_model
@@ -21,7 +21,7 @@ BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
 CARD_PHRASES = 10
 
 
-class Phrases(Fitted):
+class Phrases(Fittable):
     """The phrases of a collection (X. Liu et al. 2015), with their abbreviations.
 
     `phrases` has them after `fit` or `load`; other models take it from there. As an expander this adds to an abbreviation in a query the

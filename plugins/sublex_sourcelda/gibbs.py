@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class Chain:
+class GibbsChain:
     """The state of a chain: the topic of each token (`z`), and the counts that follow from it.
 
     At first a token has any topic with the same chance, or, with `informed`, by the probabilities of its word under the priors.

@@ -1,6 +1,6 @@
 """Kernels of Source-LDA: Gibbs sweeps over topics of which some expect the words of a knowledge source.
 
-The arrays of a kernel follow `gibbs.Chain` and `priors.Priors`, which check them.
+The arrays of a kernel follow `gibbs.GibbsChain` and `priors.Priors`, which check them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from sublex.contracts.base import Context, Evidence, Query, QueryTerm
-from sublex.contracts.fitted import Corpus, Fitted, Job, Store, Stored, View
+from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
 from sublex.errors import InputError
 from sublex.estimators.word_sums import check_model, count_matrix, stored_numbers, stored_texts
 from sublex.tools.messages import nearest
@@ -31,7 +31,7 @@ EVIDENCE_WORDS, EVIDENCE_SENSES = 4, 5
 STEPS = 1000
 
 
-class SWG(Fitted):
+class SWG(Fittable):
     """Expansion by word senses (R. Nallapati, A. Ahmed, W. Cohen and E. Xing, Sparse Word Graphs, 2007, section 4.2).
 
     Each word of the query is taken in one sense, a topic. A term that is linked to words of the query in their topic gets the sum of the

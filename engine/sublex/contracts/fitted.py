@@ -1,6 +1,6 @@
 """The contracts between the engine and plugins that are fitted to a collection.
 
-A plugin subclasses `Fitted` (an expander or filter that learns) or `Representation` (a model that gives documents rows and scores them).
+A plugin subclasses `Fittable` (an expander or filter that learns) or `Representation` (a model that gives documents rows and scores them).
 The engine passes it the objects described by the protocols here. The engine writes all files; a plugin never touches the disk.
 This module only declares, and imports nothing heavy.
 """
@@ -38,7 +38,7 @@ MAX_DF = Param(
 
 
 class Store(Protocol):
-    """The place where `Fitted.save` puts the values that a model has learned, under names."""
+    """The place where `Fittable.save` puts the values that a model has learned, under names."""
 
     def put(self, name: str, value: Any) -> None:
         """Store an array of numbers of any shape, SciPy's sparse rows, or a value that JSON can hold.
@@ -49,7 +49,7 @@ class Store(Protocol):
 
 
 class Stored(Protocol):
-    """The place where `Fitted.load` gets the values that `save` put into a `Store`."""
+    """The place where `Fittable.load` gets the values that `save` put into a `Store`."""
 
     def get(self, name: str) -> Any:
         """Return the value stored under a name. Arrays are mapped into memory; writing to them changes nothing on disk."""
@@ -274,7 +274,7 @@ def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun
     return model.label_shares(docs)[:, [number]].toarray()[:, 0]
 
 
-class Fitted:
+class Fittable:
     """The base class of a plugin's models, which are fitted to a collection once and named by an expression, as `lsi(e=100)`.
 
     The engine makes an unfitted object by calling the registered factory with the value of every parameter. It then
@@ -331,7 +331,7 @@ class Fitted:
         return ()
 
 
-class Representation(Fitted):
+class Representation(Fittable):
     """A fitted model that gives each document a row and scores documents for a query by their rows.
 
     `reads` says what the inputs of `encode_documents`, `encode_queries` and `transform` are:

@@ -15,7 +15,7 @@ from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
-    from sublex.tools.compile_ahead import Job
+    from sublex.tools.compile_ahead import CompileJob
 
 
 def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = False) -> None:
@@ -41,7 +41,7 @@ def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None])
         compile_all(left, min(len(left), processors()), lambda: None)
 
 
-def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[Job]:
+def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[CompileJob]:
     """Return the kernels that tasks need, as jobs. The size of an index and its stored impacts add tasks."""
     from sublex.tools.compile_ahead import jobs_before
 
@@ -59,7 +59,7 @@ def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[Job]:
     return jobs_before(tasks, index.registry.modules)
 
 
-def compile_missing(jobs: Iterable[Job]) -> bool:
+def compile_missing(jobs: Iterable[CompileJob]) -> bool:
     """Compile the kernels whose machine code is not on disk, in parallel, and return whether there were any."""
     from sublex.tools.compile_ahead import compile_all, missing, processors
 
@@ -82,7 +82,7 @@ def compile_missing(jobs: Iterable[Job]) -> bool:
     return True
 
 
-def _fate(jobs: Sequence[Job]) -> str:
+def _fate(jobs: Sequence[CompileJob]) -> str:
     """Return whether the machine code outlives this command, as the end of a sentence."""
     from sublex.tools.compiled import is_temporary
 

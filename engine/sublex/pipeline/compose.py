@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import Resource
-from sublex.contracts.fitted import Fitted
+from sublex.contracts.fitted import Fittable
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
 from sublex.index.manifest import read_manifest
@@ -174,7 +174,7 @@ class Composer:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
         if not isinstance(node, Component) or node.kind in ("ranker", "retriever"):
             return False
-        return node.kind == "representation" or isinstance(node.make(), Fitted)
+        return node.kind == "representation" or isinstance(node.make(), Fittable)
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from sublex.contracts.base import Analyzer
-from sublex.contracts.fitted import Fitted, Representation, Rows
+from sublex.contracts.fitted import Fittable, Representation, Rows
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
@@ -119,7 +119,7 @@ class Fitting:
         self.manifest = manifest
         self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
         self.changed = False
-        self._models: dict[str, Fitted] = {}
+        self._models: dict[str, Fittable] = {}
 
     @cached_property
     def _analyzer(self) -> Analyzer:
@@ -167,7 +167,7 @@ class Fitting:
         return identity
 
     def _fit(
-        self, index: Snapshot, component: Component, model: Fitted, identity: Identity, folder: Directory
+        self, index: Snapshot, component: Component, model: Fittable, identity: Identity, folder: Directory
     ) -> ModelEntry:
         """Fit a model to an index, write it to a folder, and return the manifest's entry for it."""
         if not len(index):
@@ -195,7 +195,7 @@ class Fitting:
         )
 
     def _copy(
-        self, source: Path, component: Component, model: Fitted, identity: Identity, folder: Directory
+        self, source: Path, component: Component, model: Fittable, identity: Identity, folder: Directory
     ) -> ModelEntry:
         """Copy a model from another index to a folder, load it, and return the manifest's entry for it."""
         theirs = read_manifest(source)
@@ -212,7 +212,7 @@ class Fitting:
     def _job(self) -> AbstractContextManager[FittingJob]:
         """Return a job whose `model` finds the models that were fitted or loaded here."""
 
-        def model_of(expression: Expression) -> Fitted:
+        def model_of(expression: Expression) -> Fittable:
             name = self.namer.model_of(expression)
             if name not in self._models:
                 raise PluginError(f"It asked for the model {expression}, which its depends() does not name.")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import xxhash
 
 from sublex.contracts.base import Resource
-from sublex.contracts.fitted import Fitted, Representation
+from sublex.contracts.fitted import Fittable, Representation
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.entries import Manifest, ResourceEntry
 from sublex.index.schema import ABSENT
@@ -77,7 +77,7 @@ class Namer:
                 step = Step("forget", self.resources.root, name)
                 raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))
 
-    def identity(self, component: Component, model: Fitted, known: dict[str, str] | None = None) -> Identity:
+    def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> Identity:
         """Return the identity of a component, given its unfitted model.
 
         The name of the model depends on the fit parameters, the content of resources, the model's version and the models it
@@ -115,11 +115,11 @@ class Namer:
             known[text] = self.identity(component, self.make(component), known).model
         return known[text]
 
-    def make(self, component: Component) -> Fitted:
+    def make(self, component: Component) -> Fittable:
         """Return the unfitted model of a component. Raise InputError when the component is not fitted."""
         with contract(component.kind, component):
             model = component.make()
-        if not isinstance(model, Fitted):
+        if not isinstance(model, Fittable):
             raise InputError(f"{component} needs no fit; name a model that needs one, for example lsi(e=100).")
         if isinstance(model, Representation) and model.reads not in READINGS:
             raise PluginError(f"{component} reads {model.reads}; representations read {' or '.join(READINGS)}.")

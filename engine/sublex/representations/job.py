@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sublex.contracts.fitted import Fitted
+from sublex.contracts.fitted import Fittable
 from sublex.errors import PluginError
 from sublex.estimators.blocks import one_thread
 from sublex.language.expression import Expression
@@ -41,7 +41,7 @@ class FittingJob:
         options: Options,
         pool: Workers,
         scratch: Path,
-        model: Callable[[Expression], Fitted],
+        model: Callable[[Expression], Fittable],
         resource: Callable[[str], Path],
     ):
         self.workers, self.memory, self._options = options.workers, options.memory, options
@@ -63,7 +63,7 @@ class FittingJob:
 
 @contextmanager
 def open_job(
-    options: Options, model: Callable[[Expression], Fitted], resource: Callable[[str], Path]
+    options: Options, model: Callable[[Expression], Fittable], resource: Callable[[str], Path]
 ) -> Iterator[FittingJob]:
     """Yield a job; its threads end and its scratch folder is deleted when the block is left."""
     with tempfile.TemporaryDirectory(prefix="sublex-") as scratch, Workers(options.workers) as pool, one_thread():

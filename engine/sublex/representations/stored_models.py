@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sublex.contracts.fitted import Fitted
+from sublex.contracts.fitted import Fittable
 from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import ModelEntry, SeenEntry, TokenCounts
@@ -25,7 +25,7 @@ MODEL = "model"
 LISTED_MODELS = 8
 
 
-def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fitted) -> None:
+def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fittable) -> None:
     """Load the files of a fitted model into `model`, an unfitted instance.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.

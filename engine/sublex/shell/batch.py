@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sublex.faces.output import say
 from sublex.shell.failures import Failed, Interrupted, attempt
-from sublex.shell.printing import Topic, print_result
+from sublex.shell.printing import QueryId, print_result
 from sublex.shell.registry import is_command
 from sublex.shell.session import Session
 
@@ -15,7 +15,7 @@ from sublex.shell.session import Session
 class Entry(NamedTuple):
     """A line to answer, and the topic under which its hits are printed."""
 
-    topic: Topic
+    topic: QueryId
     text: str
 
 
@@ -48,7 +48,7 @@ def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Ent
     number = 0
     for text in lines:
         number += not is_command(text) and bool(text.strip())
-        yield Entry(Topic(str(number)), text)
+        yield Entry(QueryId(str(number)), text)
     for text in stream or ():
         text = text.rstrip("\r\n")
         if not text.strip():
@@ -56,6 +56,6 @@ def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Ent
         qid, tab, query = text.partition("\t")
         number += not is_command(text)
         if tab and qid.split() == [qid] and not is_command(text):
-            yield Entry(Topic(qid, True), query)
+            yield Entry(QueryId(qid, True), query)
         else:
-            yield Entry(Topic(str(number), True), text)
+            yield Entry(QueryId(str(number), True), text)

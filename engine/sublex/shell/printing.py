@@ -18,17 +18,17 @@ from sublex.shell.session import Session
 Printer = Callable[[Sequence[Line]], None]
 
 
-class Topic(NamedTuple):
+class QueryId(NamedTuple):
     """The id under which a query stands in a run; `in_pipe` for a query that came in a pipe, whose JSON is one line."""
 
     qid: str = "1"
     in_pipe: bool = False
 
 
-ONLY = Topic()
+ONLY = QueryId()
 
 
-def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: Topic = ONLY) -> None:
+def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: QueryId = ONLY) -> None:
     """Print what a line gave, in the format of the session, to the file of `:out` if there is one."""
     if shown is None:
         return
@@ -39,7 +39,7 @@ def print_result(session: Session, shown: Shown | None, printer: Printer = print
             _print(session, shown, print_lines, topic)
 
 
-def _print(session: Session, shown: Shown, printer: Printer, topic: Topic) -> None:
+def _print(session: Session, shown: Shown, printer: Printer, topic: QueryId) -> None:
     form = session.settings.format
     has_hits = tuple(shown.head) == HEAD
     if has_hits and form == "json" and topic.in_pipe and session.query is not None:

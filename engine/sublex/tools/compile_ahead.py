@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 _PROGRAM = "from sublex.tools.compile_ahead import serve; serve()"
 
 
-class Job(NamedTuple):
+class CompileJob(NamedTuple):
     """A signature that a kernel declares, by the module and the name of the kernel and the signature's number."""
 
     module: str
@@ -40,12 +40,12 @@ class Job(NamedTuple):
         return self.kernel().declared[self.number]
 
 
-def all_jobs(modules: Iterable[str]) -> list[Job]:
+def all_jobs(modules: Iterable[str]) -> list[CompileJob]:
     """Return the jobs for all kernels of Sublex, and of the plugins in `modules`."""
     return _jobs(kernel_files(modules))
 
 
-def jobs_before(tasks: str, modules: Iterable[str]) -> list[Job]:
+def jobs_before(tasks: str, modules: Iterable[str]) -> list[CompileJob]:
     """Return the jobs for the kernels that tasks such as "search merge" need, of Sublex and of the plugins in `modules`.
 
     Only the files that contain such kernels are imported.
@@ -55,19 +55,19 @@ def jobs_before(tasks: str, modules: Iterable[str]) -> list[Job]:
     return [job for job in _jobs(needed) if not wanted.isdisjoint(job.kernel().before)]
 
 
-def _jobs(modules: Iterable[str]) -> list[Job]:
+def _jobs(modules: Iterable[str]) -> list[CompileJob]:
     """Return the jobs of several modules. A plugin that cannot be imported has none; `sublex plugins` says why."""
-    jobs: list[Job] = []
+    jobs: list[CompileJob] = []
     for module in modules:
         with suppress(Exception, SystemExit):
             jobs += jobs_of(module)
     return jobs
 
 
-def jobs_of(module: str) -> list[Job]:
+def jobs_of(module: str) -> list[CompileJob]:
     """Return the jobs for the kernels that a module defines. What `@kernel` decorates is a kernel."""
     return [
-        Job(module, name, number)
+        CompileJob(module, name, number)
         for name, value in vars(import_module(module)).items()
         if getattr(value, "__module__", "") == module
         for number in range(len(getattr(value, "declared", ())))
@@ -104,7 +104,7 @@ def _tasks(path: Path) -> set[str]:
     return set(" ".join(re.findall(r"""before=["']([^"']*)""", path.read_text(encoding="utf-8"))).split())
 
 
-def missing(jobs: Iterable[Job]) -> list[Job]:
+def missing(jobs: Iterable[CompileJob]) -> list[CompileJob]:
     """Return the jobs whose machine code is not on disk, those that take longest first."""
     from sublex.tools.compiled import has_code
 
@@ -112,7 +112,7 @@ def missing(jobs: Iterable[Job]) -> list[Job]:
     return sorted(left, key=_size, reverse=True)
 
 
-def _size(job: Job) -> int:
+def _size(job: CompileJob) -> int:
     """Return the size of a kernel's bytecode, with that of the functions that it calls."""
     from sublex.tools.compiled import functions_in
 
@@ -124,7 +124,7 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def compile_all(jobs: Iterable[Job], processes: int, advance: Callable[[], None]) -> None:
+def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[], None]) -> None:
     """Compile in several processes, of which this is one, and call `advance` after each job.
 
     A process that fails leaves its jobs undone; the kernels are then compiled when they are called.
@@ -155,7 +155,7 @@ def _start() -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def _feed(process: subprocess.Popen[str], waiting: deque[Job], advance: Callable[[], None]) -> None:
+def _feed(process: subprocess.Popen[str], waiting: deque[CompileJob], advance: Callable[[], None]) -> None:
     """Tell a process one job after another, until none is left or the process fails."""
     with suppress(IndexError, OSError), process:
         assert process.stdin and process.stdout
@@ -181,6 +181,6 @@ def serve() -> None:
     answers.flush()
     for line in sys.stdin:
         module, name, number = line.split()
-        Job(module, name, int(number)).compile()
+        CompileJob(module, name, int(number)).compile()
         answers.write(line)
         answers.flush()

@@ -23,7 +23,7 @@ HELD = 2
 RANGE, STEPS = 30.0, 64
 
 
-class Chain(NamedTuple):
+class SamplingState(NamedTuple):
     """The chain of one document. Its children are its keyphrases, and then its units; links are in the order of their children.
 
     * `concerned` has the children of each keyphrase and then itself: the nodes that a flip concerns. They begin at `out_starts`, and
@@ -184,7 +184,7 @@ def chain_of(starts, parents, weights, strengths, leaks, counts, outside, on, li
             concerned[place[k]], out_links[place[k]] = child, i
             place[k] += 1
     concerned[place] = np.arange(size)
-    chain = Chain(
+    chain = SamplingState(
         starts, parents, weights, strengths, leaks, counts, outside, on, link_shares, leak_shares, out_starts, concerned,
         out_links, np.empty(children), np.zeros(links), np.zeros(size), np.zeros(size), np.ones(size, np.bool_),
         np.zeros(children, np.int64), np.zeros(1),

@@ -17,7 +17,7 @@ from sublex.estimators.topics.inference import mixtures, settle
 from sublex.estimators.topics.matching import matched
 from sublex_lda import variational
 from sublex_lda.choosing import compare_k, stability
-from sublex_lda.gibbs import Chain
+from sublex_lda.gibbs import GibbsChain
 from sublex_lda.model import LDA
 from sublex_lda.perplexity import completion, halves, left_to_right, per_token
 from sublex_lda.priors import alpha_of_counts, alpha_of_logs, inverse_digamma
@@ -66,7 +66,7 @@ def test_the_chain_visits_states_as_often_as_their_exact_posterior_says(alpha):
     states = list(product(range(len(alpha)), repeat=int(x.sum())))
     exact = np.exp([joint(x, z, alpha, BETA) for z in states])
     exact /= exact.sum()
-    chain, seen = Chain(whole_counts_of(TINY), alpha, BETA, seed=1), dict.fromkeys(states, 0)
+    chain, seen = GibbsChain(whole_counts_of(TINY), alpha, BETA, seed=1), dict.fromkeys(states, 0)
     for _ in range(sweeps):
         chain.sweep()
         seen[tuple(chain.z.tolist())] += 1
@@ -78,7 +78,7 @@ def test_the_chain_visits_states_as_often_as_their_exact_posterior_says(alpha):
 
 def test_the_log_likelihood_is_that_of_documents_and_topics_one_by_one():
     x = corpus(20, 12, 3)
-    chain = Chain(whole_counts_of(x), np.array([0.2, 0.7, 0.4]), 0.05)
+    chain = GibbsChain(whole_counts_of(x), np.array([0.2, 0.7, 0.4]), 0.05)
     for _ in range(3):
         chain.sweep()
     assert chain.log_likelihood() == pytest.approx(joint(x.toarray(), chain.z.tolist(), chain.alpha, 0.05), rel=1e-12)
@@ -86,7 +86,7 @@ def test_the_log_likelihood_is_that_of_documents_and_topics_one_by_one():
 
 def test_counts_stay_those_of_the_tokens():
     x = corpus()
-    chain = Chain(whole_counts_of(x), np.full(7, 0.1), 0.01)
+    chain = GibbsChain(whole_counts_of(x), np.full(7, 0.1), 0.01)
     for _ in range(5):
         chain.sweep()
     n_wk, n_dk = np.zeros((60, 7)), np.zeros((120, 7))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from sublex.contracts.base import Param, Query, QueryTerm
-from sublex.contracts.fitted import Fitted
+from sublex.contracts.fitted import Fittable
 from sublex.contracts.hookspecs import hookimpl
 
 sublex_api = 3
 
 
-class Companions(Fitted):
+class Companions(Fittable):
     """Adds to each word of a query the words that share most documents with it."""
 
     docs = 0
