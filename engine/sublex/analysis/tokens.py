@@ -49,7 +49,7 @@ class RawTokens(NamedTuple):
 
 @cache
 def byte_classes() -> tuple[np.ndarray, np.ndarray]:
-    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
+    """Return two arrays over the 256 byte values: the class of each value, and whether the value belongs to words."""
     from sublex.analysis import token_kernels as k
 
     classes = np.full(256, k.BREAK, np.uint8)

@@ -121,8 +121,8 @@ class WordTable:
     def _pieces(self, raw: str, terms: list[str]) -> tuple[list[tuple[str, list[str], int]], int]:
         """Return the parts of a raw token, each with its terms and the break before it, and the break after the last part.
 
-        Punctuation separates the parts. If the terms of the parts differ from the terms of the raw token, it is not
-        divided.
+        Punctuation separates the parts. If the terms of the parts differ from the terms of the raw token, the raw token
+        is not divided.
         """
         pieces: list[tuple[int, int, int]] = []
         kinds, before, end = kinds_of_characters(), 0, 0

@@ -15,7 +15,7 @@ from typing import Any
 
 # Characters of the longest word; longer ones are cut into pieces, as Lucene does.
 LONGEST = 255
-# A text of at least this number of characters is cut window by window, because the regular expression takes some
+# A text of more than this number of characters is cut window by window, because the regular expression takes some
 # hundred bytes of memory for each character of a match.
 ENDLESS = 100_000
 _UNDERSCORES = re.compile("_*")
