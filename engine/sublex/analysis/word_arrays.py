@@ -90,7 +90,7 @@ class WordTable:
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return where the words of each text end, the number of each word (int32), and the breaks before each."""
+        """Return three arrays: where the words of each text end, the numbers of the words (int32), and the breaks."""
         known = self._raws.size
         raw = cut.raw
         numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """The statistical test: its name, the correction for several pairs, its level, and the seed of random numbers."""
+    """A statistical test: its name, the correction for several pairs, the level, and the seed of random numbers."""
 
     test: str = "t"
     correction: str = "holm"

@@ -1,7 +1,8 @@
 """Measure one run against relevance judgements: a value for every judged topic and measure, and the means.
 
-ir-measures computes the values; it calls the code of trec_eval for the measures that trec_eval has. This module keeps
-input away from this code that makes it crash. A judged topic that the run lacks counts as a topic without hits.
+ir-measures computes the values; it calls the code of trec_eval for the measures that trec_eval has. Some input makes
+this code crash; this module refuses or changes this input. A judged topic that the run lacks counts as a topic without
+hits.
 """
 
 from __future__ import annotations
