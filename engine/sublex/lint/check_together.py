@@ -143,7 +143,7 @@ def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]
 
 
 def _unknown_topics(located: Located, topics: Ids) -> Iterator[Finding]:
-    """Yield findings about topics that a run or judgements have and the topics file lacks, and the other way round."""
+    """Yield findings about topics that only the run or judgements have, and topics that only the topics file has."""
     mine, is_run = located.qids(), isinstance(located.columns, Run)
     matched = match(mine.strings, topics.strings)
     yield from check_near(mine, topics, "topic id", matched)
