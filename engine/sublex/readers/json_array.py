@@ -54,7 +54,7 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
     begin = re.match(rb"\s*\[", text)
     if begin is None:
         raise InputError(f"{path} holds no JSON array; expected is [{{…}}, {{…}}].")
-    # The element begins at `start`, on line `lines`. The tokens before `at` have been processed.
+    # The element begins at `start`, on line `line`. The tokens before `at` have been processed.
     start = at = begin.end()
     line, depth = 1 + text.count(b"\n", 0, start), 0
     while True:

@@ -96,8 +96,8 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
 def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: FieldNames) -> tuple[Batch, np.ndarray]:
     """Return a batch of the lines that the kernel can read, and the odd lines as rows of (number, start, end).
 
-    `capacity` is the largest number of fields in a record. `trusted` says that all odd lines were rewritten by
-    `_canonical`, so they are not checked again.
+    `capacity` is the largest number of fields in a record. `trusted` says that a first pass has checked the lines or
+    `_canonical` has written them, so they need no checks.
     """
     from sublex.readers import jsonl_kernels
 

@@ -179,7 +179,7 @@ def _string(buf, spans, f, out, o, tables):
 
 @inner
 def _copy_plain(buf, i, end, out, o):
-    """Copy bytes up to the first backslash; return where it is, or `end`, and the index after the copied bytes.
+    """Copy buf[i:end] up to the first backslash; return the index where copying ended in `buf`, and in `out`.
 
     Up to seven bytes after the copied ones are overwritten too. `out` has room for all bytes up to `end`.
     """
@@ -267,8 +267,8 @@ def _fields(buf, i, end, trusted, spans, marks, m):
     """Write a row (key start, key end, value start, value end, escaped) to `spans` for each field of the object at `i`.
 
     Return the number of fields, or -1 for an odd record. For a string, the value is the text between its quotes, and a
-    negative key end marks that it is a string. A `trusted` object was written by `jsonl._canonical`, so the form of its
-    values is not checked.
+    negative key end marks that it is a string. A `trusted` object has been checked before, so the form of its values is
+    not checked.
     """
     n = 0
     if buf[i] != OPEN_BRACE:
@@ -403,8 +403,8 @@ def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, 
     """Cut records, one per line, into docnos, contents and other fields. Return the numbers of documents and odd lines.
 
     `tables` has the meanings of bytes. `names` are the known names of fields, and `role_of` has the role of each name:
-    0 for docno, 1 for title, 2 for text. `trusted` says that the lines come from `jsonl._canonical` and need no checks.
-    `marks`, `spans` and `chosen` are scratch memory. A record with more fields than `spans` has rows is odd.
+    0 for docno, 1 for title, 2 for text. `trusted` says that the lines have been checked before. `marks`, `spans` and
+    `chosen` are scratch memory. A record with more fields than `spans` has rows is odd.
 
     The kernel fills `docnos`, `text` and `extra` with the bytes of docnos, contents and other fields. Row k of `ends`
     gets the ends of these for document k, and the size of its title in bytes. Row k of `odd` gets the number, start and
