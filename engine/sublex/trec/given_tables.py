@@ -94,7 +94,7 @@ def run_of(given: Any, tag: str = "run") -> Run:
 
 
 def _columns(given: Any, kind: Kind) -> GivenColumns:
-    """Return the columns of a DataFrame, of a dictionary by topic, of an object that makes one, or of records."""
+    """Return the columns of a DataFrame, of an object that can make one, of a dictionary by topic, or of records."""
     if is_frame(given):
         return _of_records(list(frame_records(given)), kind)
     if isinstance(given, Mapping) or hasattr(given, "to_dict"):

@@ -109,7 +109,7 @@ def _items(given: Any) -> Iterable[Any]:
 
 
 def _refuse_record(given: Mapping[Any, Any]) -> None:
-    """Refuse a dictionary that is one record, or one of columns, and no dictionary of topics."""
+    """Raise InputError for a dictionary that is one record, or a table by columns, and not topics by id."""
     ids, texts = [name for name in QID_ALIASES if name in given], [name for name in ALIASES[0] if name in given]
     if ids and texts:
         if isinstance(given[texts[0]], str):
