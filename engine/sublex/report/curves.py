@@ -39,7 +39,10 @@ def precision_and_gain(comparison: Comparison) -> tuple[list[Curve], list[Curve]
 
 
 class Sweep(NamedTuple):
-    """The parameter in which the systems differ, its values in ascending order, and the position of each value's system."""
+    """The parameter in which the systems differ.
+
+    `values` are in ascending order; for each value, `systems` has the position of its system.
+    """
 
     parameter: str
     values: tuple[float, ...]

@@ -47,7 +47,7 @@ class Rankings:
             self.grades.append({numbers[docno]: grade for docno, grade in judged.items() if docno in numbers})
 
     def judged_shares(self) -> np.ndarray:
-        """Return the share of judged documents down to each cutoff, over all topics: systems × cutoffs."""
+        """Return a matrix of systems by cutoffs: the share of judged documents down to the cutoff, over all topics."""
         shares = np.zeros((self.systems, len(JUDGED_CUTOFFS)))
         for system, ranked in enumerate(self.lists):
             for column, cutoff in enumerate(JUDGED_CUTOFFS):
@@ -80,7 +80,10 @@ class Rankings:
         return missing
 
     def titles(self, index: Index | None, documents: Sequence[int]) -> dict[int, str]:
-        """Return the titles of documents, or the beginning of their texts, as far as the index stores them."""
+        """Return the titles of documents, or the beginnings of their texts.
+
+        Documents whose texts the index does not store are left out.
+        """
         if index is None or "text" not in index.store:
             return {}
         places = {number: index.doc(self.docnos[number]) for number in documents}

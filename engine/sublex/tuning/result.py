@@ -112,7 +112,7 @@ class Tuning:
         return float(self.held_out.mean())
 
     def figures(self) -> list[Figure]:
-        """Return the figures to compare: cross-validated, best on all topics, and defaults if the expression has them."""
+        """Return the figures to compare: cross-validated, best on all topics, and the defaults' if they can run."""
         best = self.best.setting.text
         figures = [
             Figure("cross-validated", self.cross_validated, "", "each topic by the setting that the other folds chose"),
