@@ -25,11 +25,14 @@ class MissingExtra(SublexError):
 
 
 class UnknownName(SublexError):
-    """Nothing is registered under a name."""
+    """The given name is not registered."""
 
 
 class UnknownTopic(InputError, KeyError):
-    """A run, qrels or a result has no topic with an id. It is a KeyError too, because these are mappings."""
+    """A run, qrels or a result has no topic with the given id.
+
+    The error is also a KeyError, because these objects are mappings.
+    """
 
     __str__ = Exception.__str__
 
@@ -39,7 +42,10 @@ class PluginError(SublexError):
 
 
 class IndexProblem(SublexError):
-    """An index cannot be used as requested: it is missing, in the way, in use, or of a newer format."""
+    """An index cannot be used as requested.
+
+    It is missing, it exists where a new one should be written, it is in use, or its format is newer.
+    """
 
 
 class IndexCorrupt(SublexError):
@@ -48,11 +54,11 @@ class IndexCorrupt(SublexError):
 
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
-    """Run code of a plugin, and turn any exception into a `PluginError` with one sentence that names the plugin's part.
+    """Run code of a plugin, and turn any exception into a `PluginError` that names the part of the plugin.
 
-    `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` passes through; a
-    `PluginError` that does not name the part gets its name in front. An error because the disk is full, or because a
-    file is larger than the system allows, passes through too, since the plugin did not cause it.
+    `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` is raised unchanged,
+    but the message of a `PluginError` that does not name the part gets the name in front. The error for a full disk, or
+    for a file that is larger than the system allows, is raised unchanged too, because the plugin did not cause it.
     """
     try:
         yield
@@ -71,10 +77,10 @@ def contract(kind: str, part: object) -> Iterator[None]:
 
 
 def is_interrupt(error: BaseException) -> bool:
-    """Return whether an exception is an interrupt by the user that came while a compiled kernel was called.
+    """Return whether an exception comes from an interrupt by the user during the call of a compiled kernel.
 
-    Python then reports that the call "returned a result with an exception set", and the interrupt is the cause of that error,
-    or the cause of its cause if the kernel in turn called Python.
+    Python then reports that the call "returned a result with an exception set", and the interrupt is the `__cause__` of
+    this error. If the kernel called Python code, the interrupt is one `__cause__` further.
     """
     cause: BaseException | None = error
     while isinstance(cause, SystemError):

@@ -32,7 +32,7 @@ _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
 
 class WordAnalyzer:
-    """An analyzer that turns a raw token into words, and words into terms, by the parameters it is made with."""
+    """An analyzer that turns a raw token into words, and words into terms, as its parameters say."""
 
     # Whether an ASCII raw token of up to LONGEST characters is always one word.
     _ascii_is_one_word = True
@@ -53,7 +53,10 @@ class WordAnalyzer:
         return printed(self.name, self.params, self.values)
 
     def settings(self) -> dict[str, Any]:
-        """Return the name and the parameters that make this analyzer again, with the words of a stop list of the user."""
+        """Return the name and the parameters from which this analyzer can be made again.
+
+        If the user gave a file of stop words, its words are among the parameters.
+        """
         stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._users_list else self.stop.name
         return {"name": self.name, "params": self.values | {"stop": stop}}
 
@@ -80,7 +83,7 @@ class WordAnalyzer:
         return [next(one) if word else next(any_) for word in is_word]
 
     def _batch_of_any(self, tokens: Sequence[str]) -> list[str]:
-        """Return for each raw token, which may be several words, its terms, joined by newlines."""
+        """Return for each raw token its terms, joined by newlines. A raw token may hold several words."""
         words_of = [self.words(token) for token in tokens]
         flat = [word for words in words_of for word in words]
         terms = iter(self._finish(self._lowered("\n".join(flat))) if flat else [])
@@ -92,7 +95,10 @@ class WordAnalyzer:
         return ["" if word in stop else stem for word, stem in zip(lowered, self._stem(lowered), strict=True)]
 
     def _lowered(self, words: str) -> list[str]:
-        """Return words, which come joined by newlines, in lower case, without a final 's if `possessive` is set."""
+        """Return a list of the words in lower case, without a final 's if `possessive` is set.
+
+        In `words`, newlines separate the words.
+        """
         lowered = words.replace("\u0130", "i").lower()
         return (_POSSESSIVE.sub("", lowered) if self._possessive else lowered).split("\n")
 

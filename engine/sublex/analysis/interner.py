@@ -1,7 +1,7 @@
 """A hash table that numbers byte strings in the order of their first appearance.
 
-The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags. The table hands
-its strings out as `Strings`, the immutable sequence in `sublex.tools.strings`.
+The index builder numbers raw tokens and docnos with it; the run reader numbers topic ids, docnos and tags.
+`Interner.strings` returns the strings as `Strings`, the immutable sequence in `sublex.tools.strings`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from sublex.tools.strings import Strings, read_only
 class Numbered(NamedTuple):
     """The strings of an `Interner` at one moment. Other threads may read them while the `Interner` adds more.
 
-    Adding never changes these entries: the `Interner` writes behind them, or copies all to larger arrays.
-    String k ends before `arena[ends[k] - 1]`; `keys` is what `interner_kernels.describe` computes for each string.
+    Adding never changes these entries: the `Interner` writes new entries after them, or copies all entries to larger
+    arrays. The last byte of string k stands before `arena[ends[k] - 1]`. `keys` has the key of each string, as
+    `interner_kernels.describe` computes it.
     """
 
     size: int
@@ -48,8 +49,9 @@ class Numbered(NamedTuple):
 class Interner:
     """Number byte strings 0, 1, 2, … by first appearance, and keep the bytes of each distinct string once.
 
-    The table only grows. String k ends before `arena[ends[k] - 1]`, which is a newline. `keys` and `hashes` are what
-    `interner_kernels.describe` computes for each string; `slots` is an open-addressing hash table of string numbers, -1 where empty.
+    The table only grows. The last byte of string k stands before `arena[ends[k] - 1]`, which is a newline. `keys` and
+    `hashes` have the key and the hash of each string, as `interner_kernels.describe` computes them. `slots` is an
+    open-addressing hash table of string numbers; an empty slot has -1.
     """
 
     def __init__(self) -> None:
@@ -72,7 +74,10 @@ class Interner:
         return self.add_padded(np.concatenate([text, np.zeros(interner_kernels.SPARE, np.uint8)]), starts, lengths)
 
     def add_padded(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers of strings as `add` does; the text ends in SPARE bytes more."""
+        """Return the numbers of strings, and add new strings.
+
+        The arguments are those of `add`, but `text` must have SPARE further bytes after its last string.
+        """
         from sublex.analysis import interner_kernels
 
         starts = np.ascontiguousarray(starts, np.int64)
@@ -120,7 +125,10 @@ class Interner:
 
 
 def longer(values: np.ndarray, least: int) -> np.ndarray:
-    """Return a copy of an array with room for at least `least` entries and twice as many as before; the new ones have any value."""
+    """Return a longer copy of an array, with at least `least` entries and at least twice as many as before.
+
+    The entries after the copied ones are not set.
+    """
     copy = np.empty((max(least, 2 * len(values)), *values.shape[1:]), values.dtype)
     copy[: len(values)] = values
     return copy

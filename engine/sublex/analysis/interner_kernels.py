@@ -1,7 +1,8 @@
 """Kernels that number byte strings.
 
-A byte string is described by its *key*, three numbers: the first eight bytes, the next eight, and the length. Strings of up to sixteen
-bytes are equal exactly when their keys are; longer ones need a comparison of the bytes that follow.
+A byte string is described by its *key*, three numbers: the first eight bytes, the next eight, and the length. Two
+strings of up to sixteen bytes are equal if their keys are equal. For longer strings, the bytes after the sixteenth have
+to be compared too.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ MIX1, MIX2, PRIME = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x100000001B
 
 @inner
 def _word8(text, i):
-    """Return eight bytes as one number; the compiler turns this into one load."""
+    """Return the eight bytes from `i` on as one number. The compiler makes one load of the eight."""
     i = U(i)
     return (
         U(text[i])
@@ -66,7 +67,10 @@ def same_bytes(a, i, b, j, length):
 
 @kernel((U8, I64, I64), before="number-terms order-terms")
 def describe(text, starts, lengths):
-    """Return the keys and hashes of strings of a text; they equal those that `tokenize` computes. The text ends in SPARE bytes."""
+    """Return the keys and the hashes of strings in a text, computed as the kernel `tokenize` computes them.
+
+    SPARE further bytes must follow the last string.
+    """
     keys, hashes = np.empty((len(starts), 3), np.uint64), np.empty(len(starts), np.uint64)
     for k in range(len(starts)):
         a, b = first_bytes(text, starts[k], lengths[k])
@@ -77,7 +81,7 @@ def describe(text, starts, lengths):
 
 @kernel((STORED_U8, I64, KEYS, U64, I32, KEYS, U64, I64, U8, int64), before="number-terms order-terms")
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
-    """Return the numbers of byte strings, adding new strings to the table, and how many strings the table then holds.
+    """Return the numbers of byte strings, and the number of strings in the table. Add new strings to the table.
 
     The caller has made room in all arrays. A newline follows each string in the arena, so new strings can be read as lines.
     """
@@ -125,7 +129,10 @@ def refill(hashes, n, size):
 
 @inner
 def _swapped(x):
-    """Return eight bytes in the opposite order, so that numbers compare as their bytes do."""
+    """Return a number with its eight bytes in the opposite order.
+
+    Two such numbers are in the same order as the strings that their bytes come from.
+    """
     x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
     x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)
     return x << U(32) | x >> U(32)
@@ -147,9 +154,11 @@ def _precedes(x, y, keys, ends, arena):
 
 @kernel((I64, U64, KEYS, I64, U8), before="order-terms")
 def sort_alike(numbers, heads, keys, ends, arena):
-    """Sort the numbers of distinct strings by the strings' bytes; they are sorted by the first eight bytes, `heads`.
+    """Sort the numbers of distinct strings in place, by the bytes of the strings.
 
-    `keys`, `ends` and `arena` hold the strings, as `intern` wrote them. Strings with the same head are merge-sorted.
+    At the call, the numbers must be sorted by the first eight bytes of the strings, which `heads` has. So only strings
+    with equal heads remain to be sorted, by merge sort. `keys`, `ends` and `arena` hold the strings, as `intern` wrote
+    them.
     """
     spare = np.empty(len(numbers), np.int64)
     begin = 0

@@ -1,4 +1,4 @@
-"""Porter's stemmer as Lucene has it. It stems many words in one call of a kernel.
+"""Porter's stemmer, with the same results as Lucene's. It stems many words in one call of a kernel.
 
 M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980. The rules for `bli` and `logi` are those of Porter's
 later C program.
@@ -20,7 +20,11 @@ STEP4 = "al, ance, ence, er, ic, able, ible, ant, ement, ment, ent, ion *, ou, i
 
 @cache
 def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rules as the kernel wants them: code points, the bounds of each rule in them, the end of each step's rules."""
+    """Return the rules of steps 2 to 4 as three arrays for the kernel.
+
+    The arrays are the code points of all rules end to end; where the suffix and the replacement of each rule begin and
+    end; and the number of rules up to the end of each step.
+    """
     text, rows, ends = "", [], []
     for step in (STEP2, STEP3, STEP4):
         for rule in step.split(","):

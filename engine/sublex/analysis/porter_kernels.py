@@ -10,8 +10,9 @@ from sublex.tools.compiled import I64, STORED_U32, U32, inner, kernel
 ROWS = int64[:, ::1]
 
 
-# Porter's algorithm (1980) with Lucene's departures: words of one or two letters stay, `bli` becomes `ble`, `logi` becomes `log`.
-# A word is word[start:k + 1], an array of code points; k changes as suffixes are removed. The paper calls _measure m.
+# Porter's algorithm (1980). As in Lucene, it differs from the paper in three rules: words of one or two letters stay,
+# `bli` becomes `ble`, and `logi` becomes `log`. A word is word[start:k + 1], an array of code points; k changes as
+# suffixes are removed. The paper calls the result of _measure m.
 
 
 @inner
@@ -66,7 +67,7 @@ def _cvc(word, start, i):
 
 @inner
 def _ends(word, start, k, suffix, a, b):
-    """Return the index before the suffix if word[start:k + 1] ends in suffix[a:b], else start - 2."""
+    """Return the index of the letter before the suffix if word[start:k + 1] ends in suffix[a:b], else start - 2."""
     length = b - a
     if length > k - start + 1:
         return start - 2
@@ -78,7 +79,7 @@ def _ends(word, start, k, suffix, a, b):
 
 @inner
 def _replace(word, start, k, table, bounds, least):
-    """Find the first suffix of the table that ends the word, and replace it if the stem's m exceeds `least`; return the new k."""
+    """Replace the first suffix of the table that ends the word, if the stem's m exceeds `least`; return the new k."""
     for row in range(len(bounds)):
         j = _ends(word, start, k, table, bounds[row, 0], bounds[row, 1])
         if j >= start - 1:

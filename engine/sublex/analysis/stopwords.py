@@ -16,7 +16,7 @@ _CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"
 
 
 class StopWords(NamedTuple):
-    """A set of lower-case words and the name it goes by."""
+    """A set of lower-case words, and the name of the set."""
 
     name: str
     words: frozenset[str]
@@ -25,7 +25,7 @@ class StopWords(NamedTuple):
 def load(choice: Any) -> StopWords:
     """Return the list with this name, or read it from a file with one word a line.
 
-    `choice` may also be a mapping with `name` and `words`, as an index stores a list of the user.
+    `choice` may also be a mapping with `name` and `words`: an index stores the words of a user's file in this form.
     """
     if choice == "none":
         return StopWords("none", frozenset())

@@ -11,8 +11,8 @@ from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
 # The types of arguments.
 U16 = uint16[::1]
 KEYS = uint64[:, ::1]
-# Classes of bytes. The joiners, from COLON on, belong to a token only between the right neighbours (UAX 29, rules WB6,
-# WB7, WB11 and WB12).
+# Classes of bytes. The classes from COLON on are joiners. A joiner belongs to a token only between certain neighbours
+# (UAX 29, rules WB6, WB7, WB11 and WB12).
 BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
 
 # Kinds of break, as in `sublex.contracts.base.Break`.
@@ -30,7 +30,7 @@ def _blank(text, start, end, classes):
 
 @inner
 def _joins(kind, before, after):
-    """Return whether a joiner of this class, between bytes of the two other classes, is inside a token.
+    """Return whether a joiner of class `kind` is inside a token, if bytes of classes `before` and `after` surround it.
 
     Next to a byte above ASCII the answer is yes: the kernel does not know the character, and the Unicode rules decide later.
     """
@@ -45,7 +45,7 @@ def _joins(kind, before, after):
 
 @inner
 def _breaking(text, i, end):
-    """Return the bytes of the non-ASCII punctuation character at `i` if it can never be inside a word, else 0.
+    """Return the number of bytes of the punctuation character at `i`, or 0 if the character may be inside a word.
 
     These characters are dashes, quotes and spaces from U+2010 to U+2029, the no-break space, and the CJK space, comma and
     full stop (U+3000 to U+3002).
@@ -64,9 +64,9 @@ def _breaking(text, i, end):
 
 @inner
 def _runs(text, begin, end, in_word, bounds):
-    """Write to `bounds` where runs of word bytes start and end, in turn, and return how many entries were written.
+    """Write the start and the end of each run of word bytes to `bounds`; return the number of entries written.
 
-    The pass over ASCII text has no branches.
+    Starts and ends alternate in `bounds`. The loop over ASCII text has no branches.
     """
     n = 0
     before = np.uint8(0)
@@ -85,7 +85,10 @@ def _runs(text, begin, end, in_word, bounds):
 
 @inner
 def _runs_above_ascii(text, begin, end, in_word, bounds):
-    """Do the work of `_runs` for text with bytes above ASCII, where breaking punctuation ends a run."""
+    """Write the start and the end of each run of word bytes to `bounds`; return the number of entries written.
+
+    This is for text with bytes above ASCII. A punctuation character that is never inside a word ends a run.
+    """
     n = 0
     before = np.uint8(0)
     i = begin
@@ -106,10 +109,11 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
 def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
-    Cut from a saved state on; return True if the table is full and must grow, False at the end of the text. `state` holds
-    the document, the position in its runs, the number of runs, of distinct raw tokens and of occurrences. `in_word` says
-    which bytes are in words, and `bounds` has room for the bytes of the longest document and 2 more. An ASCII raw token is a
-    word; one with bytes above ASCII is a run of whole words.
+    Return True if the table is full, and False at the end of the text. After True, the caller enlarges the table and
+    calls again, and the kernel goes on from `state`. `state` holds five numbers: the document, the position in its
+    runs, the number of its runs, the number of distinct raw tokens, and the number of occurrences. `in_word` says for
+    each byte value whether it belongs to words. `bounds` has room for 2 entries more than the longest document has
+    bytes. A raw token in ASCII is one word; a raw token with bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
     mask = U(len(slots) - 1)
@@ -172,10 +176,10 @@ def _character(text, i):
 
 @kernel((STORED_U8, I64, I64, U16, I32, I64, KEYS, I64, U16))
 def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
-    """Set `marks`, one for each occurrence of a raw token, to the kinds of break before it.
+    """Set `marks`, which has an item for each occurrence of a raw token, to the kinds of break before the occurrence.
 
-    The arguments are those of `tokenize` and its results. `titles` has the bytes of each document's title, and `kinds` the kind of break
-    of each character up to U+FFFF.
+    `titles` has the number of bytes of each document's title. `kinds` has the kind of break of each character up to
+    U+FFFF. The other arguments are arguments and results of `tokenize`.
     """
     o = 0
     for doc in range(len(ends)):

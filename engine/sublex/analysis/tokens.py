@@ -21,16 +21,18 @@ from sublex.tools.strings import read_only
 
 # Punctuation or an empty line in the text between two words.
 _BREAK = re.compile(r"\S|\n\s*\n")
-# A table has room at first for one distinct raw token per _BYTES bytes of text, but for at least _LEAST and at most _MOST.
+# The first size of a table of distinct raw tokens: one entry per _BYTES bytes of text, at least _LEAST and at most
+# _MOST.
 _BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
 
 
 class RawTokens(NamedTuple):
     """The raw tokens of texts that are laid end to end, as arrays.
 
-    `numbers` (int32) has one entry for each occurrence of a raw token: its place among the distinct raw tokens. `ends` is
-    where each text's entries end. Distinct raw token k starts at byte `starts[k]` of the texts; `keys` and `hashes` are
-    what `interning_kernels.describe` computes for it.
+    The distinct raw tokens have numbers from 0. `numbers` (int32) has the number of the raw token at each occurrence,
+    one text after the other, and `ends` says where the occurrences of each text end. Raw token k starts at byte
+    `starts[k]` of the texts. `keys` and `hashes` have its key and its hash, as `interner_kernels.describe` computes
+    them.
     """
 
     numbers: np.ndarray
@@ -40,14 +42,14 @@ class RawTokens(NamedTuple):
     hashes: np.ndarray
 
     def strings(self, text: bytes | np.ndarray, chosen: np.ndarray | slice = slice(None)) -> list[str]:
-        """Return the distinct raw tokens, or the chosen ones; `text` is the bytes that were cut."""
+        """Return the distinct raw tokens, or only the chosen ones. `text` has the bytes from which they were cut."""
         spans = zip(self.starts[chosen].tolist(), self.keys[chosen, 2].tolist(), strict=True)
         return [bytes(text[start : start + length]).decode("utf-8", "replace") for start, length in spans]
 
 
 @cache
 def byte_classes() -> tuple[np.ndarray, np.ndarray]:
-    """Return the class of each of the 256 byte values, as the tokenizing kernel wants them, and whether it is in words."""
+    """Return two arrays over the 256 byte values: the class of each value, and whether the value belongs to words."""
     from sublex.analysis import token_kernels as k
 
     classes = np.full(256, k.BREAK, np.uint8)
@@ -60,7 +62,7 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
 
 
 def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
-    """Cut texts into raw tokens. `text` holds their UTF-8 bytes end to end; `ends` is where each ends."""
+    """Cut texts into raw tokens. `text` has their UTF-8 bytes end to end; `ends` says where each text ends."""
     from sublex.analysis import token_kernels
     from sublex.analysis.interner_kernels import refill
 
@@ -79,13 +81,16 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
         slots = refill(hashes, len(starts) // 2, 2 * len(starts))
     n, o = state[3:].tolist()
-    # A view would keep the memory of the whole array, which is longer than its tokens.
+    # A view would keep the memory of the whole array, and only its beginning is used.
     tokens.resize(o, refcheck=False)
     return RawTokens(tokens, token_ends, starts[:n].copy(), keys[:n].copy(), hashes[:n].copy())
 
 
 def with_spare(text: np.ndarray, end: int) -> np.ndarray:
-    """Return the bytes with the spare bytes that kernels read after `end`; copy them only if the spare is missing."""
+    """Return an array with the bytes up to `end` and the spare bytes that kernels read after them.
+
+    The array is `text` itself if it is long enough, else a copy.
+    """
     from sublex.analysis.interner_kernels import SPARE
 
     return text if len(text) - end >= SPARE else np.concatenate([text, np.zeros(SPARE, np.uint8)])
@@ -100,14 +105,14 @@ def raw_tokens(text: str) -> list[str]:
 
 
 def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
-    """Return for each raw token its terms, joined by newlines. The analyzer's `batch` does it if there is one."""
+    """Return for each raw token its terms, joined by newlines. Call the analyzer's `batch` if it has one."""
     batch = getattr(analyzer, "batch", None)
     with contract("analyzer", analyzer):
         return batch(raws) if batch else ["\n".join(analyzer.terms(raw)) for raw in raws]
 
 
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield for each raw token of a text where it begins, the raw token, and its terms."""
+    """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
     raws, at = raw_tokens(text), 0
     for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
         at = text.index(raw, at)
@@ -121,7 +126,7 @@ def analyze(analyzer: Analyzer, text: str) -> list[str]:
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
-    """Return for each term of a text the first word that it was made from, as the text has it."""
+    """Return a dictionary from each term of a text to the first word, as written, from which the term was made."""
     words: dict[str, str] = {}
     for token in sequences(analyzer, [text])[0]:
         if token.term:
@@ -144,7 +149,10 @@ def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
 
 
 def tokens_of(raw: str, terms: list[str]) -> list[Token]:
-    """Return the tokens of a raw token, with no break before them. Each of several terms is its own surface."""
+    """Return the tokens of a raw token, with no break before them.
+
+    A single term has the raw token as its surface. If there are several terms, each is its own surface.
+    """
     surfaces = [raw] if len(terms) < 2 else terms
     return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
 

@@ -1,7 +1,8 @@
-"""Turn texts into arrays: the number of each word, and the kinds of break before it.
+"""Turn texts into arrays: the number of each word, and the kinds of break before the word.
 
-Kernels cut the text and find the breaks; Python looks at each distinct raw token once. `sublex.analysis.tokens.sequences`
-returns the same words as `Token` records, which do not tell the kinds of break apart.
+Kernels cut the text and find the breaks. Python code analyses each distinct raw token once.
+`sublex.analysis.tokens.sequences` returns the same words as `Token` records, which say that there is a break but not of
+which kind.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from sublex.analysis.words import split_terms, word_spans
 from sublex.contracts.base import Analyzer, Break
 from sublex.tools.strings import read_only
 
-# Characters that end a sentence, separate its parts, quote, or are dashes, where Unicode's categories do not tell.
+# Characters that end a sentence, separate its parts, quote, or are dashes. Unicode's categories do not tell these
+# apart.
 _STOPS = ".!?…‼⁇⁈⁉。！？．｡؟۔।॥։፧።။៕᠃᠉"
 _COMMAS = ",;:，；：、､،؛՝፣፤፥၊"
 _QUOTES = "\"'`´‚„「」『』｢｣〝〞〟"
@@ -56,7 +58,8 @@ def kinds_of_characters() -> np.ndarray:
 def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
     """Cut texts, whose UTF-8 bytes lie end to end, into raw tokens with breaks. Any thread may call this.
 
-    `ends` is where each text ends. `titles` has the bytes of the title with which each text begins, 0 for none.
+    `ends` says where each text ends. `titles` has the number of bytes of the title with which each text begins, 0 for
+    no title.
     """
     from sublex.analysis import token_kernels
 
@@ -72,8 +75,8 @@ def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
 class WordTable:
     """Numbers the words of texts by their first appearance, and looks up the terms of each distinct raw token once.
 
-    Word k is written `surfaces[k]` and has the term `terms[k]`, which is empty for a stop word. A surface may have two terms,
-    in runs of words outside ASCII; then it is two words.
+    Word k has the written form `surfaces[k]` and the term `terms[k]`, which is empty for a stop word. In runs of words
+    outside ASCII, the same written form may get two different terms; it then counts as two words.
     """
 
     def __init__(self, analyzer: Analyzer):
@@ -81,13 +84,13 @@ class WordTable:
         self.surfaces: list[str] = []
         self.terms: list[str] = []
         self._numbers: dict[tuple[str, str], int] = {}
-        # For each raw token its first word, its number of words, and the break after it.
+        # For each raw token: the position of its first word in `_words`, its number of words, and the break after it.
         self._first, self._counts, self._after = _Growing(np.int64), _Growing(np.int64), _Growing(np.uint16)
-        # For each of these words its number, and the break before it.
+        # For each word of all raw tokens, end to end: its number, and the break before it.
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return where the words of each text end, the number of each word (int32), and the breaks before each."""
+        """Return three arrays: where the words of each text end, the numbers of the words (int32), and the breaks."""
         known = self._raws.size
         raw = cut.raw
         numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)
@@ -118,7 +121,8 @@ class WordTable:
     def _pieces(self, raw: str, terms: list[str]) -> tuple[list[tuple[str, list[str], int]], int]:
         """Return the parts of a raw token, each with its terms and the break before it, and the break after the last part.
 
-        Punctuation separates parts. The raw token stays whole if its parts have other terms than the whole.
+        Punctuation separates the parts. If the terms of the parts differ from the terms of the raw token, the raw token
+        is not divided.
         """
         pieces: list[tuple[int, int, int]] = []
         kinds, before, end = kinds_of_characters(), 0, 0
@@ -140,7 +144,10 @@ class WordTable:
     def _expand(
         self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the ends, words and breaks of occurrences of raw tokens, each of which may be several words."""
+        """Return the ends, words and breaks of texts, given the raw token at each occurrence.
+
+        A raw token may stand for several words, or for none.
+        """
         first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
         breaks = breaks.copy()
         # A break after a raw token, or around one without words, belongs to the word that follows in the same text.

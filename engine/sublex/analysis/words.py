@@ -1,7 +1,8 @@
 """Cut text into words by the rules of Unicode (UAX 29), with the choices that Lucene's standard tokenizer makes.
 
-Letters, digits and the characters that join them form words. Han and Hiragana characters are words alone or in overlapping
-pairs. Letters, digits and joiners are those of Unicode 12.1, as in Lucene, and the characters assigned since.
+Letters, digits and the characters that join them form words. Han and Hiragana characters are words alone or in
+overlapping pairs. Letters, digits and joiners are the same as in Lucene, which follows Unicode 12.1, and the characters
+that Unicode has added since.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 # Characters of the longest word; longer ones are cut into pieces, as Lucene does.
 LONGEST = 255
-# Characters of a text from which it is cut window by window: the regular expression takes some hundred bytes of memory
-# for each character of a match.
+# A text of more than this number of characters is cut window by window, because the regular expression takes some
+# hundred bytes of memory for each character of a match.
 ENDLESS = 100_000
 _UNDERSCORES = re.compile("_*")
 
@@ -31,8 +32,8 @@ _PICTOGRAPHS = (
     r"\U0001F80C-\U0001F80F\U0001F848-\U0001F84F\U0001F85A-\U0001F85F\U0001F888-\U0001F88F\U0001F8AE-\U0001F8FF"
     r"\U0001F90C-\U0001F93A\U0001F93C-\U0001F945\U0001F947-\U0001FFFD"
 )
-# Characters that became letters after Unicode 12.1 and are none in Lucene: the cedilla, tone letters, Armenian punctuation
-# and the Syriac abbreviation mark.
+# Characters that became letters after Unicode 12.1, and so are not letters in Lucene: the cedilla, tone letters,
+# Armenian punctuation and the Syriac abbreviation mark.
 _NOT_LETTERS = r"\u00B8\u02E5-\u02EB\u055A\u058A\u070F\uA708-\uA716"
 
 
@@ -60,7 +61,8 @@ def _pattern():
     numbers = rf"{number}(?:(?:{join}*|{middle_number}){number})*+"
     katakanas = rf"{katakana}(?:{join}*{katakana})*+"
     part = rf"(?:(?:{letters}|{numbers})++|{katakanas})"
-    # A run of joiners is tried from its first joiner only; otherwise a long run without letters takes quadratic time.
+    # The search for a word starts only at the first joiner of a run. Otherwise a long run without letters takes
+    # quadratic time.
     word = rf"(?:(?<!{join}){join}++)?{part}(?:{join}+{part})*+{join}*+"
     picture = rf"(?:[{_PICTOGRAPHS}][[{marks}]--[\uFE0E\uFE0F]]*\uFE0F?|\p{{EMod}}[[{marks}]--[\uFE0E\uFE0F]]*)"
     flag = rf"(?:\p{{Regional_Indicator}}{extend}){{2}}"
@@ -119,5 +121,5 @@ def _windowed(text: str) -> Iterator[tuple[int, Any]]:
 
 
 def split_terms(joined: str) -> list[str]:
-    """Return the terms in a string that joins them by newlines, as analyzers' `batch` gives them."""
+    """Return the terms in a string from an analyzer's `batch`, where newlines separate them."""
     return joined.split("\n") if joined else []

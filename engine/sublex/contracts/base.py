@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 VERSION = "0.1.0.dev2"
-# The shared empty mapping: a default value that nothing may change.
+# One empty mapping that serves as a default value. Nothing may change it.
 NO_FIELDS: Mapping[str, Any] = {}
 # The largest score: the largest number that float32 holds.
 LARGEST_SCORE = 3.4028234663852886e38
@@ -51,8 +51,8 @@ class Document(NamedTuple):
 class Token(NamedTuple):
     """One word of a text, as representations that read word sequences receive it.
 
-    `surface` is the word as written. `term` is its indexed form, empty for a stop word. `after_break` is true if
-    punctuation or an empty line separates the word from the word before it.
+    `surface` is the word as it is written. `term` is the indexed form of the word, empty for a stop word. `after_break`
+    is true if punctuation or an empty line separates the word from the word before it.
     """
 
     surface: str
@@ -82,9 +82,9 @@ class Break(IntFlag):
 class WordArrays(NamedTuple):
     """The words of some documents, end to end in arrays; stop words are included.
 
-    `docs` has the numbers of the documents, and `ends` (int64) says where the words of each document end. `surfaces` (int32) numbers the
-    words as they are written. `terms` (int32) has the place of each word's term in the vocabulary, -1 for a stop word. `breaks` (uint16)
-    has the kinds of `Break` before each word.
+    `docs` has the numbers of the documents, and `ends` (int64) says where the words of each document end. `surfaces`
+    (int32) has the number of each word's written form. `terms` (int32) has the place of each word's term in the
+    vocabulary, -1 for a stop word. `breaks` (uint16) has the kinds of `Break` before each word.
     """
 
     docs: np.ndarray
@@ -98,9 +98,10 @@ class WordArrays(NamedTuple):
 class TextWords:
     """The words of some texts in order, as representations that read words receive them. `len` gives the number of texts.
 
-    `words` (int32) and `breaks` (uint16) have an entry for each word, stop words included, one text after the other. `words` is a place in
-    `surfaces`, which has each word as it is written, and in `terms`, its indexed form, empty for a stop word. `breaks` has the kinds of
-    `Break` before each word. `ends` (int64) says where the words of each text end.
+    `words` (int32) and `breaks` (uint16) have an entry for each word, stop words included, one text after the other. An
+    entry of `words` is a place in both `surfaces` and `terms`: `surfaces` has the words as they are written, and
+    `terms` their indexed forms, empty for stop words. `breaks` has the kinds of `Break` before each word. `ends`
+    (int64) says where the words of each text end.
     """
 
     surfaces: Sequence[str]
@@ -113,7 +114,7 @@ class TextWords:
         return len(self.ends)
 
     def __getitem__(self, texts: slice) -> TextWords:
-        """Return the texts from one place to another."""
+        """Return a `TextWords` of the texts in a slice."""
         begin, end, _ = texts.indices(len(self))
         first = int(self.ends[begin - 1]) if begin else 0
         last = int(self.ends[end - 1]) if begin < end else first
@@ -137,11 +138,11 @@ class Problem(NamedTuple):
 class Report:
     """The observations that a reader collects while it reads.
 
-    `problems` are the malformed records, in the order in which they were met. `notes` maps each sentence for the user
-    to the number of times it applied. `fields` counts documents by the field that filled a role, as in `{"docno=id":
-    12}`. `line` is the line on which the document yielded last begins; 0 if the reader does not set it. A reader that
-    sets `line` before it yields a document lets `sublex lint` name lines. With `strict`, the first malformed record is
-    an error.
+    `problems` are the malformed records, in the order in which they were met. `notes` maps sentences for the user to
+    how often they apply. `fields` counts documents by role and field: `{"docno=id": 12}` says that the field `id` gave
+    the docno of 12 documents. `line` is the line on which the last document begins that the reader has yielded, or 0. A
+    reader may set `line` before it yields a document, so that `sublex lint` can name lines. With `strict`, the first
+    malformed record is an error.
     """
 
     strict: bool = False
@@ -151,7 +152,7 @@ class Report:
     line: int = field(default=0, compare=False)
 
     def malformed(self, file: str, line: int, reason: str) -> None:
-        """Record a malformed record. Raise `InputError` instead if `strict` is set, which ends the build."""
+        """Record a malformed record. If `strict` is set, raise `InputError` instead, and the build ends."""
         problem = Problem(file, line, reason)
         if self.strict:
             raise InputError(f"{problem} (--strict stops here).")
@@ -225,9 +226,9 @@ class Analyzer(Protocol):
     def terms(self, token: str) -> list[str]:
         """Return the terms of one raw token; an empty list drops the token.
 
-        The terms may depend on the token alone: the engine calls this once for each distinct raw token. A raw token is
-        a word, or, with characters outside ASCII, a run without white space that may hold several words. A term must
-        not contain a newline.
+        The terms must depend on the token alone, because the engine calls this once for each distinct raw token. A raw
+        token in ASCII is one word. A raw token with other characters is a run without white space, and may hold several
+        words. A term must not contain a newline.
         """
         ...
 
@@ -249,9 +250,9 @@ class Param:
       the default None also accepts None.
     * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents
       again) or `"query"` (neither).
-    * `range` is (lowest, highest) for a number, both included unless `open` is true. For any other type it lists the
-      choices. For a tuple it holds for each item.
-    * `help` says in a sentence what the parameter does.
+    * `range` is (lowest, highest) for a number; both ends are allowed unless `open` is true. For any other type,
+      `range` lists the choices. For a tuple, `range` applies to each item.
+    * `help` is a sentence that says what the parameter does.
     """
 
     name: str
@@ -285,8 +286,8 @@ class Statistics(NamedTuple):
 class TermStats(NamedTuple):
     """The document frequency and the collection frequency of a term.
 
-    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are
-    at least 1. Each is a number, or a float64 array with one item for each term or posting in question.
+    `df` is the number of documents that hold the term, `cf` the number of its occurrences in all documents; both are at
+    least 1. Each is a number, or a float64 array with one item for each of several terms or postings.
     """
 
     df: Any
@@ -309,12 +310,13 @@ class DocStats(NamedTuple):
 class Explanation(NamedTuple):
     """A value with the parts that it is made of, as a tree.
 
-    `label` names the value in words that people read: words as written, not stems. `kind` says how parts make the
-    value:
+    `label` names the value for people, with words as they are written and not their stems. `kind` says how parts make
+    the value:
 
     * `"sum"`: the parts add up to the value. A leaf, which has no parts, is of this kind too.
     * `"product"`: the parts multiply to the value.
-    * `"scaled"`: the parts explain the value up to a factor and an offset, which are leaves among the parts.
+    * `"scaled"`: the value is a factor times some of the parts, plus an offset. The factor and the offset are leaves
+      among the parts.
     * `"evidence"`: the node is shown but does not count towards the value of the node above it.
 
     `evidence` holds the numbers and texts to show with the node, by name.
@@ -335,19 +337,20 @@ class Explanation(NamedTuple):
 
 
 class Ranker(Protocol):
-    """A weighting model: the score that one term adds to each document that holds it.
+    """A weighting model, which computes the score that one term adds to each document that holds the term.
 
     Subclass it to inherit the defaults; only `score` must be written. The score of a document is the sum, over the
     terms that it shares with the query, of `weight` times `score`. A term that the document lacks adds nothing.
 
     `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
-    length stays exact. `reads` names the statistics of documents that `score` and `norm_part` read, of `"length"`,
-    `"unique"` and `"norm"`; by default all. The engine scores documents together that agree in these, so a ranker that
-    names fewer is computed faster; in place of the others it gets NaN.
+    length stays exact. `reads` names the statistics of documents that `score` and `norm_part` read: `"length"`,
+    `"unique"`, `"norm"`, by default all three. The engine computes one score for all documents that have equal values
+    of these statistics, so a ranker that reads fewer statistics is faster. In place of a statistic that it does not
+    name, the ranker gets NaN.
 
     `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
-    document, such as the cosine, whose part is the squared weight. The engine sums it over the terms of each document
-    and passes the sum as `doc.norm`.
+    document. The engine sums the results over the terms of each document and passes the sum as `doc.norm`. For the
+    cosine, `norm_part` returns the squared weight.
     """
 
     lengths: str = "exact"
@@ -358,9 +361,9 @@ class Ranker(Protocol):
         """Return the scores of postings: finite numbers of any sign, in an array of the shape of `tf`.
 
         `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
-        arrays of the same shape, since one call may score the postings of several terms. Each score may depend on the
-        items at its own place only: the engine asks once for postings that agree in `tf` and in what `reads` names,
-        keeps the score as float32, and uses it for all later queries.
+        arrays of the same shape, since one call may score the postings of several terms. Each score may depend only on
+        the items at its own place. The engine asks once for all postings with equal `tf` and equal values of the
+        statistics in `reads`. It keeps the score as float32 and uses it for all later queries.
         """
         ...
 
@@ -369,7 +372,7 @@ class Ranker(Protocol):
 
         `qtf` is a float64 array with one item for each term that the index holds: the term's frequency in the query,
         which after expansion may be fractional or negative. `term` has arrays of the same shape. Weights must be
-        finite. The engine calls it only for a ranker that has its own.
+        finite. The engine calls `weight` only if the ranker overrides it.
         """
         return qtf
 
@@ -386,7 +389,10 @@ class Ranker(Protocol):
 
 
 class QueryTerm(NamedTuple):
-    """One term of a query, its weight, and its origin: `"query"` for the user's words, else the expander's name."""
+    """One term of a query, its weight, and its origin.
+
+    The origin is `"query"` for the words of the user, or the name of the expander that added the term.
+    """
 
     term: str
     weight: float = 1.0
@@ -418,9 +424,9 @@ class Mark(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Something that an expander weighed for a query, such as a sense of a word that it rejected, for `sublex explain`.
+    """A thing that an expander weighed for a query, such as a rejected sense of a word. `sublex explain` shows it.
 
-    `label` says in words what it is, `value` is its score, and `parts` are further evidence below it.
+    `label` describes the thing in words, `value` is its score, and `parts` are further evidence for it.
     """
 
     label: str
@@ -429,7 +435,7 @@ class Evidence(NamedTuple):
 
 
 class _TextAndTerms(NamedTuple):
-    """The fields by which queries are compared and printed."""
+    """The two fields of a query that comparison and printing use."""
 
     text: str
     terms: tuple[QueryTerm, ...]
@@ -438,8 +444,8 @@ class _TextAndTerms(NamedTuple):
 class Query(_TextAndTerms):
     """A query: the user's text, and the weighted terms that stand for it.
 
-    `evidence` says how an expander came to the terms. Explanations show it. It takes no part in comparison, in the hash
-    and in the printed form, and iteration leaves it out: queries with equal text and terms are equal.
+    `evidence` says how an expander found the terms, and explanations show it. Comparison, the hash, the printed form
+    and iteration ignore `evidence`: queries with equal text and terms are equal.
     """
 
     evidence: tuple[Evidence, ...] = ()
@@ -454,7 +460,7 @@ class Query(_TextAndTerms):
         return Query(**{**self._asdict(), "evidence": self.evidence, **changes})
 
     def weights(self) -> dict[str, float]:
-        """Return the weight of each distinct term, the weights of repeated terms added up."""
+        """Return the weight of each distinct term. The weights of a repeated term are added up."""
         totals: dict[str, float] = {}
         for term, weight, _ in self.terms:
             totals[term] = totals.get(term, 0.0) + weight
@@ -522,7 +528,8 @@ class Context(Protocol):
         """Return a fitted model of the index, a `sublex.contracts.fitted.FittedModel`.
 
         `expression` is the value of a parameter of type `sublex.Expression` and stage "query". The engine refuses an
-        expression whose model is not fitted before it runs any query. Raise `InputError` if it is no model, such as BM25.
+        expression whose model is not fitted before it runs any query. Raise `InputError` if the expression names no
+        model that is fitted, such as BM25.
         """
         ...
 
@@ -530,18 +537,19 @@ class Context(Protocol):
 class Expander(Protocol):
     """A component that turns a query into a weighted query.
 
-    `docs` is the number of documents of a first retrieval that the expander wants to see; 0 for none. The engine takes
-    them from the stages before the expander, or from BM25 if the expander stands first.
+    `docs` is the number of documents from a first retrieval that the expander needs, 0 for none. The stages before the
+    expander find these documents; if the expander stands first, BM25 finds them.
     """
 
     docs: int
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the new query; each added term names this expander as its `origin`.
+        """Return the new query. The `origin` of each added term is the name of this expander.
 
         The engine calls it once for each query. Weights must be finite; they may be negative. Return `query` itself if
         there is nothing to add, for example if `context.docs` is empty. `context.docs` may hold more documents than
-        asked for. The query's `evidence` says what the expander weighed; the explanation of this stage shows it.
+        `docs` asks for. The expander can put the things that it weighed into the `evidence` of the new query; the
+        explanation of this stage shows them.
         """
         ...
 

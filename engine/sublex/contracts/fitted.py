@@ -26,7 +26,8 @@ Rows = Any
 CountTransform = Callable[[Any], Any]
 # The weights of all terms of a vocabulary; or a function that returns the weights of some terms, given their distinct numbers.
 Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
-# The parameter of a representation whose scores are cosines. Its factory keeps the value as the attribute `find`.
+# The parameter of a representation whose scores are cosines. The factory of the representation keeps the value in the
+# attribute `find`.
 FIND = Param(
     "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
 )
@@ -57,9 +58,9 @@ class Stored(Protocol):
 
 
 class Job(Protocol):
-    """The conditions under which a model is fitted: threads, bytes of memory, and a scratch folder that is deleted afterwards.
+    """The means to fit a model: threads, bytes of memory, and a scratch folder that is deleted afterwards.
 
-    BLAS runs on one thread while a job lasts. The result must be the same, to the byte, for any number of workers.
+    BLAS runs on one thread during a job. The bytes of the result must be the same for any number of workers.
     """
 
     workers: int
@@ -67,13 +68,16 @@ class Job(Protocol):
     scratch: Path
 
     def progress(self, done: int, total: int) -> None:
-        """Report progress. Call it often: when the user wants to stop, it raises an exception, which must pass through."""
+        """Report progress.
+
+        Call this method often. If the user wants to stop, it raises an exception, which must not be caught.
+        """
         ...
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        """Yield the results of `work` on the items, in the order of the items, computed by all workers (threads).
+        """Yield `work(item)` for each item, in the order of the items. The workers, which are threads, share the items.
 
-        Cut work into items independently of the number of workers, or results will depend on it.
+        Items must not depend on the number of workers; otherwise the results depend on it too.
         """
         ...
 
@@ -82,7 +86,7 @@ class Job(Protocol):
         ...
 
     def resource(self, name: str) -> Path:
-        """Return the path of the file that the value of a parameter of type `sublex.contracts.base.Resource` stands for."""
+        """Return the path of a file. `name` is the value of a parameter of type `sublex.contracts.base.Resource`."""
         ...
 
 
@@ -91,16 +95,22 @@ class Words(Protocol):
 
     @property
     def surfaces(self) -> list[str]:
-        """Each distinct word as it is written, by number; complete after the last block."""
+        """The written form of each word, by its number. The list is complete after the last block."""
         ...
 
     def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = ...) -> Iterator[WordArrays]:
-        """Yield the words of all documents, some documents at a time. With `job.map` as `run`, workers share the work."""
+        """Yield the words of all documents, some documents at a time.
+
+        `run` applies a function to items, as the built-in `map` does. With `job.map` as `run`, the workers share the
+        work.
+        """
         ...
 
 
 class Corpus(Protocol):
-    """The documents that a model is fitted to. Rows, `docs` and `lengths` are in the same order; deleted documents are left out.
+    """The documents that a model is fitted to.
+
+    Deleted documents are left out. Rows, `docs` and `lengths` have the same order.
 
     `has` names what the index stores of documents: "terms", "text" or both.
     """
@@ -147,7 +157,7 @@ class Corpus(Protocol):
         ...
 
     def sequences(self) -> Iterator[list[Token]]:
-        """Yield the words of each document, in the order of `docs`; faster than `sequence` for each."""
+        """Yield the words of each document, in the order of `docs`. This is faster than calls of `sequence`."""
         ...
 
     def words(self) -> Words:
@@ -162,8 +172,9 @@ class Corpus(Protocol):
 class View(Protocol):
     """An index as a fitted model sees it when it scores: documents by number, and terms over the model's own vocabulary.
 
-    Methods take the numbers of documents as an integer array and return one item per document, in that order. Without `docs` they
-    return one item for every number from 0 to `len(view) - 1`, deleted documents included.
+    Methods take the numbers of documents as the integer array `docs`, and return one item per document in the order of
+    `docs`. If `docs` is None, they return one item for every number from 0 to `len(view) - 1`, deleted documents
+    included.
     """
 
     def __len__(self) -> int:
@@ -173,41 +184,46 @@ class View(Protocol):
     def rows(self, docs: np.ndarray | None = None, columns: slice = ...) -> Rows:
         """Return the rows that `encode_documents` gave to documents, or some of their columns.
 
-        Without `docs`, the rows of an index with several segments are copied: `products` and `map_rows` copy nothing.
+        If `docs` is None and the index has several segments, the rows are copied. `products` and `map_rows` copy
+        nothing.
         """
         ...
 
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
         """Return `function(rows)`, an array with one item for each document.
 
-        The function gets the rows of one segment at a time; without `docs` they stay mapped and are not copied. An item may depend on
-        its own row alone.
+        The function gets the rows of one segment at a time; if `docs` is None, the rows are mapped into memory and not
+        copied. An item must depend on its own row alone.
         """
         ...
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return the result of `compute()`, such as the norms of all rows, computed once while the index stays open.
+        """Return the result of `compute()`, such as the norms of all rows.
 
-        The name contains the name of the plugin, so that no two values share it. Models that differ only in parameters
-        of the stage query share the values.
+        The engine calls `compute` once while the index stays open.
+
+        `name` has to contain the name of the plugin, so that two plugins never use the same name. Models that differ
+        only in parameters of the stage query share the values.
         """
         ...
 
     def products(self, vector: np.ndarray, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the product of each document's row, dense or sparse, with a vector, float64.
 
-        A document's product is the same whichever other documents are asked for, which a product of matrices does not promise.
+        The product of a document does not depend on the other documents in `docs`. A product of matrices would not
+        promise this.
         """
         ...
 
     def dot(
         self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
-        """Return for each document the sum over its terms of count times weight, float64.
+        """Return one sum for each document (float64): its terms' counts, each multiplied by the weight of the term.
 
-        `weights` has one weight per term of the model's vocabulary. It may also be a function that returns the weights of some terms,
-        given their distinct numbers: for few documents, it is called for their terms alone. `transform_counts`, such as `np.log1p`,
-        is applied to an array of counts (float64) before they are multiplied. The index must store terms.
+        `weights` has one weight per term of the model's vocabulary. It may also be a function that returns the weights
+        of some terms, given their distinct numbers: if `docs` are few, the function is called for the terms of these
+        documents alone. `transform_counts`, such as `np.log1p`, is applied to an array of counts (float64) before they
+        are multiplied. The index must store terms.
         """
         ...
 
@@ -216,11 +232,13 @@ class View(Protocol):
         ...
 
     def lengths(self, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the number of terms of each document, those that the model does not know included, float64."""
+        """Return the number of terms of each document (float64). Terms that the model does not know count too."""
         ...
 
     def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return how often a term occurs in each document, float64; `word` is its number in the model's vocabulary.
+        """Return how often a term occurs in each document (float64).
+
+        `word` is the term's number in the model's vocabulary.
 
         The counts come from the posting list of the term, so the index need not store terms.
         """
@@ -269,17 +287,22 @@ class FittedModel(Protocol):
 
 
 def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun: str) -> np.ndarray:
-    """Return the share of a label in each document, a float array; the label is named as in `sublex.contracts.labels.find_label`."""
+    """Return the share of a label in each document, as a float array.
+
+    `wanted` names the label by its text or its number, and `noun` names it in messages, as in
+    `sublex.contracts.labels.find_label`.
+    """
     number = find_label(wanted, model.labels, noun, model.name)
     return model.label_shares(docs)[:, [number]].toarray()[:, 0]
 
 
 class Fittable:
-    """The base class of a plugin's models, which are fitted to a collection once and named by an expression, as `lsi(e=100)`.
+    """The base class of a plugin's models, fitted to a collection once and named by an expression such as `lsi(e=100)`.
 
     The engine makes an unfitted object by calling the registered factory with the value of every parameter. It then
-    calls either `fit` and `save`, or `load`. A `FittedModel` has the object with the index that it was fitted to.
-    `version` is part of the model's name on disk: raise it whenever fitting or encoding comes to give another result.
+    calls either `fit` and `save`, or `load`. A `FittedModel` joins the object and the index to which it is fitted.
+    `version` is part of the model's name on disk: raise it whenever a change of the code changes the result of fitting
+    or encoding.
     """
 
     version: int = 1
@@ -299,8 +322,9 @@ class Fittable:
     def load(self, store: Stored) -> None:
         """Restore the model from what `save` put into the store.
 
-        The engine calls it on an unfitted model, in this process or in another, before the model is used. The checksums of the values
-        have been verified; that they fit each other has not, so check shapes before a kernel relies on them.
+        The engine calls it on an unfitted model, in this process or in another, before the model is used. The engine
+        has verified the checksums of the values. It has not verified that their shapes fit each other, so check the
+        shapes before a kernel relies on them.
         """
         raise NotImplementedError
 
@@ -311,14 +335,15 @@ class Fittable:
     def page(self, view: View, title: str) -> str:
         """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it. By default there is none.
 
-        The page needs no other file and no network. It has `PAGE_MARK` in its head, so that it may be written over an older one.
+        The page needs no other file and no network. Its head contains `PAGE_MARK`; a file with this mark may be
+        overwritten by another page.
         """
         return ""
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return how many bytes `fit` takes at most.
 
-        The engine calls it before `fit` and refuses to fit when it exceeds `--memory`.
+        The engine calls it before `fit`, and refuses to fit if the estimate exceeds `--memory`.
         """
         return 0
 
@@ -340,19 +365,21 @@ class Representation(Fittable):
       have weights, which may be fractional or negative and include the terms that expanders added.
     * `"sequence"`: a list with one list of `sublex.contracts.base.Token` per text, stop words included. A query is read as the
       user wrote it, without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
-    * `"words"`: a `sublex.contracts.base.TextWords`, the words of all texts as arrays with the kinds of break before them. It
-      is otherwise like `"sequence"`, and faster.
+    * `"words"`: a `sublex.contracts.base.TextWords`, the words of all texts as arrays with the kinds of break before
+      them. Queries and the stored text are as for `"sequence"`; reading is faster.
 
-    `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases works with filters,
-    facets and marks; `least_share` is the share from which on a document counts as having a label. Where labels depend on a
-    parameter of the stage query, `labels_name` has to name its value, because models that differ in such parameters share a view.
+    `vocabulary` lists the model's terms; `fit` and `load` set it. A model whose `labels` name its topics or keyphrases
+    works with filters, facets and marks; a document has a label if its share of the label is at least `least_share`. If
+    labels depend on a parameter of the stage query, `labels_name` has to contain the value of the parameter, because
+    models that differ only in such parameters share a view.
 
     `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
     shape, before `score` sees them.
 
-    `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of `document_vectors`, to within
-    0.000001, or -inf where a vector is 0. The engine then finds the best documents of a large index without scoring all of them. `find` is
-    the value of the parameter `FIND`, if the representation has it.
+    `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of
+    `document_vectors`, to within 0.000001, or -inf if one of the vectors is 0. The engine then finds the best documents
+    of a large index without scoring all of them. `find` is the value of the parameter `FIND`, if the representation
+    declares this parameter.
     """
 
     reads: str = "terms"
@@ -366,38 +393,49 @@ class Representation(Fittable):
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
 
-        The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are added. Rows are an
-        array of whole numbers or floats of one or two dimensions, or SciPy's sparse rows, all finite. Type and width are the same in
-        every call. A row must not depend on the other texts of the block.
+        The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are
+        added. Rows are an array of one or two dimensions, of whole numbers or floats, or SciPy's sparse rows; all
+        numbers are finite. Type and width are the same in every call. A row must not depend on the other texts of the
+        block.
         """
         raise NotImplementedError
 
     def transform(self, inputs: Any) -> Rows:
-        """Return one vector for each text of `inputs`, for use in other programs; `sublex encode` writes them. By default the rows."""
+        """Return one vector for each text of `inputs`, for use in other programs. By default the vectors are the rows.
+
+        `sublex encode` writes the vectors.
+        """
         return self.encode_documents(inputs)
 
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` compares, one for each text of `inputs`, as a dense array.
 
-        By default they are those of `transform`. The engine calls it after documents were encoded, from several
-        threads.
+        By default they are the vectors that `transform` returns. The engine calls it after documents were encoded, from
+        several threads.
         """
         vectors: np.ndarray = self.transform(inputs)
         return vectors
 
     def query_vector(self, query: Any) -> np.ndarray:
-        """Return the vector of an object that `encode_queries` returned; with `cosines`, it has to be implemented."""
+        """Return the vector of an object that `encode_queries` returned.
+
+        A representation with `cosines` has to implement it.
+        """
         raise NotImplementedError
 
     def encode_queries(self, inputs: Any) -> Sequence[Any]:
-        """Return one object of any kind for each query of `inputs`; `score` and `explain` get it back.
+        """Return one object of any kind for each query of `inputs`.
+
+        The engine passes the object to `score` and `explain`.
 
         The engine calls it with one query at a time. A query may be empty.
         """
         raise NotImplementedError
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return one score for each document of `docs`, a float array; without `docs` for all, by number.
+        """Return one score for each document of `docs`, as a float array.
+
+        If `docs` is None, the array has the scores of all documents, by number.
 
         `query` is an object that `encode_queries` returned. The score -inf means "no opinion on this document"; all other scores are
         finite. A document's score must not depend on the other documents. The engine calls it from several threads.
@@ -433,7 +471,7 @@ class Representation(Fittable):
         raise NotImplementedError
 
     def facets(self, view: View, docs: np.ndarray) -> Sequence[Facet]:
-        """Return the labels of documents with the number of documents that have each, most frequent first.
+        """Return the labels of documents, most frequent first, each with the number of documents that have the label.
 
         By default a document has a label if its share is at least `least_share`. Labels without a document are left out.
         """

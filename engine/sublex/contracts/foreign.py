@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-# Postings that exist already, of which an index can be made in place of documents.
+# Postings that exist already. An index can be made from them in place of documents.
 
 
 class PostingsBatch(NamedTuple):
@@ -45,8 +45,9 @@ class DocumentsBatch(NamedTuple):
 class PostingsSource(Protocol):
     """Posting lists and documents that another program made, as `sublex.other_engines.from_postings` reads them to make an index.
 
-    `docs` is the number of documents, which have the numbers from 0 to `docs - 1`. The engine calls `postings` first, reads it to its
-    end, and then `documents`, each once. It checks everything that the source says. Lengths may differ from the sums of frequencies.
+    `docs` is the number of documents, which have the numbers from 0 to `docs - 1`. The engine calls `postings` first,
+    reads it to its end, and then `documents`, each once. The engine checks all values of the source. The length of a
+    document may differ from the sum of its frequencies.
 
     These attributes are optional:
 
@@ -73,13 +74,16 @@ class PostingsSource(Protocol):
 
 
 class ForeignIndex(PostingsSource, Protocol):
-    """An index of another engine, opened for reading. `sublex attach` reads its postings once, by `postings` and `documents`.
+    """An index of another engine, opened for reading.
 
-    It is a `PostingsSource`, and adds the texts of documents. It never writes into the folder that it reads. Documents have the numbers
-    from 0 to `docs - 1`, in the order of `documents`; deleted documents have none. The engine calls the methods from one thread at a time.
-    An index that was opened for its texts or for retrievers is never asked for postings.
+    `sublex attach` calls `postings` and `documents` once.
 
-    * `stores` names the parts that it can read later: `{"text"}` if `document` returns texts, else empty.
+    It is a `PostingsSource` that can also return the texts of documents. It never writes into the folder that it reads.
+    Documents have the numbers from 0 to `docs - 1`, in the order of `documents`; deleted documents have none. The
+    engine calls the methods from one thread at a time. An index that was opened for its texts or for retrievers is
+    never asked for postings.
+
+    * `stores` is `{"text"}` if `document` returns texts, else empty.
     * `analyzer` is the expression of the analyzer that made the terms, such as "english(stop=none)", or None if the engine's index does not
       tell. The user's `--analyzer` replaces it.
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
@@ -106,13 +110,13 @@ class ForeignIndex(PostingsSource, Protocol):
 class Backend(Protocol):
     """An engine whose indexes can be attached. A plugin registers it by `register_backends`; `sublex attach NAME BACKEND:PATH` names it.
 
-    The parameters `field` and `docno`, if they are declared, get the values of the options `--field` and `--docno`; the default of both
-    must be None, and means that the back end chooses. The module that registers the back end must not import the engine's packages: it
-    imports them in `open`.
+    A back end may declare the parameters `field` and `docno`. They get the values of the options `--field` and
+    `--docno`. The default of both must be None; with None the back end chooses. The module that registers the back end
+    must not import the engine's packages: it imports them in `open`.
 
-    A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which does not exist yet;
-    `documents` yields `Document`s, `store` has the parts to store, "text" and "terms", and `memory` is the bytes for postings.
-    `sublex index --backend` calls it.
+    A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which
+    does not exist yet; `documents` yields `Document`s. `store` names the parts to store, of "text" and "terms".
+    `memory` is the number of bytes for postings. `sublex index --backend` calls it.
 
     `runs_code` is true if opening an index may run code that its folder holds, such as pickles. The engine then calls `open` only
     after the user has said `--trust` for this path.
@@ -130,15 +134,19 @@ class Backend(Protocol):
     def state(self, path: str) -> str:
         """Return a short text of ASCII letters, digits and `-_.` that changes with every commit of the index at `path`.
 
-        It is called before trust is established and whenever the index is asked for, so it must be cheap and must run nothing of the
-        folder: hash the file that names the commit. Raise `InputError` with one sentence if there is no index at the path.
+        The engine calls it often, also before the user has said that the folder is trusted. So it must be fast and must
+        run no code from the folder: hash the file that names the commit. Raise `InputError` with one sentence if there
+        is no index at the path.
         """
         ...
 
     def open(self, path: str) -> ForeignIndex:
-        """Open the index at `path`. Raise `InputError` with one sentence if it cannot be read: it is locked, damaged or of another version.
+        """Open the index at `path`.
 
-        The engine calls it from any thread, and keeps the index open until the process ends or the Sublex index is dropped.
+        Raise `InputError` with one sentence if the index is locked, damaged or of another version.
+
+        The engine calls it from any thread, and keeps the index open until the process ends or the `Index` object of
+        Sublex is deleted.
         """
         ...
 
@@ -150,7 +158,7 @@ class Retriever(Protocol):
     documents have the numbers of that index. Scores must be finite and fit into float32; they may be negative. The engine calls the methods
     from one thread at a time.
 
-    A method `version()` is optional. It returns the name and version of the engine, which runs record.
+    A method `version()` is optional. It returns the name and version of the engine, for the metadata of runs.
     """
 
     backend: str
@@ -158,13 +166,13 @@ class Retriever(Protocol):
     def search(self, query: Query, index: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the scores of the best k documents, in any order; fewer if fewer match.
 
-        `query.terms` are the weighted terms, analysed by the analyzer of the index, after all expanders; `query.text` is the text of
-        the user. The engine sorts the documents by score, equal ones by docno.
+        `query.terms` are the weighted terms, analysed by the analyzer of the index, after all expanders. `query.text`
+        is the text of the user. The engine sorts the documents by score, and documents with equal scores by docno.
         """
         ...
 
     def scores(self, query: Query, index: Any, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of the documents with these numbers, as `search` gives them; -inf for those that do not match the query."""
+        """Return the scores that `search` gives to these documents, -inf for documents that do not match the query."""
         ...
 
     def explain(self, query: Query, index: Any, doc: int) -> Explanation:

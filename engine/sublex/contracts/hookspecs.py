@@ -59,5 +59,6 @@ def register_backends(register: Register) -> None:
 def register_operations(register: Callable[[Any], None]) -> None:
     """Call `register(operation)` for each operation, made by `sublex.operations.operation`.
 
-    It is then a command of `sublex` and of the shell, each derived from the signature of the operation's function.
+    The operation is then a command of `sublex` and of the shell. Both commands follow from the signature of its
+    function.
     """

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: object) -> int:
     """Return the number of a label, which the user names by its text or by its number.
 
-    Case does not matter, and `_` is a blank. `noun` and `model` are for messages, such as "topic" and "lda(k=20)". Raise `InputError`,
-    with the nearest label, for an unknown one.
+    Case does not matter, and `_` stands for a blank. `noun` and `model` appear in messages, such as "topic" and
+    "lda(k=20)". Raise `InputError` for an unknown label; the message names the nearest label.
     """
     if not labels:
         raise InputError(f"{model} names no {noun}s; name a model that does.")
@@ -51,5 +51,5 @@ def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list
 
 
 def _plain(label: str | int) -> str:
-    """Return a label without case, and with blanks for underscores and white space."""
+    """Return a label in one case for comparison, with each underscore or run of white space as one blank."""
     return " ".join(str(label).replace("_", " ").split()).casefold()

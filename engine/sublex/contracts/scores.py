@@ -1,7 +1,8 @@
 """Scores of documents: the value that means "no opinion", and normalisers, which bring scores to a common scale.
 
 A normaliser takes the scores of one query's candidates, and the place of each candidate's docno among all docnos. `rrf`
-orders equal scores by these places, the higher first. A normaliser returns new scores as float64, in the same order.
+orders documents with equal scores by these places, the highest place first. A normaliser returns new scores as float64,
+in the same order.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ def raw(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
 
 
 def rrf(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
-    """Return 1 / (60 + rank) for each score, and 0 for "no opinion". Equal scores have different ranks, by docno descending."""
+    """Return 1 / (60 + rank) for each score, and 0 for "no opinion".
+
+    Documents with equal scores get different ranks, by docno descending.
+    """
     values = np.empty(len(scores))
     values[np.lexsort((docno_ranks, scores))[::-1]] = 1 / np.arange(RRF_K + 1.0, RRF_K + 1 + len(scores))
     return np.where(scores > NO_OPINION, values, 0.0)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """The statistical test: its name, the correction for several pairs, its level, and the seed of random numbers."""
+    """A statistical test: its name, the correction for several pairs, the level, and the seed of random numbers."""
 
     test: str = "t"
     correction: str = "holm"
@@ -42,10 +42,10 @@ DEFAULT_PLAN = Plan()
 
 
 class SystemSummary(NamedTuple):
-    """One system by the main measure.
+    """The result of one system by the main measure.
 
-    `interval` is None if there is only one topic. `pair` is the test against the first system, with the first system as its
-    `a`, and None for the first system itself. `milliseconds` is the mean time per topic, and None for a run read from a file.
+    `interval` is None if there is only one topic. `pair` is the test against the first system, which is its `a`; the
+    first system itself has None. `milliseconds` is the mean time per topic, and None for a run read from a file.
     """
 
     name: str
@@ -59,8 +59,9 @@ class SystemSummary(NamedTuple):
 class Comparison:
     """Systems measured on the same judged topics, and the tests between them.
 
-    `measures` are all measures, `tested` those that do not count (counts are summed, not tested), and `main` is the first
-    tested measure, which sentences are about. `qids` are the judged topics, and `notes` the warnings about the input.
+    `measures` are all measures. `tested` are the measures that are tested: all but counts, which are only summed.
+    `main` is the first of `tested`; the sentences are about this measure. `qids` are the judged topics, and `notes` the
+    warnings about the input.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Comparison:
         self._pairs: dict[str, list[Pair]] = {}
 
     def scores(self, measure: str) -> np.ndarray:
-        """Return the values of a measure, systems × topics."""
+        """Return the values of a measure as a matrix of systems by topics."""
         return np.stack([evaluation[measure] for evaluation in self.evaluations])
 
     def mean(self, measure: str) -> np.ndarray:
@@ -91,7 +92,10 @@ class Comparison:
         return np.array([evaluation.mean_of(measure) for evaluation in self.evaluations])
 
     def pairs(self, measure: str | None = None) -> list[Pair]:
-        """Return the tests of all pairs of systems by a measure (default: the main one), corrected for their number."""
+        """Return the tests of all pairs of systems by a measure, corrected for the number of pairs.
+
+        The default is the main measure.
+        """
         name = measure or self.main
         if name not in self._pairs:
             several = len(self.systems) > 1
@@ -100,7 +104,7 @@ class Comparison:
 
     @cached_property
     def intervals(self) -> dict[str, np.ndarray]:
-        """The bootstrap intervals of the systems' means, systems × (low, high), for each tested measure."""
+        """The bootstrap intervals of means for each tested measure: a row per system, with the low and the high end."""
         level = 1 - self.plan.alpha
         return {name: bootstrap(self.scores(name), level, seed=self.plan.seed) for name in self.tested}
 
@@ -170,8 +174,8 @@ def compare(
 ) -> Comparison:
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
-    With `topics`, only judged topics that are among them count. `index` serves to check docnos and to show documents.
-    Raise InputError for systems, measures or tests that cannot be compared or do not exist.
+    If `topics` are given, only these topics count, as far as they are judged. With `index`, docnos are checked and
+    documents can be shown. Raise InputError for systems, measures or tests that cannot be compared or do not exist.
     """
     if not systems:
         raise InputError("There is nothing to compare; give a ranker or a run.")
@@ -205,7 +209,10 @@ def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
 
 
 def _select_topics(qrels: Qrels, topics: Topics) -> tuple[Qrels, list[str]]:
-    """Return the judgements of these topics, and a note if other topics are judged. Raise InputError if none is judged."""
+    """Return the judgements of these topics, and a note if other topics are judged too.
+
+    Raise InputError if no topic is judged.
+    """
     wanted = [topic.qid for topic in topics]
     known = set(wanted)
     qids = [qid for qid in qrels if qid in known]

@@ -60,7 +60,10 @@ def systems_of(given: Any, setup: Setup) -> list[System]:
 
 
 def _is_one(given: Any) -> bool:
-    """Return whether the user gives a single system; a dictionary is one if it holds dictionaries of scores."""
+    """Return whether the user gives a single system.
+
+    A dictionary is a single system if its values are dictionaries of scores.
+    """
     if isinstance(given, Run) or not isinstance(given, Mapping):
         one = (str, os.PathLike, Expression, Pipeline, Run)
         return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")
@@ -71,7 +74,7 @@ def _is_one(given: Any) -> bool:
 
 
 def system_of(source: Any, setup: Setup, name: str = "run") -> System:
-    """Return one system; `name` is the name of a run that has none."""
+    """Return one system. A run without a name gets the name `name`."""
     if isinstance(source, str) and _is_path(source, setup.index is not None):
         source = Path(source)
     if isinstance(source, (str, Expression, Pipeline)):
@@ -87,17 +90,17 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
 
 
 def _is_path(text: str, has_index: bool) -> bool:
-    """Return whether a text is the path of a run file, and no expression.
+    """Return whether a text is the path of a run file. Otherwise it is an expression.
 
-    It is one if it looks like a path, or if there is such a file. With an index the file's name must have a dot, so that
-    a file called BM25 does not stand for the ranker.
+    The text is a path if it looks like a path, or if there is a file with this name. If there is an index, the name of
+    the file must have a dot, so that a file called BM25 does not hide the ranker.
     """
     looks = os.sep in text or text.endswith((".run", ".gz"))
     return looks or (os.path.isfile(text) and ("." in text or not has_index))
 
 
 def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:
-    """Run an expression or pipeline on the index, or read its run from the cache."""
+    """Return the system of an expression or pipeline: run it on the index, or read its run from the cache."""
     index, topics = setup.index, setup.topics
     if index is None or topics is None:
         raise InputError(f"{source} cannot be run without an index and topics; give both, or runs alone.")
@@ -137,7 +140,7 @@ def _transformed(transformer: Any, setup: Setup) -> System:
 
 
 def _takes_one(function: Callable[..., Any]) -> bool:
-    """Return whether a function can be called with one argument; True where Python does not know."""
+    """Return whether a function can be called with one argument. Return True if Python cannot tell."""
     try:
         inspect.signature(function).bind("query")
     except TypeError:

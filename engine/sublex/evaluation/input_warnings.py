@@ -1,6 +1,7 @@
 """Warn about runs, judgements, topics and documents that do not fit each other and so change the measures.
 
-The findings come from `sublex.lint`; only its errors are used here, each said once for all systems that have it.
+The findings come from `sublex.lint`. This module uses only errors, and gives one warning for all systems with the same
+error.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
-# Topics needed to tell that a run was cut at one depth.
+# The fewest topics from which Sublex concludes that a run was cut at one depth.
 LEAST_TOPICS = 5
 # Names of systems listed in a warning; the others are counted.
 LISTED = 3
@@ -60,7 +61,8 @@ def _depth_warnings(systems: Sequence[System]) -> list[str]:
     """
     sizes = {system.name: np.diff(system.run.offsets) for system in systems}
     depths = {name: int(hits.max(initial=0)) for name, hits in sizes.items()}
-    # A run that was cut has its greatest number of hits for most topics; a run that found few documents has not.
+    # A run that was cut has its greatest number of hits for most topics. In a run that found few documents, the numbers
+    # differ.
     cut = [name for name, hits in sizes.items() if len(hits) >= LEAST_TOPICS and (hits == depths[name]).mean() > 0.5]
     longest = max(depths, key=depths.__getitem__)
     return [

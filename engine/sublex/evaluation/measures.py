@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
 DEFAULT_MEASURES = ("AP", "nDCG@10", "P@10", "R@1000", "RR", "Bpref", "NumRet", "NumRel")
-# trec_eval's names, used to suggest the nearest one. In some of them a cutoff follows the name, as in P_10.
+# The names of measures in trec_eval; messages suggest the nearest name. In some of them a cutoff follows the name, as
+# in P_10.
 TREC_NAMES = (
     "map", "ndcg", "ndcg_cut_10", "P_10", "recall_1000", "recip_rank", "bpref", "Rprec", "num_ret", "num_rel",
     "num_rel_ret", "success_5", "iprec_at_recall_0.10", "infAP", "set_F", "set_P", "set_recall", "set_map", "official",
@@ -101,12 +102,12 @@ def _check_computable(measures: Iterable[Measure]) -> None:
 
 
 def _packages_for(measure: Measure) -> list[str] | None:
-    """Return None if the measure can be computed, else the packages that ir-measures says would compute it."""
+    """Return None if the measure can be computed, else the packages that ir-measures needs for it."""
     import ir_measures
 
     try:
         list(ir_measures.iter_calc([measure], {"1": {"a": 1, "b": 0}}, {"1": {"a": 1.0, "b": 0.5}}))
     except Exception as error:
-        # ir-measures checks some parameters only when it computes.
+        # ir-measures checks some parameters only when it computes a measure.
         return [line.strip(" -") for line in str(error).split("\n")[1:]]
     return None

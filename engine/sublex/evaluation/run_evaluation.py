@@ -1,7 +1,8 @@
 """Measure one run against relevance judgements: a value for every judged topic and measure, and the means.
 
-ir-measures computes the values, with trec_eval's code where that has the measure. This module guards that code against
-input that makes it crash, and counts a judged topic that the run lacks as a topic without hits.
+ir-measures computes the values; it calls the code of trec_eval for the measures that trec_eval has. Some input makes
+this code crash; this module refuses or changes this input. A judged topic that the run lacks counts as a topic without
+hits.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Judgements or a run: topic to docno to grade or score.
 NumbersByTopic = Mapping[str, Mapping[str, Any]]
 
-# Topics per call of ir-measures; a larger group takes more memory and is no faster.
+# Topics per call of ir-measures. Larger groups take more memory and are no faster.
 GROUP = 1000
 
 
@@ -46,7 +47,7 @@ class Evaluation:
 
     @cached_property
     def mean(self) -> dict[str, float]:
-        """Each measure over all judged topics, by name: the mean, or the sum for a measure that counts."""
+        """The mean of each measure over all judged topics, by name; for a measure that counts, the sum."""
         sums = self.values.sum(axis=0)
         means = np.where(self.counts, sums, sums / max(1, len(self.qids)))
         return dict(zip(self.measures, means.tolist(), strict=True))
@@ -56,7 +57,7 @@ class Evaluation:
         return self.values[:, self.measures.index(self._computed(measure))]
 
     def mean_of(self, measure: str) -> float:
-        """Return one measure over all judged topics: the mean, or the sum for a measure that counts."""
+        """Return the mean of one measure over all judged topics; for a measure that counts, the sum."""
         return self.mean[self._computed(measure)]
 
     def _computed(self, measure: str) -> str:
@@ -90,8 +91,8 @@ def evaluate(
 ) -> Evaluation:
     """Measure a run on every judged topic, or on the judged topics named in `topics`.
 
-    A topic that the run lacks counts as a topic without hits. The evaluation is called `name`, else by the run's tag.
-    Raise InputError for grades or scores that trec_eval's code cannot take.
+    A topic that the run lacks counts as a topic without hits. The name of the evaluation is `name`, or the tag of the
+    run if `name` is None. Raise InputError for grades or scores that trec_eval's code cannot take.
     """
     chosen = parse_measures(str(measure) for measure in measures)
     qids = list(qrels if topics is None else topics)
@@ -114,7 +115,7 @@ def format_values(values: Iterable[float], counts: Iterable[bool], digits: int =
 
 
 def _topic_reader(table: NumbersByTopic) -> Callable[[str], dict[str, Any]]:
-    """Return a function from a topic's id to a new dictionary of its docnos and numbers."""
+    """Return a function that takes a topic's id and returns a new dictionary from its docnos to their numbers."""
     if not isinstance(table, Columns):
         return lambda qid: _checked_copy(qid, table[qid])
     # All docnos are decoded once, so that a docno is one Python string in all topics that have it.
@@ -138,7 +139,11 @@ def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str, dict]) -> np.ndarray:
-    """Return the values, topics × measures; they are 0 for a topic without hits. `qrels` may get another document."""
+    """Return the values as a matrix of topics by measures.
+
+    A topic without hits has zeros, except for numbers of relevant documents. A topic of `qrels` may get one more
+    document.
+    """
     import ir_measures
 
     rows = {qid: row for row, qid in enumerate(qrels)}
@@ -148,7 +153,8 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
         _guard_grades(qid, grades)
     # trec_eval's code writes out of bounds for an empty ranking.
     ranked = {qid: hits for qid, hits in run.items() if hits}
-    # Computed in one call, a measure with its own gains would pass them to the other measures.
+    # A measure with its own gains is computed in a separate call; in one call, the other measures would get its gains
+    # too.
     separate = [[measure] for measure in measures if "gains" in measure.params]
     together = [measure for measure in measures if "gains" not in measure.params]
     for group in [*separate, together] if together else separate:
@@ -159,7 +165,7 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
             raise InputError(f"{', '.join(map(str, group))} cannot be computed for this run: {error}.") from None
     for measure, column in columns.items():
         if measure.NAME == "NumRel":
-            # The number of relevant documents depends on the judgements alone, so topics without hits have one too.
+            # The number of relevant documents depends on the judgements alone, so it is not 0 for topics without hits.
             level = measure["rel"]
             values[:, column] = [sum(grade >= level for grade in grades.values()) for grades in qrels.values()]
     return values

@@ -1,7 +1,8 @@
 """Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
-The run of an expression is cached next to the index and read from there the next time. Its cache key has the topics' texts, the
-index's fingerprint, the whole expression, the fitted models, the versions of functions and the depth; it never depends on a name.
+The run of an expression is cached next to the index and read from there the next time. The key of the cache contains
+the texts of the topics, the fingerprint of the index, the whole expression, the fitted models, the versions of
+functions, and the depth. It contains no name of a system or file.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def run_system(
 ) -> System:
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
-    `fresh` runs the pipeline even if its run is cached, and replaces the cached run. With `cache=False` the cache is neither read
-    nor written; nor for an expression with a function that has no version. `progress` is called with the number of topics done.
+    `fresh` runs the pipeline even if its run is cached, and replaces the cached run. The cache is neither read nor
+    written with `cache=False`, and for an expression with a function that has no version. `progress` is called with the
+    number of topics done.
     """
     cache = cache and all(function.version is not None for function in functions_in(pipeline.expression))
     path = _cache_path(topics, pipeline, k)

@@ -1,7 +1,7 @@
 """Lines of styled text, and `Shown`: a result as lines for people, as JSON for programs, and as a table for spreadsheets.
 
-A style is a name, such as "docno" or "match", which each face maps to its own colours. No text here holds a character
-that steers a terminal.
+A style is a name, such as "docno" or "match". Each face (the command line, the shell, notebooks) maps styles to its own
+colours. Texts here contain no control characters of terminals.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from sublex.forms.tables import Table
 from sublex.forms.values import as_text
 from sublex.tools.messages import Step, one_line
 
-# Columns that must remain for the text beside an indent; otherwise the indent is smaller.
+# The fewest characters for the text beside an indent; in a narrower terminal the indent is smaller.
 LEAST_TEXT = 20
-# The fewest characters of a cell of a table that is shortened.
+# The fewest characters of a shortened cell of a table.
 LEAST_CELL = 8
 
 
@@ -38,7 +38,9 @@ class Column(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of spans. `indent` is the number of blanks before its continuation lines; a line with None is never wrapped.
+    """A line of spans.
+
+    When the line is wrapped, `indent` blanks begin each further line. A line whose `indent` is None is never wrapped.
 
     A row of a table has the `columns` of the table, so that its cells can be shortened where a terminal is too narrow.
     """
@@ -56,11 +58,11 @@ class Line(NamedTuple):
 class Shown:
     """A result to show: `lines` for people, `data` for JSON, and the `head` and `rows` of a table for CSV.
 
-    Lines and data are computed when a face first asks for them. `notes` are messages for the user, apart from the
-    result. `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has
-    functions that make the text of files, by endings such as ".html"; `about` says in the message of a written file
-    what the file shows. `code` is not 0 if the answer is no. `step` names the operation that gives the same on the
-    command line, if it is another.
+    Lines and data are computed at their first use. `notes` are messages for the user that are no part of the result.
+    `forms` has functions that make the text of other forms, by names such as "trec" or "markdown". `files` has
+    functions that make the text of files, by endings such as ".html"; `about` describes the content of the file, for
+    the message that a file was written. `code` is the exit status; it is not 0 if the answer is no. `step` names the
+    command-line operation with the same result, if its name differs.
     """
 
     def __init__(
@@ -114,7 +116,7 @@ def sentence(text: str, **options: Any) -> Shown:
 
 
 def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column] = ()) -> Line:
-    """Return a line of texts and spans, without characters that steer a terminal and without blanks at its end."""
+    """Return a line of texts and spans, without control characters and without blanks at its end."""
     spans = [Span(one_line(text), style) for text, style in (Span(p) if isinstance(p, str) else p for p in parts)]
     while spans and not spans[-1].text.rstrip():
         spans.pop()
@@ -124,7 +126,10 @@ def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column
 
 
 def records(head: Sequence[str], rows: Sequence[Sequence[Any]], notes: Sequence[str] = ()) -> Shown:
-    """Return records with the fields of `head` as Shown: an aligned table, or a list of objects."""
+    """Return records as Shown: an aligned table for people, a list of objects as JSON.
+
+    `head` has the names of the fields.
+    """
     return Shown(
         lambda: table_lines(rows, head), lambda: [dict(zip(head, row, strict=True)) for row in rows], head, rows, notes
     )
@@ -174,9 +179,10 @@ def figures(
     notes: Sequence[str] = (),
     lines: Callable[[], Iterable[Line]] | None = None,
 ) -> Shown:
-    """Return a table of figures as Shown, in all forms that `Table` has.
+    """Return a table of figures as Shown, with all forms of `Table`, such as Markdown and LaTeX.
 
-    `exact` makes a table with more digits for CSV, and `lines` makes other lines for people.
+    `data` returns the value for JSON. `exact` returns a table with more digits, for CSV. `lines` returns lines for
+    people, in place of the table.
     """
     exact = exact or (lambda: table)
     own: dict[str, Callable[[], str]] = {"markdown": table.markdown, "latex": table.latex}
@@ -208,7 +214,7 @@ def _shortened(row: Line, width: int) -> Line:
     """Return a row of a table with cells short enough for a width, if that is possible."""
     widths = [column.width for column in row.columns]
     if row.indent is not None:
-        # The last column is wrapped, so a few characters suffice.
+        # The last column can be wrapped, so LEAST_TEXT characters are enough for it.
         widths[-1] = min(widths[-1], LEAST_TEXT)
     gaps = row.columns[-1].begin + row.columns[-1].width - sum(column.width for column in row.columns)
     excess = sum(widths) + gaps - width
@@ -239,7 +245,7 @@ def _cut(spans: list[Span], size: int) -> list[Span]:
 
 
 def _part(spans: Iterable[Span], begin: int, end: int) -> Iterator[Span]:
-    """Yield the part of spans from one column to another."""
+    """Yield the part of the spans from character `begin` to character `end` of the line."""
     at = 0
     for text, style in spans:
         if piece := text[max(0, begin - at) : max(0, end - at)]:
@@ -248,7 +254,7 @@ def _part(spans: Iterable[Span], begin: int, end: int) -> Iterator[Span]:
 
 
 def marked(text: str, places: Iterable[tuple[int, int]], style: str = "match") -> list[Span]:
-    """Return a text as spans in which these places, (begin, end) in ascending order, have a style."""
+    """Return a text as spans. The spans of `places`, (begin, end) in ascending order, have the style `style`."""
     spans, position = [], 0
     for begin, end in places:
         spans += [Span(text[position:begin]), Span(text[begin:end], style)]

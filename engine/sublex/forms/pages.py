@@ -1,4 +1,4 @@
-"""HTML pages of models, their texts, and graphs as GraphML.
+"""Make the HTML pages of models, escape their texts, and write graphs as GraphML.
 
 A page needs no other file and no network, and has the mark by which Sublex recognises its own pages.
 """
@@ -21,7 +21,10 @@ def escaped(text: str) -> str:
 
 
 def html_page(title: str, style: str, body: str) -> str:
-    """Return an HTML page with a heading. `title` is any text, `style` CSS, and `body` HTML, whose texts have to be escaped."""
+    """Return an HTML page with a heading.
+
+    `title` is any text, `style` is CSS, and `body` is HTML. The caller has escaped the texts in `body`.
+    """
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -43,10 +46,10 @@ def graphml_file(
     name: str, labels: tuple[str, str], nodes: Iterable[tuple[int, str, int]], edges: Iterable[tuple[int, int, float]],
     directed: bool,
 ) -> str:  # fmt: skip
-    """Return a graph as GraphML, with the mark of pages. `name` and the texts of nodes have to be escaped.
+    """Return a graph as GraphML, with the mark of pages. The caller has escaped `name` and the texts of nodes.
 
-    A node has a number, a text and a number of documents; an edge has the numbers of two nodes, and a value. `labels`
-    name the texts and the values.
+    A node is (its number, its text, its number of documents). An edge is (the number of one node, the number of the
+    other, a value). `labels` are the names of the texts of nodes and of the values of edges.
     """
     text, value = labels
     kind = "directed" if directed else "undirected"

@@ -17,7 +17,7 @@ _LATEX = str.maketrans(
     }
 )
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\|*_`<>[]!"})
-# Addresses that Markdown makes a link of without brackets.
+# The parts of addresses by which Markdown recognises a link without brackets.
 _ADDRESS = re.compile(r":(?=//)|(?<=www)\.|(?<=\w)@(?=[\w-]+\.\w)", re.IGNORECASE)
 # Characters with which a spreadsheet begins a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -28,9 +28,9 @@ ROWS_SHOWN = 10
 class Table(NamedTuple):
     """A head and rows of cells, all of them text.
 
-    The first `labels` columns hold words and are aligned to the left; the others hold figures and are aligned to the right.
-    `bold` names cells as (row, column). With `raised`, a figure may be followed by a space and letters, which LaTeX and
-    HTML raise.
+    The first `labels` columns hold words and are aligned to the left; the others hold figures and are aligned to the
+    right. `bold` names cells as (row, column). If `raised` is true, a space and letters may follow a figure; LaTeX and
+    HTML print these letters as superscripts.
     """
 
     head: Sequence[str]

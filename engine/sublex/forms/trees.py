@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-# How the parts of a node make its value, where they are not added up.
+# The words for kinds of nodes whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
 
 
@@ -26,7 +26,7 @@ class Node(Protocol):
 
 
 def node_text(node: Node) -> tuple[str, str, str]:
-    """Return one node in words: its value, its label with the operation of its parts, and its evidence, if any.
+    """Return the texts of one node: its value, its label with the operation on its parts, and its evidence or "".
 
     A value in brackets is evidence, which is not added.
     """

@@ -9,7 +9,7 @@ from typing import Any
 
 from sublex.tools.messages import STEERING, one_line
 
-# Characters that JSON may hold as they are, but that steer a terminal or end its line.
+# Characters that JSON allows without an escape, but that control a terminal or end a line on it.
 _ESCAPED = re.compile(f"[{STEERING}\x85\u2028\u2029]")
 
 
@@ -28,7 +28,8 @@ def to_json(value: Any, indent: int | None = None) -> str:
     """Return a value as JSON text.
 
     NaN and infinities become null, NumPy's numbers and arrays become numbers and lists, and any other object that JSON
-    does not know, such as an object that a plugin returns, becomes its `str`. Characters that steer a terminal are escaped.
+    does not know, such as an object that a plugin returns, becomes its `str`. Control characters of terminals are
+    escaped.
     """
     text = json.dumps(_jsonable(value), ensure_ascii=False, indent=indent, default=str)
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -1,9 +1,9 @@
 """Lint: find faults in collections, topics, judgements and runs, and say what each fault leads to.
 
-`detect` tells what kind of file a file is. `lint` reads it by the reader of `sublex.trec` or `sublex.readers`, which goes on past
-every mistake and reports it; `reported` says what each of these faults leads to. The `check_*` files check what was read, alone and
-together, and also take objects that `sublex.trec` has read. Every fault is a `Finding`. `sublex.evaluation` warns of the errors
-among them.
+`detect` tells what kind of file a file is. `lint` reads the file with a reader of `sublex.trec` or `sublex.readers`,
+which reports every fault and reads on. `reader_faults` says what each of these faults leads to. The `check_*` files
+check the contents of each file, and of all files together; they also take objects that `sublex.trec` has read. Every
+fault is a `Finding`. `sublex.evaluation` warns about the findings that are errors.
 """
 
 from sublex.lint.check_qrels import check_qrels

@@ -1,6 +1,7 @@
-"""Check ids: those that programs misread, and those that are almost equal, in one file or in two.
+"""Check ids: find ids that programs misread, and ids that are almost equal, in one file or in two.
 
-Ids are almost equal if they differ only in case or in leading zeros, or if one is the other cut off at a fixed length.
+Ids are almost equal if they differ only in case or in leading zeros, or if one is the beginning of the other, cut at a
+fixed length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LONGEST_MISSING_VALUE = max(map(len, MISSING_VALUES))
 # For each rule, the arguments of `fold`: whether to ignore case, and whether to ignore leading zeros.
 FOLDS = {"case": (True, False), "zeros": (False, True)}
 DIFFERENCES = {"case": "case", "zeros": "leading zeros", "case or zeros": "case and leading zeros"}
-# Bytes; a shorter id is the beginning of others by chance.
+# The fewest bytes of an id that counts as cut off. A shorter id may be the beginning of others by chance.
 SHORTEST_CUT = 6
 
 
@@ -37,7 +38,7 @@ def fold(strings: Strings, case: bool, zeros: bool) -> Strings:
 
 
 def number(table: Interner, strings: Strings) -> np.ndarray:
-    """Return the number of each string in the table, adding strings that are new."""
+    """Return the number of each string in the table. Add new strings to the table."""
     return table.add(strings.arena, strings.starts, strings.sizes)
 
 
@@ -85,7 +86,10 @@ def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
 
 
 class Match(NamedTuple):
-    """The strings of two files as numbers in one table, and for each string whether the other file has it."""
+    """The strings of two files, as numbers in one table.
+
+    For each string of a file, a mask says whether the other file has the string.
+    """
 
     mine: np.ndarray
     theirs: np.ndarray
@@ -103,7 +107,7 @@ def match(mine: Strings, theirs: Strings) -> Match:
 
 
 def check_near(mine: Ids, theirs: Ids, noun: str, matched: Match) -> Iterator[Finding]:
-    """Yield findings about ids that the other file lacks but has in an almost equal form."""
+    """Yield findings about ids of `mine` that `theirs` lacks, if `theirs` has an almost equal id."""
     a, b = np.flatnonzero(~matched.mine_known), np.flatnonzero(~matched.theirs_known)
     for rule, options in (FOLDS | {"case or zeros": (True, True)}).items():
         if not len(a) or not len(b):
@@ -132,7 +136,8 @@ def _near(
 def _cut(mine: Ids, theirs: Ids, noun: str, unknown: np.ndarray) -> Iterator[Finding]:
     """Yield a finding if the longest ids of `mine` look like ids of `theirs` that were cut off at that length.
 
-    All of the longest ids must be unknown to the other file, and many of them the beginning of a longer id there.
+    The finding needs two conditions: the other file lacks all of the longest ids, and many of them are the beginning of
+    a longer id of the other file.
     """
     longest = int(mine.strings.sizes.max()) if len(mine.strings) else 0
     whole = np.flatnonzero(mine.strings.sizes == longest)
@@ -152,7 +157,10 @@ def _cut(mine: Ids, theirs: Ids, noun: str, unknown: np.ndarray) -> Iterator[Fin
 
 
 def _longer(strings: Strings, size: int) -> np.ndarray:
-    """Return the positions of strings longer than `size` bytes, except those that only add one digit to a number."""
+    """Return the positions of strings longer than `size` bytes.
+
+    Numbers that are longer by one digit only are left out.
+    """
     places = np.flatnonzero(strings.sizes > size)
     if not len(places) or not size:
         return places

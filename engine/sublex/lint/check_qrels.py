@@ -9,7 +9,8 @@ from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Located, locate
 from sublex.trec.qrels import LARGEST_GRADE, Qrels
 
-# trec_eval allocates a table of the grades from 0 to a topic's highest grade; from here down its size is negative.
+# trec_eval allocates a table for the grades from 0 to the highest grade of a topic. If the highest grade is this or
+# less, the size of the table is negative.
 FATAL_GRADE = -2
 
 

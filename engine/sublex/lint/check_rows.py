@@ -12,7 +12,7 @@ from sublex.trec.run_reader import RunFile
 
 
 def check_lines(file: RunFile, path: str) -> tuple[list[Finding], Located]:
-    """Return the findings about the lines of a run file, and its hits as a run."""
+    """Return the findings about the lines of a run file, and the hits of the file as a run."""
     order = file.order()
     located = Located(file.run(order), path, file.hits.lines[order])
     findings = [*_ranks(file, path), *_tags(file, path), *_equal_as_float32(located, file.details.scores[order])]
@@ -32,7 +32,7 @@ def _ranks(file: RunFile, path: str) -> list[Finding]:
     is_wrong = np.zeros(len(hits.qids), np.bool_)
     is_wrong[hits.topics[below[rising]]] = True
     falling = steps & is_wrong[hits.topics[below]] & (scores[below] < scores[above])
-    # One line for each topic: the first of its hits whose rank is too low for its score.
+    # One line for each topic: the line of its first hit whose rank number is too low for its score.
     lines = np.full(len(is_wrong), np.iinfo(np.int64).max)
     np.minimum.at(lines, hits.topics[below[rising]], hits.lines[below[rising]])
     lines = np.sort(lines[is_wrong])
@@ -67,7 +67,7 @@ def _equal_as_float32(located: Located, scores: np.ndarray) -> list[Finding]:
     wrong = np.flatnonzero(low < high)
     if not len(wrong):
         return []
-    # The groups in which a hit has a higher score than the hit above it.
+    # The groups of equal scores in which a hit has a higher score in the file than the hit above it.
     against = np.unique(tied.members[1:][(tied.members[1:] == tied.members[:-1]) & (scores[1:] > scores[:-1])])
     lines = np.minimum.reduceat(located.lines, tied.starts)[wrong]
     order = np.argsort(lines, kind="stable")

@@ -14,7 +14,7 @@ from sublex.trec.runs import Run
 
 # A topic has few hits if it has less than this share of the usual number.
 FEW = 0.1
-# Hits; a smaller usual number is not a depth that somebody chose.
+# The fewest hits per topic that count as a chosen depth. A smaller usual number comes about by chance.
 LEAST_DEPTH = 10
 
 
@@ -32,9 +32,9 @@ def check_run(run: Run | Located) -> list[Finding]:
 
 
 def describe_ties(located: Located) -> tuple[np.ndarray, str]:
-    """Return the first line of each tie of a run, and in words the numbers of tied hits and of their topics.
+    """Return the first line of each tie of a run, and a text with the numbers of tied hits and of their topics.
 
-    Without a tie the lines and the words are empty.
+    If there is no tie, the lines and the text are empty.
     """
     run: Run = located.columns
     starts, sizes, _ = groups(run)

@@ -14,12 +14,15 @@ from sublex.lint.check_ids import match
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
 
-# Stands for "no grade"; no grade in a file is so low.
+# The value for "no grade". No grade in a file is as low.
 UNJUDGED = np.iinfo(np.int64).min
 
 
 class Groups(NamedTuple):
-    """The hits of a run grouped by topic and score: the first hit and the size of each group, and the group of each hit."""
+    """The hits of a run, grouped by topic and score.
+
+    The fields are the first hit of each group, the size of each group, and the group of each hit.
+    """
 
     starts: np.ndarray
     sizes: np.ndarray
@@ -27,7 +30,7 @@ class Groups(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """AP of each judged topic in the worst order of ties, in trec_eval's order, and in the best order."""
+    """The average precision (AP) of each judged topic in three orders of ties: the worst, trec_eval's, and the best."""
 
     qids: tuple[str, ...]
     worst: np.ndarray
@@ -35,7 +38,10 @@ class Bounds(NamedTuple):
     best: np.ndarray
 
     def means(self) -> tuple[float, float, float]:
-        """Return the means of worst, actual and best over all judged topics; a topic that the run lacks counts 0."""
+        """Return three means of AP over all judged topics: worst, actual and best.
+
+        A topic that the run lacks counts as 0.
+        """
         judged = max(1, len(self.qids))
         return float(self.worst.sum()) / judged, float(self.actual.sum()) / judged, float(self.best.sum()) / judged
 
@@ -54,7 +60,8 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
     """Return the grade of each hit of the run, UNJUDGED if it has none."""
     matched = match(run.docnos, qrels.docnos)
     grades = np.full(len(run.docs), UNJUDGED)
-    # The grades of one topic by document number; only its judged documents are set, and reset after it.
+    # The grades of one topic, by document number. Each topic sets the entries of its judged documents, and afterwards
+    # resets them.
     of_topic = np.full(int(max(matched.mine.max(initial=-1), matched.theirs.max(initial=-1))) + 1, UNJUDGED)
     for qid in run.qids:
         if qid in qrels:
@@ -67,7 +74,9 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
 
 
 def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
-    """Return the exact lowest and highest AP that an order of the ties gives, and AP in trec_eval's order, for each judged topic.
+    """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
+
+    The values are exact.
 
     Documents of grade `level` or more are relevant.
     """
@@ -75,12 +84,13 @@ def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
 
 
 def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bounds:
-    """Return the bounds of AP; `grades` are those of the run's hits, from `grades_of`."""
+    """Return the bounds of AP. `grades` has the grade of each hit of the run, from `grades_of`."""
     relevant = np.flatnonzero(grades >= level)
     starts, sizes, members = groups(run)
     topic = run.topic_of_rows()[relevant]
     begins = run.offsets[topic]
-    # For each relevant hit, its number among the relevant hits of its topic, and of its group, from 1.
+    # Each relevant hit has two numbers, from 1: its number among the relevant hits of its topic, and its number among
+    # the relevant hits of its group.
     order = np.arange(len(relevant))
     rank = order - np.searchsorted(topic, topic) + 1
     group = members[relevant]

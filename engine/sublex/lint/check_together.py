@@ -30,7 +30,7 @@ def check_together(
 ) -> list[Finding]:
     """Return the findings about runs, judgements, topics and docnos that do not fit each other.
 
-    `docnos` are the docnos of the index or collection. Pass None for what is not known; it is not checked.
+    `docnos` are the docnos of the index or collection. An argument that is None is not checked.
     """
     judged = None if qrels is None else locate(qrels)
     known_topics = topics if topics is None or isinstance(topics, Ids) else _topic_ids(topics)
@@ -118,14 +118,17 @@ def _no_common_document(run: Located, qrels: Located) -> Iterator[Finding]:
 
 
 def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]:
-    """Yield a finding about ties with the AP that they allow; an error if the order of ties moves the mean of AP visibly."""
+    """Yield a finding about ties, with the lowest and the highest AP that their order allows.
+
+    It is an error if the order of ties changes the mean AP by a visible amount.
+    """
     lines, ties = describe_ties(run)
     if not len(lines):
         return
     bounds = bounds_of(run.columns, qrels.columns, grades)
     worst, actual, best = bounds.means()
     changed = int((bounds.best > bounds.worst).sum())
-    # Rounded, so that 0.4124 and 0.4123 count as differing by the last decimal.
+    # The difference is rounded, so that 0.4124 and 0.4123 differ by PRINTED exactly.
     visible = round(best - worst, 9) >= PRINTED
     if visible:
         effect = (
@@ -140,7 +143,7 @@ def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]
 
 
 def _unknown_topics(located: Located, topics: Ids) -> Iterator[Finding]:
-    """Yield findings about topics that a run or judgements have and the topics file lacks, and the other way round."""
+    """Yield findings about topics that only the run or judgements have, and topics that only the topics file has."""
     mine, is_run = located.qids(), isinstance(located.columns, Run)
     matched = match(mine.strings, topics.strings)
     yield from check_near(mine, topics, "topic id", matched)

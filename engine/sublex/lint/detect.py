@@ -19,7 +19,7 @@ from sublex.trec.topic_formats import ALIASES, QID_ALIASES, format_of
 
 RUN, QRELS, TOPICS, COLLECTION = "run", "qrels", "topics", "collection"
 KINDS = (COLLECTION, TOPICS, QRELS, RUN)
-# Characters; texts that are longer on average are documents, not queries.
+# The largest mean number of characters of queries. Texts that are longer on average are documents.
 LONG_TEXT = 200
 
 _JSON_QRELS = re.compile(rb'\{\s*"[^"]*"\s*:\s*\{')
@@ -29,7 +29,7 @@ _NAMES = {TOPICS: re.compile("quer|topic|question"), COLLECTION: re.compile("doc
 
 
 def detect_kind(source: FileSource) -> str:
-    """Return the kind of a file or folder, one of KINDS, or an empty string if it is of none."""
+    """Return the kind of a file or folder, one of KINDS, or an empty string for anything else."""
     if os.path.isdir(source.path):
         return COLLECTION
     head = source.head()
@@ -50,7 +50,7 @@ def detect_kind(source: FileSource) -> str:
 
 
 def _kind_of_columns(lines: Sequence[bytes]) -> str:
-    """Return run or qrels if at least a quarter of the lines look like one; the others may be faulty."""
+    """Return the kind, run or qrels, that at least a quarter of the lines look like. The other lines may be faulty."""
     kinds: Counter[str] = Counter()
     for line in lines:
         cells = line.split()

@@ -8,16 +8,19 @@ from typing import Any, NamedTuple
 from sublex.contracts.base import NO_FIELDS, Report
 
 ERROR, NOTE = "error", "note"
-# Further lines named in a finding, at most.
+# The most further lines that a finding names.
 LISTED = 4
-# Characters of an id shown in a finding, at most.
+# The most characters of an id that a finding shows.
 ID_LENGTH = 60
 
 
 class Finding(NamedTuple):
-    """A fault that one rule found in a file: the first line (0 if the file has no lines), a text, and how often it was found.
+    """A fault that one rule found in a file: its first line, a text, and the number of times it was found.
 
-    `severity` is "error" if the fault changes or prevents measures, and "note" otherwise. `more` are some further lines.
+    The line is 0 if the file has no lines.
+
+    `severity` is "error" if the fault changes or prevents measures, and "note" otherwise. `more` has the numbers of
+    some further lines with the fault.
     """
 
     file: str
@@ -43,7 +46,7 @@ def show_id(text: str) -> str:
 
 
 def show_ids(texts: Sequence[str], most: int = 3) -> str:
-    """Return the first of several ids for a message."""
+    """Return at most `most` of several ids as a text for a message."""
     first = ", ".join(show_id(text) for text in texts[:most])
     return f"{first}, …" if len(texts) > most else first
 

@@ -12,9 +12,10 @@ ZERO, NINE, BIG_A, BIG_Z = 48, 57, 65, 90
 
 @kernel((STORED_U8, I64, I64, boolean, boolean), before="lint")
 def fold(arena, starts, sizes, case, zeros):
-    """Fold each string: ASCII letters to lower case (`case`), and leading zeros of its numbers left out (`zeros`).
+    """Return strings in lower case (if `case`) and without the leading zeros of numbers in them (if `zeros`).
 
-    Strings are arena[starts[k] : starts[k] + sizes[k]]. Returns arena, starts and sizes of the folded strings.
+    String k is arena[starts[k] : starts[k] + sizes[k]]. The result has an arena, starts and sizes in the same form.
+    Only ASCII letters change their case.
     """
     total = 0
     for k in range(len(sizes)):

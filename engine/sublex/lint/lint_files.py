@@ -75,7 +75,7 @@ def lint(
         files.append(file)
         alone += findings
     together = contents.check_together(known)
-    # Judgements show what ties do to AP; that finding replaces the one about ties alone.
+    # With judgements, a finding says how ties change AP. This finding replaces the finding of the run alone about ties.
     with_ap = {finding.file for finding in together if finding.rule == "tie"}
     alone = [finding for finding in alone if finding.rule != "tie" or finding.file not in with_ap]
     places = {name: place for place, name in enumerate(reversed(names))}

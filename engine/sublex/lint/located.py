@@ -1,4 +1,4 @@
-"""Ids, judgements and runs together with the file and the lines that they come from, which findings name.
+"""Ids, judgements and runs, together with the file and the lines that they come from. Findings name the file and lines.
 
 Objects that were not read by lint have no line numbers; their lines are 0.
 """
@@ -30,7 +30,7 @@ class Ids(NamedTuple):
         return cls(strings, file, np.zeros(len(strings), np.int64))
 
     def by_line(self, places: np.ndarray) -> np.ndarray:
-        """Return these positions in the order of their lines."""
+        """Return positions of ids, sorted by the lines of the ids."""
         return places[np.argsort(self.lines[places], kind="stable")]
 
 
@@ -62,7 +62,7 @@ def locate(columns: Any) -> Located:
 
 
 def _first_lines(numbers: np.ndarray, lines: np.ndarray, count: int) -> np.ndarray:
-    """Return the lowest line on which each number from 0 to `count` - 1 stands; 0 for a number that stands on none."""
+    """Return for each number from 0 to `count` - 1 the first line that has it, or 0 if no line has it."""
     if not lines.any():
         return np.zeros(count, np.int64)
     first = np.full(count, _NEVER)

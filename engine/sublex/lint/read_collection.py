@@ -1,4 +1,4 @@
-"""Read the files of a collection past every mistake: findings about documents, and all docnos.
+"""Read the files of a collection, also after faults, and collect findings about documents and all docnos.
 
 Documents are streamed; only docnos and the places of faults stay in memory.
 """
@@ -30,7 +30,8 @@ class Collection:
     def __init__(self) -> None:
         self.files: list[str] = []
         self._table = Interner()
-        # In pieces: for each docno the position of its file in `files`, and its line.
+        # Arrays that, one after the other, have a row for each docno: the position of its file in `files`, and its
+        # line.
         self._places: list[np.ndarray] = [np.empty((0, 2), np.int64)]
 
     def docnos(self) -> Ids:
@@ -62,12 +63,12 @@ class Collection:
         for place, path in enumerate(self.files):
             mine = np.flatnonzero(files == place)
             findings += check_names(Ids(ids.strings.take(mine), path, ids.lines[mine]), "docno")
-        # Over several files a line number does not tell which file it is in.
+        # With several files, the number of a line does not say which file the line is in.
         lines = ids.lines if len(self.files) < 2 else np.zeros_like(ids.lines)
         return findings + list(check_clashes(ids._replace(lines=lines), "docno"))
 
     def _add(self, batch: list[tuple[str, int]], faults: _FileFaults) -> None:
-        """Number the docnos of a batch, record where new ones stand, and report the others as repeated."""
+        """Number the docnos of a batch. Record the places of new docnos, and report the other docnos as repeated."""
         known = self._table.size
         numbers = number(self._table, Strings.of(docno for docno, _ in batch))
         lines = np.array([line for _, line in batch], np.int64)
@@ -106,7 +107,7 @@ class _FileFaults:
 
     def __init__(self) -> None:
         self.documents = 0
-        # The line and the number of each docno that came before.
+        # For each repeated docno: its line, and its number in the table of docnos.
         self.repeated: list[tuple[int, int]] = []
         # The line and docno of each document without text, and with a NUL byte.
         self.empty: list[tuple[int, str]] = []
@@ -115,7 +116,7 @@ class _FileFaults:
         self.note_lines: dict[str, int] = {}
 
     def inspect(self, document: Document, report: Report) -> None:
-        """Look for faults in one document, and record the line of notes that the reader made since the last one."""
+        """Look for faults in one document. Record its line for notes that the reader made since the document before."""
         self.documents += 1
         docno, line = document.docno, report.line
         if len(report.notes) > len(self.note_lines):

@@ -113,7 +113,8 @@ class Reported:
         refused = [kind for kind, faults in self.faults.items() if faults[0].refusal]
         found = []
         for kind, (rule, text, severity) in effects.items():
-            # A file of which nothing is left has other faults, which say why.
+            # A file is "empty" also if all its lines were refused. Then the other faults say why, so "empty" is not
+            # reported.
             if kind in self.faults and (kind != "empty" or refused == ["empty"]):
                 lines = list(chain.from_iterable(fault.lines for fault in self.faults[kind]))
                 facts = _facts(self.faults[kind][0].about)

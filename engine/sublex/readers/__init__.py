@@ -1,7 +1,7 @@
 """Readers: turn the files of a collection into documents, one module for each format.
 
-The package also finds the reader for a path. It gets paths from commands and from `sublex.build`, looks at the first bytes
-of each file, and hands documents, or batches of documents, to the index builder. It does not analyse text.
+The package also finds the reader for a path. It gets paths from commands and from `sublex.build`, looks at the first
+bytes of each file, and passes documents, or batches of documents, to the index builder. It does not analyse text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ BUILT_IN = {
 
 # Readers of records with named fields.
 NAMED_FIELDS = ("csv", "json", "jsonl", "tsv")
-# Formats of files that are no collection, and what messages call their content.
+# Formats of files that are not a collection, and the names of their content in messages.
 NO_COLLECTION = {"run": "a run", "qrels": "relevance judgements"}
 
 
@@ -75,8 +75,8 @@ def choose_readers(
 ) -> list[SourceReader]:
     """Return the sources that the paths stand for, each with its reader.
 
-    The reader is the one called `name`, or if that is None the one that detects the format. A folder that no reader takes
-    whole gives one source for each file in it. Raise InputError for a path without a source or without a reader.
+    The reader is the one called `name`, or if that is None the one that detects the format. If no reader reads a folder
+    as one source, each file in it is a source. Raise InputError for a path without a source or without a reader.
     """
     if name is not None:
         name = str(registry.resolve("reader", parse_call(name)))
@@ -99,7 +99,7 @@ def choose_readers(
 
 
 def _unknown(path: str, registry: Registry) -> str:
-    """Return the message for a file that no reader takes."""
+    """Return the message for a file whose format no reader detects."""
     kind = signature(FileSource(path).head()) if os.path.isfile(path) else ""
     if kind in NO_COLLECTION:
         return f"{path} holds {NO_COLLECTION[kind]}, not documents; name the files of the collection."
@@ -133,7 +133,7 @@ def _names(registry: Registry) -> str:
 def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:
     """Return the source with the reader called `name`, or with the one that detects its format; None if there is none.
 
-    An archive that no reader detects is read by its members' readers.
+    If no reader detects an archive as a whole, each of its members gets a reader.
     """
     readers = [(n, registry.make("reader", n)) for n in ([name] if name else registry.names("reader"))]
     # With a named reader, a pipe is read only when its documents are wanted.

@@ -24,32 +24,37 @@ from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.signatures import archive_format
 from sublex.readers.source import CHUNK, HEAD, PACKED, FileSource, Guarded, without_compression
 
-# The files of BEIR's data sets that hold documents; the other files beside them do not.
+# The name of the file with the documents in BEIR's data sets. The other files there have no documents.
 CORPUS = "corpus.jsonl"
-# Bytes of the longest name or other header of a member that is read.
+# Bytes of the longest header of a member, such as a long name, that is read.
 LONGEST_HEADER = 1 << 20
 _HEADERS = (
     tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE,
 )  # fmt: skip
-# Bytes of a member that are unpacked at a time, by compression: 40 bytes of bzip2 hold up to 45 MB, and LZMA's far less.
+# Bytes of a member that are unpacked at a time, by compression. 40 bytes of bzip2 can unpack to 45 MB; LZMA unpacks to
+# far less.
 PIECES = {zipfile.ZIP_BZIP2: 128, zipfile.ZIP_LZMA: PACKED}
 # The exceptions of zipfile and tarfile for a damaged, encrypted or unknown member.
 _FAULTS = (tarfile.TarError, zipfile.BadZipFile, RuntimeError, NotImplementedError)
 
-# Returns the registered name and the reader for a path and the first bytes of a file; None if no reader takes it.
+# A function of the path and the first bytes of a file. It returns (registered name, reader), or None if no reader
+# detects the file.
 Detect = Callable[[str, bytes], tuple[str, Reader] | None]
 # The name of a file in an archive, and a function that opens it.
 Entry = tuple[str, Callable[[], Any]]
 
 
 class Member:
-    """A file in an archive, as readers take it: `path` is its name in messages, `name` its path within the archive."""
+    """A file in an archive, as a source for readers.
+
+    `path` is its name in messages, and `name` its path within the archive.
+    """
 
     def __init__(self, archive: str, name: str, opened: Callable[[], Any]):
         self.path, self.name, self._opened = f"{archive}/{name}", name, opened
 
     def open(self) -> BinaryIO:
-        """Return a buffered stream of the decompressed bytes, once."""
+        """Return a buffered stream of the decompressed bytes. It can be opened only once."""
         try:
             return io.BufferedReader(_MemberStream(self._opened(), self.path), CHUNK)
         except _FAULTS as error:
@@ -57,7 +62,7 @@ class Member:
 
 
 class _MemberStream(Guarded):
-    """A stream of a member whose errors are InputErrors, those of the archive too."""
+    """A stream of a member. Its errors, and the errors of its archive, are raised as InputErrors."""
 
     def readinto(self, buffer: Any) -> int:
         try:
@@ -67,7 +72,7 @@ class _MemberStream(Guarded):
 
 
 class Archive:
-    """The reader of an archive: it has the members read by the readers that `detect` returns."""
+    """The reader of an archive. For each member, the function `detect` gives the reader of the member."""
 
     def __init__(self, detect: Detect):
         self._detect = detect
@@ -94,7 +99,10 @@ class Archive:
         yield from batches((), report)
 
     def _members(self, path: str, report: Report) -> Iterator[tuple[Reader, Member]]:
-        """Yield each member that a reader takes, with the reader; a member has to be read before the next one is asked for."""
+        """Yield (reader, member) for each member that has a reader.
+
+        The caller has to read a member before it takes the next one.
+        """
         if not os.path.isfile(path):
             raise InputError(f"The archive {path} has to be a file, because it is read twice; write it to a file.")
         chosen = self._choose(path, report)
@@ -129,7 +137,7 @@ class Archive:
 
 
 def _files(path: str, report: Report) -> Generator[Entry, None, None]:
-    """Yield the regular files of an archive that are not hidden; links and devices are noted."""
+    """Yield the regular files of an archive that are not hidden. The report gets a note about links and devices."""
     is_zip = archive_format(path, FileSource(path).head()) == "zip"
     try:
         for name, kind, opened in (_zip_entries if is_zip else _tar_entries)(path):
@@ -143,14 +151,14 @@ def _files(path: str, report: Report) -> Generator[Entry, None, None]:
 
 
 class _Header(tarfile.TarInfo):
-    """The header of a tar member. One that is damaged or asks for much memory is an error."""
+    """The header of a tar member. A header that is damaged or needs much memory raises an error."""
 
     @classmethod
     def fromtarfile(cls, archive: tarfile.TarFile) -> Any:
         try:
             return super().fromtarfile(archive)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
-            # Otherwise tarfile takes a damaged header for the end of the archive.
+            # Without this error, tarfile treats a damaged header as the end of the archive.
             raise tarfile.ReadError(str(error)) from None
 
     def _proc_member(self, archive: tarfile.TarFile) -> Any:
@@ -162,7 +170,7 @@ class _Header(tarfile.TarInfo):
 def _tar_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
     with FileSource(path).open() as stream, tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header) as archive:
         while entry := archive.next():
-            # Otherwise tarfile keeps all headers in memory.
+            # If they are not removed, tarfile keeps all headers in memory.
             archive.members.clear()  # type: ignore[attr-defined]
             kind = "file" if entry.isreg() else "folder" if entry.isdir() else "other"
             yield entry.name, kind, partial(archive.extractfile, entry)
@@ -184,11 +192,11 @@ def _zip_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
 
 
 class _Pieces(io.RawIOBase):
-    """A stream of a member of a zip file that unpacks little at a time."""
+    """A stream of a member of a zip file. It unpacks few bytes at a time."""
 
     def __init__(self, member: Any, size: int):
         self.member, self.size = member, size
-        # zipfile reads at least this much, and unpacks what it reads in one go.
+        # zipfile reads at least this number of bytes, and unpacks them all at once.
         member.MIN_READ_SIZE = size
 
     def readable(self) -> bool:

@@ -1,6 +1,7 @@
-"""`Batch`: documents laid end to end in arrays, the form in which readers hand them to the index builder.
+"""`Batch`: documents laid end to end in arrays, the form in which readers pass documents to the index builder.
 
-A batch is cut by the size of its input alone. The same input therefore gives the same batches for any number of workers.
+Only the size of the input decides where a batch ends. So the same input gives the same batches for any number of
+workers.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ SPARE = 16
 class Batch:
     """Documents as UTF-8 bytes: docno k is `docnos[docno_ends[k - 1] : docno_ends[k]]`.
 
-    `text` holds the contents (title, newline, text) in the same way, and `extra` the other fields as JSON objects, empty
-    for none. `titles` is the bytes of each title in the contents. `report` is what the reader noticed in these documents.
+    In the same way, `text` holds the contents of documents (title, newline, text), and `extra` the other fields of a
+    document as a JSON object, or nothing. `titles` has the number of bytes of each title in the contents. `report` has
+    the problems and notes of the reader about these documents.
     """
 
     docnos: np.ndarray
@@ -45,7 +47,8 @@ class Batch:
         return self.docnos[self.docno_ends[k - 1] if k else 0 : self.docno_ends[k]].tobytes().decode()
 
 
-# A function that parses and packs one batch. Readers make these in order; any thread may call them.
+# A function that parses and packs one batch. Readers make these functions in the order of the documents. Any thread may
+# call them.
 MakeBatch = Callable[[], Batch]
 
 
@@ -73,7 +76,7 @@ def pack(documents: list[Document], report: Report) -> Batch:
 
 
 def _fields(document: Document) -> str:
-    """Return the other fields of a document as a JSON object, or an empty string if there are none."""
+    """Return the `fields` of a document as a JSON object, or an empty string if there are none."""
     try:
         return json.dumps(dict(document.fields), ensure_ascii=False) if document.fields else ""
     except (TypeError, ValueError, RecursionError) as error:
@@ -85,7 +88,8 @@ def _fields(document: Document) -> str:
 def batches(documents: Iterable[Document], report: Report) -> Iterator[MakeBatch]:
     """Cut a stream of documents into batches, and yield for each batch a function that packs it.
 
-    `report` is emptied into each batch, so a batch carries what the reader reported about its documents.
+    Each batch takes the contents of `report` and empties it. So a batch carries the problems and notes about its own
+    documents.
     """
     collected: list[Document] = []
     size = 0
@@ -99,7 +103,7 @@ def batches(documents: Iterable[Document], report: Report) -> Iterator[MakeBatch
 
 
 def _packer(documents: list[Document], report: Report) -> MakeBatch:
-    """Return a function that packs the documents, and empty the report into their batch."""
+    """Return a function that packs the documents. Move the contents of the report to their batch."""
     batch_report = Report(report.strict)
     batch_report.merge(report)
     report.problems, report.notes, report.fields = [], {}, {}

@@ -1,6 +1,6 @@
 """Read the corpus of a BEIR folder: the file `corpus.jsonl`, plain or compressed, as JSON lines.
 
-The queries and judgements of the folder are not documents and are not read.
+This reader does not read the queries and judgements in the folder.
 """
 
 from __future__ import annotations

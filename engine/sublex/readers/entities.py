@@ -1,6 +1,7 @@
-"""Decode character entities: those of HTML, and two more of the old TREC disks.
+"""Decode character entities: the entities of HTML, and two entities of the old TREC disks.
 
-An unknown entity becomes a space. Names of one letter are left alone, because they come from `AT&T;` and `R&D;`.
+An unknown entity becomes a space. Names of one letter stay as they are, because they come from texts such as `AT&T;`
+and `R&D;`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def unescape(text: str) -> str:
         return text
     text = _NAMED.sub(_decoded, text)
     if "&#" in text:
-        # html.unescape raises ValueError for a number of thousands of digits, as a hostile page may have.
+        # html.unescape raises ValueError for a number with thousands of digits, which a hostile page may contain.
         text = _ENDLESS.sub("\ufffd", text)
     return html.unescape(text)
 

@@ -1,7 +1,7 @@
 """Turn a record with named fields, such as a JSON object or a row of a table, into a document.
 
-Fields are recognised by their names. The first id alias that a record has gives the docno, and the first text alias gives
-the text. All other fields but the title are stored.
+Fields are recognised by their names. Several names are known for the id and for the text; the first of them that a
+record has is used. The id gives the docno. All fields other than id, title and text are stored.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
 TITLE = "title"
 
-# How messages call the types of JSON values.
+# The names of types of JSON values in messages.
 KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
 
 
 class FieldNames(NamedTuple):
-    """The names by which a reader recognises the id field and the text field; the first that a record has counts."""
+    """The names by which a reader recognises the id field and the text field.
+
+    Of several names, the first that a record has is used.
+    """
 
     ids: tuple[str, ...] = ID_ALIASES
     texts: tuple[str, ...] = TEXT_ALIASES
 
     @classmethod
     def of(cls, id: str | None, text: str | None) -> FieldNames:
-        """Return the names with the user's name for the id, the text or both; None stands for the aliases."""
+        """Return names with the field names that the user gives.
+
+        For an argument that is None, the default names are used.
+        """
         return cls(ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,))
 
     @property
@@ -86,5 +92,5 @@ def _string(name: str, value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return what a message calls the type of the value."""
+    """Return the name of the value's type for a message."""
     return "null" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")

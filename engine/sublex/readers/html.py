@@ -1,8 +1,8 @@
 """Get the title and the text of an HTML page, and decode the bytes of a page.
 
-This module removes the tags and builds no tree. It takes linear time for any page and fails on none. Parsers that build
-trees do not: the standard library's takes quadratic time for unclosed tags and fails on `<![x`, and lexbor takes
-over ten seconds for 100,000 nested `<div>` or for a tag with 50,000 attributes.
+This module removes the tags and builds no tree. It takes linear time and raises no error for any page. Other parsers
+are worse for some pages: the standard library's takes quadratic time for unclosed tags and fails on `<![x`, and lexbor
+takes over ten seconds for 100,000 nested `<div>` or for a tag with 50,000 attributes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sublex.contracts.base import Report
 from sublex.readers.entities import unescape
 from sublex.readers.source import decode
 
-# Elements inside a line of text. The tags of all others end a line.
+# Elements inside a line of text. The tags of all other elements end a line.
 # fmt: off
 INLINE = frozenset((
     "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -29,8 +29,8 @@ _TAG = re.compile(r"<(?:(!--)|[!?]|/?([A-Za-z][^\s/>]*))")
 _TAG_END = re.compile(r"""[^>=]*+(?:=\s*+(?:"[^"]*+"|'[^']*+'|)[^>=]*+)*+>""")
 _ELEMENT_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE) for name in (*HIDDEN, "title")}
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
-# Prefixes of codecs that a page cannot be in. A declaration that can be read as ASCII rules out UTF-16 and UTF-32; the
-# others are Python's codecs for escapes, some of them slow.
+# Prefixes of codecs in which no page can be. A page whose declaration can be read as ASCII is not in UTF-16 or UTF-32.
+# The other prefixes are Python's codecs for escapes, some of which are slow.
 _NO_CHARSETS = ("utf-16", "utf-32", "utf-7", "idna", "punycode", "unicode", "raw", "undefined")
 # Browsers read pages in these charsets as Windows-1252.
 _ALIASES = {"iso8859-1": "cp1252", "ascii": "cp1252"}
@@ -56,7 +56,7 @@ def _title_and_parts(page: str) -> tuple[str, list[str]]:
             comments = at >= 3
             if comments:
                 continue
-        # A quote that is never closed would hide every later `>`. After one, the first `>` ends a tag.
+        # A quote that is never closed would hide every later `>`. After an unclosed quote, the first `>` ends the tag.
         end = _TAG_END.match(page, tag.end()) if quotes and name else None
         quotes = quotes and (end is not None or not name)
         at = end.end() if end else page.find(">", start) + 1
@@ -78,13 +78,15 @@ def _title_and_parts(page: str) -> tuple[str, list[str]]:
 def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> str:
     """Return the text of a page or of a text file.
 
-    Its encoding is the one of its byte order mark, else UTF-8 if the bytes are valid UTF-8, else `charset`, else Latin-1.
+    The first of these rules that applies gives the encoding: the byte order mark; UTF-8 if the bytes are valid UTF-8;
+    `charset`; Latin-1.
     """
     for bom, name in _BOMS:
         if data.startswith(bom):
             return data[len(bom) if name == "utf-8" else 0 :].decode(name, "replace")
     try:
-        # Valid UTF-8 is read as UTF-8 whatever the page declares; ASCII bytes may also be in a 7-bit charset.
+        # Valid UTF-8 is read as UTF-8, whatever the page declares. Only bytes below 128 may also be text in a 7-bit
+        # charset.
         return data.decode(_codec(charset) if data.isascii() else "utf-8")
     except (LookupError, ValueError):
         pass
@@ -95,7 +97,7 @@ def decode_page(data: bytes, charset: str | None, path: str, report: Report) -> 
 
 
 def _codec(charset: str | None) -> str:
-    """Return Python's codec for a charset as pages name it, and UTF-8 for a charset that a page cannot be in."""
+    """Return Python's codec for the name of a charset in a page; UTF-8 for a charset that no page can be in."""
     name = codecs.lookup(charset).name if charset else "utf-8"
     return "utf-8" if name.startswith(_NO_CHARSETS) else _ALIASES.get(name, name)
 

@@ -54,12 +54,15 @@ def _is_warning(record: logging.LogRecord) -> bool:
 
 
 def load(name: str, what: str) -> Any:
-    """Return a dataset of ir_datasets. `what` needs the package, for the message when it is not installed."""
+    """Return a dataset of ir_datasets.
+
+    If the package is not installed, the error message says that `what` needs it.
+    """
     try:
         import ir_datasets
     except ImportError:
         raise MissingExtra(what, "irds") from None
-    # ir_datasets prints what it does; only its warnings reach the user.
+    # ir_datasets logs each of its steps. The user sees only the warnings.
     logging.getLogger("ir_datasets").addFilter(_is_warning)
     try:
         return ir_datasets.load(name)
@@ -70,7 +73,7 @@ def load(name: str, what: str) -> Any:
 
 
 def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """Yield the records of a dataset; what goes wrong in ir_datasets becomes an InputError of one sentence."""
+    """Yield the records of a dataset. Any error in ir_datasets becomes an InputError of one sentence."""
     try:
         yield from records()
     except Exception as error:
@@ -84,8 +87,8 @@ def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 def _fields(record: Any) -> dict[str, Any]:
     """Return the fields of a record, without those that are bytes.
 
-    If no text field has a known name, or it holds bytes, the record's default text becomes the text and the title is
-    dropped, because the default text contains it.
+    If no field with a known name holds the text as a string, the record's default text becomes the text. The title is
+    then dropped, because the default text contains it.
     """
     fields = {name: value for name, value in record._asdict().items() if not isinstance(value, bytes)}
     known = next((name for name in TEXT_ALIASES if name in record._fields), None)
@@ -97,7 +100,7 @@ def _fields(record: Any) -> dict[str, Any]:
 
 
 def _default_text(record: Any) -> str:
-    """Return the text that ir_datasets gives for a record, else all its string fields but the id."""
+    """Return the default text of a record, or all its string fields but the id if ir_datasets has no default text."""
     if hasattr(record, "default_text"):
         return record.default_text()
     return "\n".join(value for name, value in record._asdict().items() if name != ID and isinstance(value, str))

@@ -1,7 +1,7 @@
 """Read JSON arrays of objects, `[{…}, {…}]`: one document per object, with the fields that JSON lines have.
 
-The file is read as a stream. An element is cut out by counting brackets outside strings, so that one malformed element does
-not hide those after it, and then read by Python's own `json`.
+The file is read as a stream. This module counts brackets outside strings to find the end of an element, and Python's
+own `json` then reads the element. So the elements after a malformed one are still found.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from sublex.readers.jsonl import document_of
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import CHUNK
 
-# A whole string, or a character that ends or nests elements; a lone quote begins a string that is not read to its end yet.
+# A whole string, or a character that ends or nests elements; a single quote that begins a string whose end is not read
+# yet.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _DEEPER = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
 
 class JsonArray:
-    """The reader `json`: arrays of objects. `id` and `text` name the fields of the id and of the text."""
+    """The reader `json`: arrays of objects. `id` and `text` are the names of the fields with the id and the text."""
 
     def __init__(self, id: str | None = None, text: str | None = None):
         self.names = FieldNames.of(id, text)
@@ -46,14 +47,14 @@ class JsonArray:
 def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
     """Yield the elements of a JSON array as bytes, each with the number of its first line.
 
-    Raise InputError if the file holds no array, if the array has no end or is not all, or if an element is longer than
-    LONGEST_RECORD.
+    Raise InputError if the file holds no array, if the array has no end, if other text follows it, or if an element is
+    longer than LONGEST_RECORD.
     """
     text = stream.read(CHUNK).removeprefix(BOM)
     begin = re.match(rb"\s*\[", text)
     if begin is None:
         raise InputError(f"{path} holds no JSON array; expected is [{{…}}, {{…}}].")
-    # The element begins at `start`; tokens before `at` are counted; `lines` is the line of `start`.
+    # The element begins at `start`, on line `line`. The tokens before `at` have been processed.
     start = at = begin.end()
     line, depth = 1 + text.count(b"\n", 0, start), 0
     while True:
@@ -77,7 +78,7 @@ def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
         else:
             at = len(text)
         text, at, start = text[start:], at - start, 0
-        # Reading as much again as is there keeps the time for a long string proportional to its length.
+        # Each read doubles the text, so that the time for a long string is proportional to its length.
         more = stream.read(max(CHUNK, len(text)))
         if not more:
             raise InputError(f"{path} is cut short: its array has no closing bracket.")

@@ -1,7 +1,7 @@
 """Read JSON lines: one object per line, with an id, a text, perhaps a title, and other fields to store.
 
-A kernel cuts plain well-formed lines into arrays, without a Python object for each. Python's own `json` reads the lines
-that the kernel finds odd, and decides whether they are malformed.
+A kernel cuts plain well-formed lines into arrays, without a Python object for each line. It marks all other lines as
+odd. Python's own `json` reads the odd lines and decides whether they are malformed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from sublex.readers.lines import count_lines, numbered_lines, utf8_lines, whole_
 from sublex.readers.signatures import BOM
 from sublex.readers.source import decode
 
-# Fields of a record that the kernel reads; a line with more is odd.
+# The most fields of a record that the kernel reads. A line with more fields is odd.
 FIELDS = 64
-# Of each byte: whether it ends or interrupts a JSON string; what it means after a backslash, 0 for nothing; its value as a
-# hexadecimal digit, 255 for none.
+# Three rows with a value for each byte: whether the byte ends or interrupts a JSON string; the character that it stands
+# for after a backslash, or 0; its value as a hexadecimal digit, or 255.
 _TABLES = np.array(
     [
         [byte < 32 or byte in b'"\\' for byte in range(256)],
@@ -35,7 +35,10 @@ _TABLES = np.array(
 
 
 class JsonLines:
-    """The reader `jsonl`. `id` and `text` name the fields of the id and of the text, in place of the aliases."""
+    """The reader `jsonl`.
+
+    `id` and `text` are the names of the fields with the id and the text, if they are not the usual ones.
+    """
 
     def __init__(self, id: str | None = None, text: str | None = None):
         self.names = FieldNames.of(id, text)
@@ -67,8 +70,8 @@ class JsonLines:
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:
     """Return the batch of the documents in whole lines; `line` is the number of the first line in the file.
 
-    The kernel reads all lines. If it finds some odd, Python rewrites them in a form that the kernel understands, leaves
-    out malformed ones, and the kernel reads all lines again.
+    The kernel reads all lines. If some lines are odd, Python code rewrites them in a form that the kernel reads, and
+    leaves out malformed lines. Then the kernel reads all lines again.
     """
     report = Report(strict)
     data = utf8_lines(data, path, report)
@@ -91,9 +94,10 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
 
 
 def _scan(data: bytes, capacity: int, trusted: bool, report: Report, names: FieldNames) -> tuple[Batch, np.ndarray]:
-    """Return the batch that the kernel cuts, and its odd lines as rows of (number, start, end).
+    """Return a batch of the lines that the kernel can read, and the odd lines as rows of (number, start, end).
 
-    `capacity` is the fields a record may have. `trusted` lines come from `_canonical` and are not checked again.
+    `capacity` is the largest number of fields in a record. `trusted` says that a first pass has checked the lines or
+    `_canonical` has written them, so they need no checks.
     """
     from sublex.readers import jsonl_kernels
 
@@ -132,6 +136,6 @@ def document_of(line: bytes, path: str, number: int, report: Report, names: Fiel
 
 
 def _canonical(document: Document, names: FieldNames) -> bytes:
-    """Return the document as a JSON object that the kernel reads: docno, title and text first, with no odd escapes."""
+    """Return the document as a JSON object that the kernel can read: docno, title and text first, no odd escapes."""
     record = {names.ids[0]: document.docno, TITLE: document.title, names.texts[0]: document.text}
     return encode(json.dumps(record | dict(document.fields), ensure_ascii=False))

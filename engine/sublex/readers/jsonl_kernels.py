@@ -1,7 +1,7 @@
 """Kernels that cut JSON lines into documents: from bytes to arrays of docnos, contents and other fields.
 
-`scan` is called by `readers.jsonl`. It takes plain well-formed records only and marks every other line as odd; Python's
-`json` then decides what an odd line means.
+`scan` is called by `readers.jsonl`. It reads only plain well-formed records, and marks every other line as odd.
+Python's `json` then reads the odd lines.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ BYTES = uint8[:, ::1]
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 NEWLINE, LETTER_U = 10, 117
-# Rows of `tables`, which say of each byte: whether it ends or interrupts a string; what it means after a backslash, 0 for
-# nothing; its value as a hexadecimal digit, 255 for none.
+# The rows of `tables`, with a value for each byte: whether the byte ends or interrupts a string; the character that it
+# stands for after a backslash, or 0; its value as a hexadecimal digit, or 255.
 SPECIAL, ESCAPE, HEX = 0, 1, 2
-# Bytes that are looked at together for special bytes.
+# The number of bytes that are searched together for special bytes.
 WIDE = 64
 # Eight bytes as one number: the lowest byte, all bytes 1, their highest bits, and eight backslashes.
 U = np.uint64
 BYTE, ONES, HIGHS, BACKSLASHES = U(0xFF), U(0x0101010101010101), U(0x8080808080808080), U(0x5C5C5C5C5C5C5C5C)
-# Digits of a whole number from which a line is odd: Python refuses to read slightly longer ones.
+# A line is odd if a whole number in it has this number of digits. Python refuses to read slightly longer numbers.
 DIGITS = 4000
 
 
@@ -39,7 +39,12 @@ def _skip_space(buf, i, end):
 
 @inner
 def _marks(buf, tables, marks):
-    """Write the places of quotes, backslashes and control characters to `marks`, and the end after them; return their number."""
+    """Write the places of special bytes to `marks`, and after them the end of `buf`.
+
+    Return the number of special bytes.
+
+    Special bytes are quotes, backslashes and control characters.
+    """
     n, i, end, wide = np.uint64(0), np.uint64(0), np.uint64(len(buf)), np.uint64(WIDE)
     while i < end:
         stop = min(i + wide, end)
@@ -53,7 +58,7 @@ def _marks(buf, tables, marks):
             special = found != 0
         if special:
             for x in range(i, stop):
-                # No branch: a place that is not special is overwritten by the next one.
+                # To avoid a branch, each place is written, and the next place overwrites it if it is not special.
                 marks[n] = x
                 n += tables[SPECIAL, buf[x]]
         i = stop
@@ -174,9 +179,9 @@ def _string(buf, spans, f, out, o, tables):
 
 @inner
 def _copy_plain(buf, i, end, out, o):
-    """Copy bytes up to the first backslash; return where it is, or `end`, and the index after the copied bytes.
+    """Copy buf[i:end] up to the first backslash; return the index where copying ended in `buf`, and in `out`.
 
-    Up to seven more bytes are overwritten in `out`, which has room for all bytes up to `end`.
+    Up to seven bytes after the copied ones are overwritten too. `out` has room for all bytes up to `end`.
     """
     while i + 8 <= end:
         a, z = U(i), U(o)
@@ -190,11 +195,11 @@ def _copy_plain(buf, i, end, out, o):
             | U(buf[a + U(6)]) << U(48)
             | U(buf[a + U(7)]) << U(56)
         )
-        # The compiler makes one load of the lines above and one store of these.
+        # The compiler turns the lines above into one load of eight bytes, and these lines into one store.
         out[z], out[z + U(1)], out[z + U(2)] = word & BYTE, word >> U(8) & BYTE, word >> U(16) & BYTE
         out[z + U(3)], out[z + U(4)], out[z + U(5)] = word >> U(24) & BYTE, word >> U(32) & BYTE, word >> U(40) & BYTE
         out[z + U(6)], out[z + U(7)] = word >> U(48) & BYTE, word >> U(56)
-        # A byte is zero here if it is a backslash; the sum has the highest bit of the first such byte set.
+        # Here a byte is zero if it was a backslash. The expression below sets the highest bit of the first zero byte.
         zero = word ^ BACKSLASHES
         if (zero - ONES) & ~zero & HIGHS:
             break
@@ -209,7 +214,10 @@ def _copy_plain(buf, i, end, out, o):
 
 @inner
 def _unescape(buf, i, end, out, o, tables):
-    """Write a string with escapes to `out`; return the index after it, or -1 if an escape is not JSON or half a surrogate pair."""
+    """Write a string with escapes to `out`; return the index after it.
+
+    Return -1 if an escape is not valid JSON or is half a surrogate pair.
+    """
     while True:
         i, o = _copy_plain(buf, i, end, out, o)
         if i >= end:
@@ -238,7 +246,7 @@ def _unescape(buf, i, end, out, o, tables):
 
 @inner
 def _alias(buf, start, stop, names, name_ends):
-    """Return which of the names buf[start:stop] is, or -1."""
+    """Return the number of the name that equals buf[start:stop], or -1 if no name does."""
     begin = 0
     for k in range(len(name_ends)):
         finish = name_ends[k]
@@ -256,10 +264,11 @@ def _alias(buf, start, stop, names, name_ends):
 
 @inner
 def _fields(buf, i, end, trusted, spans, marks, m):
-    """Write (key start, key end, value start, value end, escaped) of each field of the object at `i` to `spans`.
+    """Write a row (key start, key end, value start, value end, escaped) to `spans` for each field of the object at `i`.
 
-    Return the number of fields, or -1 for an odd record. The value of a string is what its quotes enclose, and the key end
-    is negated to mark it. A `trusted` object is canonical: only its structure is read, not the form of its values.
+    Return the number of fields, or -1 for an odd record. For a string, the value is the text between its quotes, and a
+    negative key end marks that it is a string. A `trusted` object has been checked before, so the form of its values is
+    not checked.
     """
     n = 0
     if buf[i] != OPEN_BRACE:
@@ -323,7 +332,7 @@ def _fields(buf, i, end, trusted, spans, marks, m):
 def _roles(buf, spans, fields, names, name_ends, role_of, chosen):
     """Write to `chosen` the fields that are docno, title and text, and the numbers of their names; return False for an odd record.
 
-    Of several names for one role the first in `names` counts.
+    If fields have several names for one role, the first of these in `names` counts.
     """
     for k in range(len(chosen)):
         chosen[k] = -1
@@ -391,15 +400,15 @@ def _others(buf, spans, fields, chosen, extra, e, tables):
     (STORED_U8, BYTES, STORED_U8, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64), before="read-json"
 )
 def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, docnos, text, extra, ends, odd, used):
-    """Cut records, one per line, into docnos, contents and other fields; return the number of documents and of odd lines.
+    """Cut records, one per line, into docnos, contents and other fields. Return the numbers of documents and odd lines.
 
-    `tables` says what bytes mean. `names` are the aliases of docno, text and title, and `role_of` says for which of docno
-    (0), title (1) and text (2) each stands. For `trusted` lines, see `_fields`. `marks`, `spans` and `chosen` are scratch
-    memory; a record with more fields than `spans` has rows is odd.
+    `tables` has the meanings of bytes. `names` are the known names of fields, and `role_of` has the role of each name:
+    0 for docno, 1 for title, 2 for text. `trusted` says that the lines have been checked before. `marks`, `spans` and
+    `chosen` are scratch memory. A record with more fields than `spans` has rows is odd.
 
-    The kernel fills `docnos`, `text` and `extra` with the bytes of docnos, contents and other fields. It writes to row k of
-    `ends` where these end for document k, and the bytes of its title; to row k of `odd` the number, start and end of an
-    odd line; and to `used` how often each name was used.
+    The kernel fills `docnos`, `text` and `extra` with the bytes of docnos, contents and other fields. Row k of `ends`
+    gets the ends of these for document k, and the size of its title in bytes. Row k of `odd` gets the number, start and
+    end of the odd line k. `used` gets the number of times that each name was used.
     """
     n = n_odd = number = d = t = e = start = first = m = np.int64(0)
     last = _marks(buf, tables, marks)

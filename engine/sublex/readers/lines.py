@@ -1,7 +1,7 @@
 """Cut streams into lines, and read streams whole, up to the limit of one record.
 
-A small compressed file can unpack to many gigabytes without a line break. So no line, record or file is read before its
-length is known: reading stops at LONGEST_RECORD. All readers take the limit from here.
+A small compressed file can unpack to many gigabytes without a line break. So reading of a line, record or file stops at
+LONGEST_RECORD bytes. All readers use this limit.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from sublex.readers.source import CHUNK, decode
 # Bytes of the longest record: a line, a document, a topic, a row of a table, or a file that is read whole.
 LONGEST_RECORD = 1 << 30
 
-# Takes the line on which a record that is too long begins, and the reason as messages give it; it reports or raises.
+# A function that reports a record that is too long, or raises an error. It takes the number of the record's first line,
+# and the reason.
 TooLong = Callable[[int, str], object]
 
 
 def too_long(what: str) -> str:
-    """Return the reason that messages give for a record above the limit; `what` is a line, an element or the like."""
+    """Return the reason, for messages, that a record is above the limit. `what` names the record, such as "line"."""
     return f"{what} has more than {LONGEST_RECORD:,} bytes; break it up"
 
 
@@ -88,12 +89,15 @@ def whole_lines(stream: BinaryIO, size: int, report_long: TooLong) -> Iterator[t
 
 
 def count_lines(data: bytes) -> int:
-    """Return how many line feeds there are. NumPy counts them five times as fast as `bytes.count`."""
+    """Return the number of line feeds. NumPy counts them five times as fast as `bytes.count`."""
     return int(np.count_nonzero(np.frombuffer(data, np.uint8) == 10))
 
 
 def read_upto(stream: BinaryIO, size: int) -> bytes:
-    """Return the next `size` bytes of a stream, or fewer at its end. Memory follows from the bytes that are there."""
+    """Return the next `size` bytes of a stream, or fewer at its end.
+
+    The memory depends on the bytes that the stream has, not on `size`.
+    """
     parts: list[bytes] = []
     while size > 0 and (part := stream.read(min(size, CHUNK))):
         parts.append(part)
@@ -102,7 +106,7 @@ def read_upto(stream: BinaryIO, size: int) -> bytes:
 
 
 def read_whole(pieces: Iterable[bytes], path: str) -> bytes:
-    """Return a file that comes in pieces as a whole; raise InputError if the file is above the limit."""
+    """Return the pieces of a file joined to one; raise InputError if the file is above the limit."""
     parts, size = list[bytes](), 0
     for piece in pieces:
         parts.append(piece)

@@ -18,7 +18,7 @@ from sublex.readers.signatures import signature
 # Elements that hold a list of labels.
 LISTS = ("TOPICS", "PLACES", "PEOPLE", "ORGS", "EXCHANGES", "COMPANIES")
 UNCLOSED = "<REUTERS> was never closed and was read up to the next one or the end"
-# The collection has this sentence in place of the body of a BRIEF, which has none.
+# A story of the type BRIEF has no body. The collection has this sentence in its place.
 FILLER = "Blah blah blah."
 
 _ATTRIBUTE = re.compile(r'\b([A-Z]+)\s*=\s*"([^"]*)"', re.IGNORECASE)
@@ -68,7 +68,8 @@ def _story(docno: str, attributes: dict[str, str], body: str) -> Document:
 def _element(text: str, name: str) -> tuple[str, str, str, str]:
     """Return the text before the first element of this name, its opening tag, its content, and the text after it.
 
-    The content of an unclosed element is all the rest. Without such an element, everything is before it.
+    The content of an unclosed element is all the rest. If there is no such element, the first text is all of `text`,
+    and the others are empty.
     """
     start = text.find(f"<{name}")
     tag_end = text.find(">", start)

@@ -25,7 +25,7 @@ _DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
 
 
 class Records:
-    """Iterate over the records of a stream as (attributes of the opening tag, body, whether the record was closed).
+    """An iterator over the records of a stream: (attributes of the opening tag, body, whether the record was closed).
 
     A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory. A record
     above the limit is passed to `report_long` and left out.
@@ -67,7 +67,7 @@ class Records:
             yield attributes, self._cut(body, len(buffer)), False
 
     def _is_long(self, start: int, end: int) -> bool:
-        """Return whether a part of the buffer is longer than a record may be, and report it if so."""
+        """Return whether a part of the buffer is longer than the limit of a record. Report a longer part."""
         if end - start <= lines.LONGEST_RECORD:
             return False
         self._report_long(self.line, lines.too_long(f"<{self._name}>"))
@@ -79,7 +79,7 @@ class Records:
             return bytes(view[start:end])
 
     def _resume(self, scan: int) -> int:
-        """Return where the next search begins: at a tag that the chunk may have cut in two, else at the end."""
+        """Return where the next search begins: at a tag that is perhaps not complete in the buffer, else at the end."""
         cut = self._buffer.rfind(b"<", max(scan, len(self._buffer) - LONGEST_TAG))
         return cut if cut >= 0 else len(self._buffer)
 
@@ -98,7 +98,10 @@ class Records:
 
 
 def take_docno(text: str) -> tuple[str, str]:
-    """Return the content of the first DOCNO element, and the text without any DOCNO; an unclosed one ends with its line."""
+    """Return the content of the first DOCNO element, and the text without DOCNO elements.
+
+    An element that is not closed ends with its line.
+    """
     match = _DOCNO.search(text)
     if not match:
         return "", text
@@ -110,7 +113,10 @@ def take_docno(text: str) -> tuple[str, str]:
 
 
 def take_header(text: str) -> tuple[str, str]:
-    """Return the content of the first DOCHDR element, and the text without any DOCHDR; an unclosed one ends at the next tag."""
+    """Return the content of the first DOCHDR element, and the text without DOCHDR elements.
+
+    An element that is not closed ends at the next tag.
+    """
     match = _DOCHDR.search(text)
     if not match:
         return "", text

@@ -1,7 +1,7 @@
 """Detect a file's format from its first bytes.
 
-A file has at most one signature, so no two readers claim the same file. Readers that go by a file's name (`.tsv`, `.txt`)
-call this module too, and take only files without a signature.
+A file has at most one signature, so no two readers claim the same file. Readers that detect files by name (`.tsv`,
+`.txt`) call this module too, and accept only files without a signature.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 BOM = b"\xef\xbb\xbf"
-# Lines that show whether a file is a run or holds judgements.
+# The number of first lines that are examined to tell a run or judgements.
 LINES = 200
 
 _WARC = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\n")
@@ -43,9 +43,9 @@ def signature(head: bytes) -> str:
 
 
 def _columns(head: bytes) -> str:
-    """Return `run` or `qrels` if every line has the columns of one, or an empty string."""
+    """Return `run` if every line has the columns of a run, `qrels` if every line has those of judgements, else ""."""
     lines = head.split(b"\n")
-    # The end of the head may cut the last line, so it counts only if it is the only one.
+    # The last line of the head may be cut, so it is left out if there are others.
     lines = [line.rstrip() for line in (lines[:-1] or lines)[:LINES] if line.strip() and not line.startswith(b"#")]
     if lines and lines[0].lower().split() == [b"query-id", b"corpus-id", b"score"]:
         return "qrels"

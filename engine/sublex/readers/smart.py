@@ -18,7 +18,7 @@ from sublex.readers.source import CHUNK, decode
 # A line `.I` with its id, or a line with the letter of a field.
 _MARK = re.compile(rb"\n\.(?:I(?:[ \t]+([^\r\n]*))?|([A-Z])[ \t]*)\r?(?=\n|\Z)")
 
-# The text of each field, by its letter; text before the first field is under an empty name.
+# The text of each field, by its letter; the key of text before the first field is an empty string.
 Fields = dict[str, bytearray]
 
 
@@ -57,7 +57,7 @@ def _records(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, Fields, int]
     for line, piece in lines.whole_lines(stream, CHUNK, lambda number, reason: long.append(number)):
         size += len(long) * (lines.LONGEST_RECORD + 1)
         long.clear()
-        # The newline in front lets a mark on the first line begin like the others.
+        # Every mark begins with a newline. So a newline is put before the first line.
         text, at, counted = b"\n" + piece, 1, 1
         for mark in chain(_MARK.finditer(text), (None,)):
             end = mark.start() + 1 if mark else len(text)

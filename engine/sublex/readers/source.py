@@ -26,12 +26,13 @@ HEAD = 64 * 1024
 LONGEST_MAGIC = 6
 # Bytes per read.
 CHUNK = 1 << 20
-# Bytes of compressed data that are unpacked at a time where nothing else limits memory. In Zstandard they hold at most 128 MiB.
+# Bytes of compressed data that are unpacked at a time where nothing else limits memory. With Zstandard, they unpack to
+# at most 128 MiB.
 PACKED = 4096
 
 
 class FileSource:
-    """Something that a reader can read: a file, a folder, a dataset name, or `-` for standard input."""
+    """A source for readers: a file, a folder, the name of a dataset, or `-` for standard input."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = os.fspath(path)
@@ -73,7 +74,7 @@ class FileSource:
 
 
 class Guarded(io.RawIOBase):
-    """A stream that decompresses another, and turns read errors into InputErrors that name the file."""
+    """A stream of the decompressed bytes of another stream. Read errors become InputErrors that name the file."""
 
     def __init__(self, raw: BinaryIO, path: str):
         self.raw, self.stream, self.path = raw, raw, path
@@ -105,7 +106,10 @@ class Guarded(io.RawIOBase):
 
 
 class _Resumed(io.RawIOBase):
-    """A stream of bytes already read from another stream, then the rest of that stream; standard input is never closed."""
+    """A stream of bytes that were read from another stream before, and then of the other stream's remaining bytes.
+
+    It never closes standard input.
+    """
 
     def __init__(self, first: bytes, stream: BinaryIO):
         self.first, self.stream = first, stream
@@ -126,7 +130,7 @@ class _Resumed(io.RawIOBase):
 
 
 def _decompressed(raw: BinaryIO) -> Any:
-    """Return a stream of the decompressed bytes; the first bytes show the compression, not the file's name."""
+    """Return a stream of the decompressed bytes. The first bytes, and not the file's name, show the compression."""
     magic = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC] if hasattr(raw, "peek") else b""
     if magic.startswith(b"\x1f\x8b"):
         return gzip.GzipFile(fileobj=raw)
@@ -200,7 +204,10 @@ def _unreadable(error: OSError) -> NoReturn:
 
 
 def decode(data: bytes | bytearray, path: str, report: Report) -> str:
-    """Return bytes as text. They are read as UTF-8, or if they are not UTF-8 as Latin-1, with a note."""
+    """Return bytes as text.
+
+    The bytes are read as UTF-8. If they are not UTF-8, they are read as Latin-1, and the report gets a note.
+    """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -18,7 +18,7 @@ from sublex.readers.signatures import signature
 from sublex.readers.source import FileSource, files_below, without_compression
 
 KINDS = {".txt": "text", ".md": "markdown", ".html": "html", ".htm": "html"}
-# Files of a folder that detection looks at.
+# The number of files of a folder that detection examines.
 SAMPLED_FILES = 1000
 
 _HEADING = re.compile(r"^#[ \t]+(.*)$", re.MULTILINE)
@@ -41,7 +41,7 @@ class Text:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield a document for the file, or for each file below the folder."""
         if not os.path.isdir(source.path):
-            # A member of an archive has the name by which the archive lists it.
+            # A member of an archive has the attribute `name`, its path in the archive.
             yield from _document(source, getattr(source, "name", os.path.basename(source.path)), report)
             return
         paths = list(files_below(source.path, report))

@@ -19,12 +19,12 @@ from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import decode, without_compression
 from sublex.tools.messages import counted
 
-# The names of the columns of a table without a header, by how many columns it has.
+# The names of the columns of a table without a header, by the number of its columns.
 DEFAULT_COLUMNS = {2: ("id", "text"), 3: ("id", "title", "text")}
 ENDINGS = {".tsv": "tsv", ".tab": "tsv", ".csv": "csv"}
 # Files with these endings are text, whatever they contain.
 TEXT_ENDINGS = (".txt", ".md", ".html", ".htm")
-# The largest limit that the module csv takes; rows are limited before.
+# The largest limit that the module csv accepts. LONGEST_RECORD limits rows before this limit does.
 LONGEST_FIELD = 2**31 - 1
 
 # The number of a row's first line, and its cells.
@@ -70,14 +70,17 @@ class Csv(Tsv):
 
 
 def _format(path: str, head: bytes) -> str:
-    """Return `tsv` or `csv`, by the file's name, its header, or a constant number of tabs; else an empty string."""
+    """Return `tsv` or `csv`, or an empty string.
+
+    The file's name, its header, or an equal number of tabs on all lines shows the format.
+    """
     ending = os.path.splitext(without_compression(path))[1].lower()
     if signature(head) or ending in TEXT_ENDINGS or os.path.isdir(path):
         return ""
     if ending in ENDINGS:
         return ENDINGS[ending]
     text = head.removeprefix(BOM).decode("latin-1").split("\n")
-    # The end of the head may cut the last line, so it counts only if it is the only one.
+    # The last line of the head may be cut, so it is left out if there are others.
     text = [line.rstrip("\r") for line in (text[:-1] or text) if line.strip()]
     for format, separator in (("tsv", "\t"), ("csv", ",")):
         if text and _is_header(text[0].split(separator)):
@@ -142,7 +145,8 @@ def _row(row: Row, names: tuple[str, ...], path: str, report: Report, known: Fie
 def csv_rows(stream: BinaryIO, path: str, report: Report) -> Iterator[tuple[int, list[str], str]]:
     """Yield the number of the first line, the cells and the fault of each row that is not blank.
 
-    A row that is not CSV, or longer than a record may be, has a fault and no cells. Reading goes on at the next line.
+    A row that is not CSV, or that is longer than the limit of a record, has a fault and no cells. Reading continues
+    with the next line.
     """
     csv.field_size_limit(LONGEST_FIELD)
     rows = _RowLines(stream, path, report)

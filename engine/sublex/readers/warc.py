@@ -1,8 +1,8 @@
 """Read web archives, WARC 0.18 to 1.1, such as ClueWeb and Common Crawl.
 
-This module cuts the archive into records, because real archives have wrong lengths and stray lines at which a strict
-parser stops. The package warcio reads the content of a record: HTTP, chunks and content encoding. Records without text are
-skipped.
+This module cuts the archive into records, because real archives contain wrong lengths and extra lines, at which a
+strict parser stops. The package warcio reads the content of a record: HTTP, chunks and content encoding. Records
+without text are skipped.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _document(payload: _Payload, path: str, report: Report) -> Document:
 
 
 def _payload_reader() -> Callable[[bytes], _Payload | None]:
-    """Return a function that reads the content of a record's bytes; it returns None for content that is not text.
+    """Return a function from the bytes of a record to its content, or to None for content that is not text.
 
     The function raises ValueError, with the reason, for a record that cannot be read.
     """
@@ -90,7 +90,7 @@ def _payload_reader() -> Callable[[bytes], _Payload | None]:
         raise MissingExtra("The reader warc", "warc") from None
 
     class Loader(ArcWarcRecordLoader):
-        """A loader that reads HTTP headers of responses without an address, too."""
+        """A loader that also reads the HTTP headers of responses that have no address."""
 
         def load_http_headers(self, rec_type, uri, stream, length):
             return super().load_http_headers(rec_type, uri or "http:", stream, length)
@@ -164,7 +164,10 @@ def _records(stream: _LineStream, path: str, report: Report) -> Iterator[tuple[i
 
 
 def _header(first: bytes, stream: _LineStream) -> bytes:
-    """Return the header of a record. ClueWeb09 has blank lines in headers, so only one after Content-Length ends it."""
+    """Return the header of a record.
+
+    ClueWeb09 has blank lines in headers, so only a blank line after Content-Length ends the header.
+    """
     lines, size, complete = [first], 0, False
     while size < LONGEST_HEADER and (line := stream.readline()):
         if _VERSION.fullmatch(line):
@@ -194,7 +197,7 @@ def _block(stream: _LineStream, length: int) -> tuple[bytes, bool]:
 
 
 class _LineStream:
-    """A stream that counts lines, and takes back bytes that were read too far."""
+    """A stream that counts lines, and to which bytes can be returned that were read too early."""
 
     def __init__(self, stream: BinaryIO):
         self._stream, self._back, self._at, self.line = stream, b"", 0, 1

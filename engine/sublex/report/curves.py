@@ -1,4 +1,6 @@
-"""Compute the curves of a report: precision by recall, nDCG by cutoff, and measures by a parameter that the systems vary."""
+"""Compute the curves of a report: precision by recall, nDCG by cutoff, and measures by a parameter whose value differs
+between the systems.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 class Curve(NamedTuple):
-    """The line of one system."""
+    """The points of one system's curve."""
 
     name: str
     x: tuple[float, ...]
@@ -37,7 +39,10 @@ def precision_and_gain(comparison: Comparison) -> tuple[list[Curve], list[Curve]
 
 
 class Sweep(NamedTuple):
-    """The parameter in which the systems differ, its values in ascending order, and the position of each value's system."""
+    """The parameter in which the systems differ.
+
+    `values` are in ascending order; for each value, `systems` has the position of its system.
+    """
 
     parameter: str
     values: tuple[float, ...]
@@ -45,7 +50,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the number in which three or more expressions differ; None if they differ in anything else."""
+    """Return the parameter of numbers in which three or more expressions differ; None if anything else differs."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:
@@ -64,7 +69,7 @@ def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
 def _settings(expression: Expression, registry: Registry) -> dict[tuple, Any]:
     """Return all values in an expression, defaults included, keyed by their path: {(0, 1, "BM25", "k1"): 1.2}."""
     settings: dict[tuple, Any] = {(type(expression).__name__,): None}
-    # A component without parameters stands as a text in a normaliser.
+    # In a normaliser, a component without parameters is a string and not an Expression.
     parts: Iterable[Any] = expression.children() if isinstance(expression, Expression) else ()
     match expression:
         case Call(name=name, args=parts) if name in NORMALISERS:

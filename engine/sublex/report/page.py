@@ -32,7 +32,9 @@ TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "rando
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
-    """Write the report to a file, replacing an earlier report there; `command` is shown as the way to make it again.
+    """Write the report to a file, replacing an earlier report.
+
+    The page shows `command` as the command that makes it again.
 
     Raise InputError if the file cannot be written or is not a report.
     """
@@ -49,7 +51,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
 
 
 def check_report_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError if a report cannot be written here, or if another kind of file would be replaced."""
+    """Raise InputError if a report cannot be written to this path, or would replace a file that is not a report."""
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
     try:

@@ -10,11 +10,11 @@ import numpy as np
 from sublex.evaluation.comparison import Comparison
 from sublex.report.rankings import DEPTH, Rankings
 
-# Ranked documents in the data, over all topics and systems. More make the page slow to open.
+# The most ranked documents in the data, over all topics and systems. With more, the page opens slowly.
 LISTED = 100_000
-# Documents listed for a topic and system, at least.
+# The fewest documents that are listed for a topic and a system.
 LEAST_DEPTH = 10
-# A system hurts a topic if it loses more than this share of the topic's score.
+# A system hurts a topic if its score is lower than the first system's by more than this share.
 HURT = 0.1
 
 

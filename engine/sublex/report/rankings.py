@@ -25,8 +25,8 @@ TITLE_LENGTH, TEXT_LENGTH = 100, 200
 class Rankings:
     """The first 100 documents of each system for each topic.
 
-    Documents are numbered across systems: `lists[system][topic]` are document numbers, best first, `docnos` has their names,
-    and `grades[topic]` maps the numbers of judged documents to their grades.
+    A document has the same number in all systems. `lists[system][topic]` has the numbers of documents, best first.
+    `docnos` has the docno of each number. `grades[topic]` maps the numbers of judged documents to their grades.
     """
 
     def __init__(self, comparison: Comparison):
@@ -47,7 +47,7 @@ class Rankings:
             self.grades.append({numbers[docno]: grade for docno, grade in judged.items() if docno in numbers})
 
     def judged_shares(self) -> np.ndarray:
-        """Return the share of judged documents down to each cutoff, over all topics: systems × cutoffs."""
+        """Return a matrix of systems by cutoffs: the share of judged documents down to the cutoff, over all topics."""
         shares = np.zeros((self.systems, len(JUDGED_CUTOFFS)))
         for system, ranked in enumerate(self.lists):
             for column, cutoff in enumerate(JUDGED_CUTOFFS):
@@ -57,7 +57,7 @@ class Rankings:
         return shares
 
     def agreement(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return rank-biased overlap and symmetric τ_AP of each pair of systems, as means over topics: systems × systems."""
+        """Return two matrices of systems by systems: rank-biased overlap, and symmetric τ_AP, as means over topics."""
         overlap, correlation = np.eye(self.systems), np.eye(self.systems)
         for a, b in combinations(range(self.systems), 2):
             both = [(x, y) for x, y in zip(self.lists[a], self.lists[b], strict=True) if x or y]
@@ -80,12 +80,15 @@ class Rankings:
         return missing
 
     def titles(self, index: Index | None, documents: Sequence[int]) -> dict[int, str]:
-        """Return the titles of documents, or the beginning of their texts, as far as the index stores them."""
+        """Return the titles of documents, or the beginnings of their texts.
+
+        Documents whose texts the index does not store are left out.
+        """
         if index is None or "text" not in index.store:
             return {}
         places = {number: index.doc(self.docnos[number]) for number in documents}
         titles = {}
-        # Read in the order of the index, in which neighbours share a compressed block.
+        # Documents are read in the order of the index, because neighbours are in the same compressed block.
         for number, doc in sorted(((n, d) for n, d in places.items() if d is not None), key=lambda pair: pair[1]):
             document = index.snapshot.shown(doc)
             if document is None:
@@ -98,8 +101,9 @@ class Rankings:
 class Reversal(NamedTuple):
     """Whether more judgements could reverse the order of two systems by P@10.
 
-    `difference` is how far `behind` is behind `ahead`. `unjudged` counts the unjudged documents among the first ten of `behind`
-    that `ahead` lacks there, and `gain` is what they add to the P@10 of `behind` if all are relevant.
+    `difference` is the P@10 of `ahead` minus the P@10 of `behind`. `unjudged` is the number of unjudged documents that
+    are among the first ten of `behind` and not among the first ten of `ahead`. `gain` is the increase of the P@10 of
+    `behind` if all of these are relevant.
     """
 
     ahead: str
@@ -110,7 +114,7 @@ class Reversal(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Whether the system behind could draw level or get ahead."""
+        """Whether the P@10 of the system behind could become equal to or higher than the other's."""
         return self.gain >= self.difference
 
 

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Colours in the page's style. System 10 has the colour of system 0 and another mark.
+# The number of colours in the page's style. System 10 has the colour of system 0, but another mark.
 COLOURS = 10
 MARKS = ("circle", "square", "triangle")
-# Pixels of a cell that has room for its figure.
+# The smallest width, in pixels, of a cell that has room for its figure.
 LEGIBLE = 32
-# Pixels that a name may take on a narrow page, and from one line of a name to the next.
+# The largest width of a name on a narrow page, and the distance between two lines of a name, in pixels.
 NARROW, LINE = 330, 16
-# Widths of characters at 12 pixels, at least as wide as in the usual fonts.
+# Widths of characters in a font of 12 pixels. The usual fonts have no wider ones.
 WIDTHS = dict.fromkeys(" .,:;'()[]|ijl", 5) | dict.fromkeys("<>=+~", 10) | dict.fromkeys("mMwW@%", 12)
 
 
@@ -35,7 +35,10 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 def lines(
     series: Sequence[tuple[str, Sequence[float], Sequence[float]]], x_label: str, y_label: str, log: bool = False
 ) -> str:
-    """Return curves over common axes; each point has its values as a title. `log` makes the x axis logarithmic."""
+    """Return a plot of curves over common axes. Each point shows its values as a tooltip.
+
+    `log` makes the x axis logarithmic.
+    """
     xs = np.concatenate([np.asarray(x, np.float64) for _, x, _ in series])
     ys = np.concatenate([np.asarray(y, np.float64) for _, _, y in series])
     place = np.log if log else np.asarray
@@ -95,7 +98,7 @@ def intervals(names: Sequence[str], means: Sequence[float], ends: np.ndarray, la
 
 def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label: str) -> str:
     """Return a heat map of systems by systems, darker from 0 to 1; the cell of a NaN is empty."""
-    # Smaller cells for many systems, at last without their figures, which the titles have too.
+    # With more systems, the cells are smaller. The smallest cells show no figures; the tooltips have the figures too.
     size, left = max(20, min(46, 560 // len(letters))), 40
     side = left + size * len(letters) + 8
     parts = []
@@ -124,7 +127,7 @@ def heat(letters: Sequence[str], names: Sequence[str], values: np.ndarray, label
 
 
 class _Frame:
-    """A plotting area with margins; maps values to positions in it. `x` and `y` are the values at its edges."""
+    """A plotting area with margins, which maps values to positions. `x` and `y` are the values at its edges."""
 
     width, height = 440, 300
     left, right, top, bottom = 50, width - 16, 12, height - 42

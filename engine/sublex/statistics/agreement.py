@@ -1,7 +1,8 @@
-"""Measure how far two rankings agree, of documents or of systems.
+"""Measure how far two rankings of documents or of systems agree.
 
-A ranking is a sequence of distinct items (numbers or strings), best first; the caller breaks ties. A topic of a run is a mapping
-from docnos to scores and iterates over its docnos in order, so it is a ranking, and a run is a mapping of rankings by topic.
+A ranking is a sequence of distinct items (numbers or strings), best first; the caller breaks ties. In a run, a topic is
+a mapping from docnos to scores that iterates over its docnos in order. So each topic is a ranking, and a run is a
+mapping of rankings by topic.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ Ranking = Collection[Any] | np.ndarray
 def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
     """Return the extrapolated rank-biased overlap of two rankings: 0 if they have no item in common, 1 if they are equal.
 
-    `p` is the probability that a reader goes on to the next rank; the larger p, the more the lower ranks count.
+    `p` is the probability that a reader continues to the next rank. The larger p is, the more the lower ranks count.
 
-    W. Webber, A. Moffat and J. Zobel, A similarity measure for indefinite rankings, TOIS 28(4), 2010, equation 32, which
-    takes rankings of unequal length. Two empty rankings agree fully; an empty one does not agree with any other.
+    W. Webber, A. Moffat and J. Zobel, A similarity measure for indefinite rankings, TOIS 28(4), 2010, equation 32,
+    which allows rankings of unequal length. The result is 1 for two empty rankings, and 0 if only one ranking is empty.
     """
     if not 0 < p < 1:
         raise InputError(f"p {p:g} is out of range; RBO needs 0 < p < 1, and 0.9 is usual.")
@@ -38,7 +39,8 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
     overlap = np.cumsum(np.bincount(depths, minlength=l))
     d = np.arange(1, l + 1)
     agreement = overlap / d
-    # Extrapolation: below its end the shorter ranking is assumed to agree as it did at its end, and then both are.
+    # Extrapolation: from the end of the shorter ranking on, its agreement is taken to stay as it is there; from the end
+    # of the longer ranking on, the same holds for both.
     agreement[s:] += overlap[s - 1] * (d[s:] - s) / (s * d[s:])
     return float(min(1, (1 - p) / p * (agreement @ p**d) + agreement[-1] * p**l))
 
@@ -46,7 +48,8 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
 def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
     """Return τ_AP of ranking `a` against the true ranking `b`, from -1 to 1: a rank correlation in which the top counts most.
 
-    Only items that both rankings have count; NaN if there are fewer than two. `symmetric` returns the mean of both directions.
+    Only items that both rankings have count. The result is NaN if there are fewer than two of them. If `symmetric` is
+    true, it is the mean of τ_AP of `a` against `b` and of `b` against `a`.
 
     E. Yilmaz, J. A. Aslam and S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR 2008.
     """
@@ -61,7 +64,8 @@ def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
         above.insert(before, place)
     tau = _mean_share(right, np.arange(len(common)))
     if symmetric:
-        # The number of items above an item in both rankings is the same from either side.
+        # `right` does not change when the rankings change places: it has the number of items above an item in both
+        # rankings.
         tau = (tau + _mean_share(right, np.argsort(np.argsort(common)))) / 2
     return tau
 
@@ -69,7 +73,7 @@ def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
 def kendall(a: Any, b: Any) -> float:
     """Return Kendall's τ of the orders that two rows of scores give the same systems; NaN if all scores of a row are equal.
 
-    With tied scores this is τ_b, by scipy.stats.kendalltau.
+    If scores are tied, the result is τ_b, as in scipy.stats.kendalltau.
     """
     from scipy.stats import kendalltau
 
@@ -84,7 +88,10 @@ def kendall(a: Any, b: Any) -> float:
 def over_topics(
     a: Mapping[str, Ranking], b: Mapping[str, Ranking], agreement: Callable[[Any, Any], float] = rbo
 ) -> float:
-    """Return the mean agreement of two runs over the topics that both have, leaving out topics for which it is NaN."""
+    """Return the mean agreement of two runs over the topics that both have.
+
+    Topics with the agreement NaN are left out.
+    """
     common = [topic for topic in a if topic in b]
     if not common:
         raise InputError("The runs have no topic in common; compare runs of the same topics.")
@@ -94,7 +101,10 @@ def over_topics(
 
 
 def _mean_share(right: np.ndarray, ranks: np.ndarray) -> float:
-    """Return the mean share of the items above each item that belong there, scaled to -1 … 1; the first item has none above."""
+    """Return the mean share, scaled from -1 to 1, of the items above each item that belong above it.
+
+    The first item has no items above it and is left out.
+    """
     below = ranks > 0
     return float(2 * np.mean(right[below] / ranks[below]) - 1)
 

@@ -1,4 +1,5 @@
-"""Correct p-values for testing several hypotheses at once: an array of p in, an array of corrected p out.
+"""Correct p-values for testing several hypotheses at once: each function takes an array of p and returns an array of
+corrected p.
 
 Corrected p-values are compared with the same alpha as before. `holm` and `bonferroni` bound the probability of any false alarm;
 `bh` bounds the expected share of false alarms among all alarms.
@@ -25,7 +26,8 @@ def bonferroni(p: Any) -> np.ndarray:
 def holm(p: Any) -> np.ndarray:
     """Return p-values by S. Holm's step-down correction (1979), which are never above Bonferroni's.
 
-    The i-th smallest of m is multiplied by m - i + 1, and is no smaller than the corrected p before it.
+    The i-th smallest of m p-values is multiplied by m - i + 1. If the result is smaller than the corrected p of the (i
+    - 1)-th, it becomes equal to it.
     """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")
@@ -37,7 +39,7 @@ def holm(p: Any) -> np.ndarray:
 def bh(p: Any) -> np.ndarray:
     """Return p-values adjusted by the method of Y. Benjamini and Y. Hochberg (1995), as SciPy computes them.
 
-    Rejecting the hypotheses with adjusted p-values below alpha keeps the false discovery rate below alpha.
+    If the hypotheses with adjusted p-values below alpha are rejected, the false discovery rate is below alpha.
     """
     from scipy.stats import false_discovery_control
 

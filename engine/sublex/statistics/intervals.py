@@ -1,9 +1,10 @@
 """Bootstrap intervals of systems' means over topics.
 
-The interval is BCa, bias-corrected and accelerated (B. Efron, Better bootstrap confidence intervals, JASA 82, 1987), because
-measures of retrieval are bounded and skewed, and a percentile interval then errs to one side. For a mean the acceleration has a
-closed form, so BCa costs no more. scipy.stats.bootstrap gives the same interval but gathers every resampled score. Here a
-resample is stored as the number of times each topic was drawn, and one matrix product gives the means of all systems.
+The interval is BCa, bias-corrected and accelerated (B. Efron, Better bootstrap confidence intervals, JASA 82, 1987),
+because measures of retrieval are bounded and skewed, and a percentile interval then lies too far to one side. For a
+mean, the acceleration has a closed form, so BCa takes no more time than percentiles. scipy.stats.bootstrap gives the
+same interval, but it copies every resampled score. Here a resample is stored as the number of times each topic was
+drawn, and one matrix product gives the means of all systems.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ import numpy as np
 from sublex.errors import InputError
 
 SAMPLES = 10_000
-# Numbers per working array. The number of resamples that are drawn together follows from this and the number of topics.
+# The largest size of a working array, in numbers. Together with the number of topics, it decides how many resamples are
+# drawn at once.
 CELLS = 1 << 21
 
 
 def bootstrap(scores: Any, level: float = 0.95, samples: int = SAMPLES, seed: int = 0) -> np.ndarray:
-    """Return the low and high end of the interval of each system's mean, from rows with one score per topic.
+    """Return the low and the high end of the interval of each system's mean. `scores` has a row per system.
 
-    The result has the shape of `scores` with its last axis replaced by the two ends. All systems are resampled over the same
-    topics. Equal scores have an interval of width 0; with a single topic the ends are NaN.
+    A row of `scores` has one score per topic. The result has the shape of `scores`, but its last axis has the two ends.
+    Each resample draws the same topics for all systems. If all scores of a system are equal, its interval has width 0.
+    If there is only one topic, the ends are NaN.
     """
     table = np.asarray(scores, np.float64)
     if table.ndim not in (1, 2) or not table.shape[-1] or not np.isfinite(table).all():
@@ -38,7 +41,7 @@ def bootstrap(scores: Any, level: float = 0.95, samples: int = SAMPLES, seed: in
 
 
 def _resampled(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
-    """Return the means over resampled topics, samples × systems."""
+    """Return the means over resampled topics, as a matrix of samples by systems."""
     topics = rows.shape[1]
     random = np.random.Generator(np.random.Philox(seed))
     step = max(1, CELLS // topics)
@@ -52,7 +55,7 @@ def _resampled(rows: np.ndarray, samples: int, seed: int) -> np.ndarray:
 
 
 def _bca(rows: np.ndarray, means: np.ndarray, level: float) -> np.ndarray:
-    """Return the ends of the BCa interval of each row, systems × 2, from the resampled means."""
+    """Return the low and the high end of the BCa interval of each row, from the resampled means."""
     from scipy.special import ndtr, ndtri
 
     samples = len(means)
@@ -61,7 +64,7 @@ def _bca(rows: np.ndarray, means: np.ndarray, level: float) -> np.ndarray:
     squares = (deviations**2).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         acceleration = (deviations**3).sum(-1) / (6 * squares**1.5)
-    # A resample whose mean equals the observed one, up to rounding, counts as half below it.
+    # A resample whose mean equals the observed mean, up to rounding, counts as half a resample below the observed mean.
     slack = 1e-12 * np.abs(rows).max(-1)
     below = ((means < centre - slack).mean(0) + (means <= centre + slack).mean(0)) / 2
     bias = ndtri(np.clip(below, 0.5 / samples, 1 - 0.5 / samples))[:, None]

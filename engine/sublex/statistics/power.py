@@ -1,6 +1,6 @@
-"""Power of the two-sided t test: the difference that a number of topics can find.
+"""Power of the two-sided t test: compute the smallest difference that the test can find with a number of topics.
 
-Computed from the noncentral t distribution, without a normal approximation.
+The functions use the noncentral t distribution, not a normal approximation.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import math
 
 from sublex.errors import InputError
 
-# The usual power: a true difference is found four times in five.
+# The usual power: the probability that the test finds a true difference.
 POWER = 0.8
 
 
@@ -25,7 +25,8 @@ def noncentrality(degrees: float, critical: float, power: float = POWER) -> floa
     from scipy.optimize import brentq
 
     def excess(shift: float) -> float:
-        # By symmetry P(t < -critical) at a shift is P(t > critical) at minus the shift. nct.cdf would return NaN at times.
+        # By symmetry, P(t < -critical) for a shift equals P(t > critical) for the negative shift. nct.cdf sometimes
+        # returns NaN.
         return float(stats.nct.sf(critical, degrees, shift) + stats.nct.sf(critical, degrees, -shift)) - power
 
     high = critical + 1.0
@@ -42,9 +43,10 @@ def quantile(degrees: float, alpha: float) -> float:
 
 
 def detectable(sd: float, topics: int, alpha: float = 0.05, power: float = POWER) -> float:
-    """Return the smallest true difference of means that a paired t test over this many topics finds with this power.
+    """Return the smallest true difference of means that a paired t test over `topics` topics finds with this power.
 
-    `sd` is the standard deviation of the differences between two systems over topics. NaN for fewer than two topics.
+    `sd` is the standard deviation of the differences between two systems over topics. The result is NaN for fewer than
+    two topics.
     """
     check_level(alpha)
     if not alpha < power < 1:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sublex.statistics.significance import TUKEY, Pair
 
-# The corrections in words; Tukey's is a test as well.
+# The corrections in words. Tukey's correction is also a test.
 CORRECTIONS = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",
@@ -20,7 +20,10 @@ CORRECTIONS = {
 
 @dataclass(frozen=True)
 class Letters:
-    """The letter of a system, and the letters of the systems that it beats significantly. As text: the letters it beats."""
+    """The letter of a system, and the letters of the systems that it beats significantly.
+
+    `str` returns the letters of the systems that it beats.
+    """
 
     letter: str
     beats: tuple[str, ...]
@@ -71,7 +74,7 @@ def letters(pairs: Iterable[Pair]) -> dict[str, Letters]:
 def format_difference(value: float) -> str:
     """Return a score or difference with three decimals and no 0 before the point: `.012`.
 
-    A value too small for three decimals is shown to its first digit that is not 0, as in `.0001`.
+    A value that is too small for three decimals gets decimals up to its first digit that is not 0, as in `.0001`.
     """
     decimals = 3
     if 0 < abs(value) < 0.0005:
@@ -121,7 +124,7 @@ def _no_difference(pair: Pair, measure: str, topics: str) -> str:
 
 
 def _evidence(pair: Pair) -> str:
-    """Return p, with the correction and the number of pairs if there are several."""
+    """Return p as text, with the correction and the number of pairs if there are several pairs."""
     p = f"p {format_p(pair.corrected, pair.alpha)}"
     if pair.family < 2:
         return p
@@ -133,7 +136,7 @@ def _evidence(pair: Pair) -> str:
 
 
 def _letter(place: int) -> str:
-    """Return the letters of the place-th system: a, b, …, z, aa, ab, …"""
+    """Return the letter or letters of the system at a place: a, b, …, z, aa, ab, …"""
     text = ""
     place += 1
     while place:

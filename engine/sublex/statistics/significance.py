@@ -1,7 +1,7 @@
 """Paired significance tests of two systems' scores over the same topics, and of all pairs of several systems.
 
-A higher score is better; missing and infinite scores are errors. With a single topic p is 1, and effect, interval and
-detectable difference are NaN.
+A higher score is better; missing and infinite scores are errors. If there is only one topic, p is 1, and the effect,
+the interval and the detectable difference are NaN.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from sublex.statistics import tukey
 from sublex.statistics.corrections import CORRECTIONS
 from sublex.statistics.power import check_level, noncentrality, quantile
 
-# Differences are rounded to whole steps of this share of the pair's largest score. Sums over up to 65,536 topics are then
-# exact, and equal in whichever order a matrix product adds.
+# Differences are rounded to whole steps of this share of the pair's largest score. Sums over up to 65,536 topics are
+# then exact, so they do not depend on the order in which a matrix product adds.
 STEP = 2.0**-36
-# All choices of signs are enumerated for at most this number of topics that differ.
+# If at most this number of topics have a difference, all choices of signs are enumerated.
 ENUMERATED = 16
 # Random choices of signs of the randomisation test.
 SAMPLES = 100_000
@@ -37,10 +37,11 @@ Test = Callable[..., np.ndarray]
 class Pair:
     """The test of two systems, `a` and `b`.
 
-    `difference` is the mean of a minus the mean of b; `wins`, `ties` and `losses` are the topics on which a scores higher, the
-    same or lower. `p` is that of this pair, `corrected` that for all `family` pairs. `effect` is the mean difference divided by
-    the standard deviation of the differences. `interval` (of level 1 - alpha) and `detectable` (the true difference found with
-    80 % power) come from the t test of this pair alone; with the correction "tukey" they hold for all pairs together.
+    `difference` is the mean of a minus the mean of b; `wins`, `ties` and `losses` are the numbers of topics on which a
+    scores higher than b, equal to b, or lower. `p` is for this pair alone; `corrected` is p corrected for all pairs,
+    whose number is `family`. `effect` is the mean difference divided by the standard deviation of the differences.
+    `interval` (of level 1 - alpha) and `detectable` (the true difference found with 80 % power) come from the t test of
+    this pair alone; with the correction "tukey" they hold for all pairs together.
     """
 
     a: str
@@ -87,9 +88,9 @@ def t(a: Any, b: Any, seed: int = 0) -> np.ndarray:
 def wilcoxon(a: Any, b: Any, seed: int = 0) -> np.ndarray:
     """Return p of Wilcoxon's signed rank test, two-sided, for two rows of scores by topic or for two arrays of rows.
 
-    Topics without a difference are left out; equal differences share their mean rank. p is exact for up to 16 differences, and
-    for up to 50 if no two are equal (scipy.stats.wilcoxon). Otherwise it is the normal approximation, with the variance
-    corrected for ties and without a continuity correction. `seed` is not used.
+    Topics without a difference are left out; equal differences share their mean rank. p is exact for up to 16
+    differences, and for up to 50 if no two differences are equal (scipy.stats.wilcoxon). Otherwise p comes from the
+    normal approximation, with the variance corrected for ties and without a continuity correction. `seed` is not used.
     """
     from scipy import stats
 
@@ -108,10 +109,10 @@ def wilcoxon(a: Any, b: Any, seed: int = 0) -> np.ndarray:
 def randomisation(a: Any, b: Any, seed: int = 0, samples: int = SAMPLES) -> np.ndarray:
     """Return p of Fisher's randomisation test, two-sided, for two rows of scores by topic or for two arrays of rows.
 
-    p is the share of all choices of signs of the differences that give a mean at least as far from 0. If at most 16 topics
-    differ, all choices are enumerated. Otherwise `samples` choices are drawn, and the observed one counts as one more
-    (B. Phipson and G. K. Smyth 2010), so p is never below 1 / (samples + 1). p does not depend on the other pairs tested
-    or on the order of topics.
+    The test chooses a sign for each difference. p is the share of all choices whose mean is at least as far from 0 as
+    the observed mean. If at most 16 topics have a difference, all choices are enumerated. Otherwise `samples` choices
+    are drawn at random, and the observed choice is added (B. Phipson and G. K. Smyth 2010), so p is never below 1 /
+    (samples + 1). p does not depend on the other pairs tested or on the order of topics.
     """
     a, b = _paired(a, b)
     rows = _steps(a, b).reshape(-1, a.shape[-1])
@@ -131,8 +132,8 @@ def compare_all(
     """Return the test of every pair of systems, in the order of their names.
 
     `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also
-    in the pairs: `corrected` is then Tukey's p, and `p` that of the same difference and error without regard to the
-    other pairs.
+    in the pairs. `corrected` is then Tukey's p. `p` comes from the same difference and the same error, but without a
+    correction for the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
@@ -188,7 +189,7 @@ def _pair_statistics(table: np.ndarray, first: np.ndarray, second: np.ndarray) -
 
 
 def _slices(pairs: int, topics: int) -> Iterator[slice]:
-    """Yield slices of the pairs, each so small that a working array has at most CELLS numbers."""
+    """Yield slices of the pairs. For each slice, a working array has at most CELLS numbers."""
     size = max(1, CELLS // topics)
     return (slice(start, start + size) for start in range(0, pairs, size))
 
@@ -205,7 +206,8 @@ def _moments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the differences rounded to whole steps.
 
-    Rounding noise then decides no topic, equal differences are equal, and sums are the same in any order.
+    So rounding errors do not make a difference on a topic, differences that should be equal are equal, and sums do not
+    depend on their order.
     """
     largest = np.maximum(np.abs(a).max(-1, keepdims=True), np.abs(b).max(-1, keepdims=True))
     largest[largest == 0] = 1
@@ -213,7 +215,10 @@ def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
-    """Return for each row, of at most 16 numbers beside 0, the share of sign choices whose sum is at least as far from 0."""
+    """Return for each row the share of sign choices whose sum is at least as far from 0 as the sum of the row.
+
+    All choices are enumerated. A row has at most 16 numbers that are not 0.
+    """
     sizes = -np.sort(-np.abs(rows))[:, :ENUMERATED]
     ways = 1 << sizes.shape[1]
     signs = ((np.arange(ways)[:, None] >> np.arange(sizes.shape[1])) & 1).astype(np.float64)
@@ -224,9 +229,9 @@ def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
 
 
 def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
-    """Return for each row an estimate of the share of sign choices that give a sum at least as far from 0.
+    """Return for each row an estimate of the share of sign choices whose sum is at least as far from 0 as its own.
 
-    All rows get the same random signs, and the numbers of a row get them in descending order of size.
+    All rows get the same random signs. In each row, the signs go to the numbers in descending order of size.
     """
     pairs, topics = rows.shape
     sizes, observed = -np.sort(-np.abs(rows)), _observed(rows, 1)
@@ -242,12 +247,15 @@ def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
 
 
 def _observed(rows: np.ndarray, error: float) -> np.ndarray:
-    """Return the distance of each row's sum from 0, less the error that rounding to steps may cause in equal sums."""
+    """Return the distance of each row's sum from 0, minus the largest error that rounding to steps may cause."""
     return np.abs(rows.sum(-1)) - error * np.count_nonzero(rows, axis=-1)
 
 
 def _as_far(signs: np.ndarray, sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return for each row of sizes the number of rows of signs (1 for minus) whose sum is at least as far from 0."""
+    """Return for each row of `sizes` how many rows of `signs` give a sum whose distance from 0 is at least `observed`.
+
+    A sign of 1 means minus.
+    """
     sums = sizes.sum(-1) - 2 * (signs @ sizes.T)
     return (np.abs(sums) >= observed).sum(0)
 

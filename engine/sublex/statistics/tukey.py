@@ -13,7 +13,10 @@ import numpy as np
 
 
 def mean_square(scores: np.ndarray) -> np.ndarray:
-    """Return the mean square of the residuals of scores, … × systems × topics, after the means of systems and of topics."""
+    """Return the mean square of the residuals of scores, without the means of systems and of topics.
+
+    The last two axes of `scores` are systems and topics.
+    """
     systems, topics = scores.shape[-2:]
     of_systems, of_topics = scores.mean(-1, keepdims=True), scores.mean(-2, keepdims=True)
     residuals = scores - of_systems - of_topics + of_systems.mean(-2, keepdims=True)
@@ -21,7 +24,7 @@ def mean_square(scores: np.ndarray) -> np.ndarray:
 
 
 def corrected(t: np.ndarray, systems: int, degrees: int) -> np.ndarray:
-    """Return the corrected p of each t, a difference divided by its standard error.
+    """Return the corrected p of each t. A t is a difference divided by its standard error.
 
     |t| √2 is compared with the studentized range of all systems. An infinite t has p = 0.
     """
@@ -34,7 +37,7 @@ def corrected(t: np.ndarray, systems: int, degrees: int) -> np.ndarray:
 
 
 def quantile(systems: int, degrees: int, alpha: float) -> float:
-    """Return the value that the largest |t| among all pairs exceeds by chance with probability alpha."""
+    """Return the value that the largest |t| of all pairs exceeds with probability alpha if no systems differ."""
     from scipy.stats import studentized_range
 
     return float(studentized_range.ppf(1 - alpha, systems, degrees)) / math.sqrt(2)

@@ -1,4 +1,4 @@
-"""`Columns`, the base class of qrels and runs: for each topic, documents with a number each.
+"""`Columns`, the base class of qrels and runs: for each topic, documents and a number for each document.
 
 The numbers are grades or scores. They are kept in arrays; the class is also a mapping `{qid: {docno: number}}`, with
 dictionaries that are made on access.
@@ -20,8 +20,9 @@ from sublex.tools.strings import Strings
 class Columns(Mapping[str, dict[str, Any]]):
     """Documents and numbers of topics, as columns.
 
-    A row is one judgement or one hit. Topic `qids[k]` has the rows from `offsets[k]` to `offsets[k + 1]`. A row's document
-    is an entry of `docs`, a place in `docnos`. Subclasses give the column of numbers a public name.
+    A row is one judgement or one hit. Topic `qids[k]` has the rows from `offsets[k]` up to but not including `offsets[k
+    + 1]`. `docs` has for each row the place of its document in `docnos`. Subclasses give the column of numbers a public
+    name.
     """
 
     def __init__(
@@ -78,12 +79,15 @@ class Columns(Mapping[str, dict[str, Any]]):
 
 
 def offsets(topics: np.ndarray, count: int) -> np.ndarray:
-    """Return where each topic's rows begin and end: `count + 1` numbers. `topics` is each row's topic, ascending."""
+    """Return the `count + 1` bounds of the topics' rows. `topics` has the topic of each row, ascending."""
     return np.searchsorted(topics, np.arange(count + 1))
 
 
 def first_repeated(topics: np.ndarray, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of rows with the same topic and document: the earlier rows, and the later ones in ascending order."""
+    """Return two arrays with the pairs of rows that have the same topic and document.
+
+    The first array has the earlier row of each pair, and the second the later row, in ascending order.
+    """
     keys = topics.astype(np.int64) << 32 | docs
     in_order = np.sort(keys)
     if not (in_order[1:] == in_order[:-1]).any():

@@ -1,4 +1,4 @@
-"""Fuse several runs into one, by each document's ranks or scores in them.
+"""Fuse several runs into one, by the ranks or scores that each document has in the runs.
 
 RRF: Cormack, Clarke and Buettcher (2009). CombSUM and CombMNZ: Fox and Shaw (1994). `weighted` is a weighted sum of
 normalised scores, as the operator + of expressions computes it.
@@ -30,10 +30,11 @@ def fuse(
 ) -> Run:
     """Return a run that combines the runs, with the best k documents of each topic.
 
-    `method` is one of METHODS. `weights` has a number for each run and belongs to `weighted`. `normalise` names a
-    normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that lacks a document adds
-    nothing to its score; under `weighted` the document counts as the lowest of that run, as in an expression. `names` are
-    the names of the runs in the tag of the result, by default their tags.
+    `method` is one of METHODS. `weights` has a number for each run; only `weighted` takes it. `normalise` names a
+    normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that lacks a document
+    adds nothing to the score of the document. Under `weighted`, the document gets the lowest score of that run, as in
+    an expression. `names` are the names of the runs in the tag of the result; by default these are the tags of the
+    runs.
     """
     normalise = _normaliser(method, normalise)
     factors = _weights(runs, method, weights)
@@ -106,7 +107,7 @@ def _fused_topic(
     docs, which = np.unique(np.concatenate([docs for docs, _ in parts]), return_inverse=True)
     values, everyone = [], 0.0
     for (_, scores), factor in zip(parts, factors, strict=True):
-        # Within a run the hits are in the order of their ranks, which also decides between equal scores.
+        # The hits of a run are in the order of their ranks. This order also decides between equal scores.
         value = normaliser(scores.astype(np.float64), np.arange(len(scores))[::-1])
         lowest = value.min() if method == "weighted" and normaliser is not rrf and len(value) else 0.0
         values.append(factor * (value - lowest))

@@ -23,7 +23,8 @@ from sublex.trec.run_reader import read_run
 from sublex.trec.runs import Run, ranked
 from sublex.trec.topic_formats import QID_ALIASES
 
-# Names of columns as PyTerrier, ir_measures, ir_datasets, ranx and others write them; the first that a record has counts.
+# Names of columns as PyTerrier, ir_measures, ir_datasets, ranx and others write them; the first name that a record has
+# is used.
 QIDS = (*QID_ALIASES, "q_id")
 DOCNOS = ("docno", "doc_id", "docid", "document_id", "corpus-id", "corpus_id", "pid", "did")
 GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
@@ -93,7 +94,7 @@ def run_of(given: Any, tag: str = "run") -> Run:
 
 
 def _columns(given: Any, kind: Kind) -> GivenColumns:
-    """Return the columns of a DataFrame, of a dictionary by topic, of an object that makes one, or of records."""
+    """Return the columns of a DataFrame, of an object that can make one, of a dictionary by topic, or of records."""
     if is_frame(given):
         return _of_records(list(frame_records(given)), kind)
     if isinstance(given, Mapping) or hasattr(given, "to_dict"):
@@ -111,7 +112,10 @@ def _columns(given: Any, kind: Kind) -> GivenColumns:
 
 
 def _of_records(items: list[Any], kind: Kind) -> GivenColumns:
-    """Return the columns of dictionaries or named tuples, which name them as one of several libraries does."""
+    """Return the columns of dictionaries or named tuples.
+
+    Their fields may have the names that any of several libraries uses.
+    """
     columns = GivenColumns([], [], [])
     for item in items:
         record = item._asdict() if hasattr(item, "_asdict") else item
@@ -132,7 +136,10 @@ def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
 
 
 def _numbered(values: list[Any], kind: str, before: Iterable[Any] = ()) -> tuple[np.ndarray, list[str]]:
-    """Return a number for each id, and the distinct ids as texts in the order of their numbers, those of `before` first."""
+    """Return a number for each id, and the distinct ids as texts in the order of their numbers.
+
+    The ids in `before` get the first numbers.
+    """
     numbers: dict[str, int] = {}
     try:
         places = {
@@ -152,7 +159,7 @@ def _grade(grade: Any, qid: str) -> int:
 
 
 def _scores(columns: GivenColumns) -> np.ndarray:
-    """Return the scores as float32; raise InputError for one that is no number, not finite or too large."""
+    """Return the scores as float32; raise InputError for a score that is not a number, not finite or too large."""
     for qid, score in zip(columns.qids, columns.numbers, strict=True):
         if not isinstance(score, (int, float, np.number)) or not abs(score) <= LARGEST_SCORE:  # type: ignore[operator]
             raise InputError(f"Topic {qid} has the score {shown(score)}, not a finite float32 number; correct it.")

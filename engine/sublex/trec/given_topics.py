@@ -23,7 +23,7 @@ EXPECTED = (
 def topics_of(given: Any, fields: str = "title") -> Topics:
     """Return topics as `Topics`; raise InputError for a value that holds none, and for an id that occurs twice.
 
-    Texts are numbered from 1. `fields` names the fields that make the query of a file's topic or of a record.
+    Texts are numbered from 1. `fields` names the fields that make the query, for topics in a file and for records.
     """
     if isinstance(given, Topics):
         return given
@@ -85,7 +85,10 @@ def _from_file(path: str | os.PathLike[str], fields: str) -> Topics:
 
 
 def _items(given: Any) -> Iterable[Any]:
-    """Return the topics one by one: records, pairs, texts or `Topic`s, but not a mixture of texts and others."""
+    """Return the topics one by one: records, pairs, texts or `Topic`s.
+
+    Raise InputError for a mixture of texts and others.
+    """
     if is_frame(given):
         return frame_records(given)
     if isinstance(given, Columns):
@@ -106,7 +109,7 @@ def _items(given: Any) -> Iterable[Any]:
 
 
 def _refuse_record(given: Mapping[Any, Any]) -> None:
-    """Refuse a dictionary that is one record, or one of columns, and no dictionary of topics."""
+    """Raise InputError for a dictionary that is one record, or a table by columns, and not topics by id."""
     ids, texts = [name for name in QID_ALIASES if name in given], [name for name in ALIASES[0] if name in given]
     if ids and texts:
         if isinstance(given[texts[0]], str):

@@ -1,4 +1,4 @@
-"""Check the ids of topics and documents: white space, and ids from Python code that are no texts."""
+"""Check the ids of topics and documents for white space, and make ids from Python code into texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sublex.tools.strings import Strings
 
 
 def id_text(value: Any, kind: str) -> str:
-    """Return an id as text; raise InputError for a value that is none. `kind` is "topic" or "document"."""
+    """Return an id as text; raise InputError for a value that cannot be an id. `kind` is "topic" or "document"."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -21,7 +21,10 @@ def id_text(value: Any, kind: str) -> str:
 
 
 def with_white_space(ids: Strings) -> np.ndarray:
-    """Return the places of the ids that are empty or have white space, so that a run or qrels cannot hold them."""
+    """Return the places of the ids that are empty or have white space.
+
+    A file of a run or of qrels cannot hold such ids.
+    """
     from sublex.trec import run_kernels
 
     kinds = run_kernels.classify(ids.arena, ids.starts, ids.sizes)

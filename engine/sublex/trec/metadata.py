@@ -1,4 +1,5 @@
-"""Run metadata in the form of ir_metadata (https://www.ir-metadata.org): YAML at a run's head or in a file next to it.
+"""Run metadata in the form of ir_metadata (https://www.ir-metadata.org): YAML at the beginning of a run file, or in a
+file next to the run file.
 
 This module turns metadata into YAML and back. It reads the YAML that people and tools write for runs, with the value types
 of YAML 1.2: `no`, `1:20` and dates are text. A run may come from a stranger, so reading bounds the length and the nesting
@@ -22,7 +23,7 @@ LONGEST = 1 << 18
 # Levels of nesting that are read.
 DEEPEST = 50
 
-# Words that some version of YAML takes for something other than a string, in any case.
+# Words that some version of YAML does not read as strings, in upper or lower case.
 RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~", ""}
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 # Strings written without quotes. Every version of YAML reads them as strings, unless they are reserved.
@@ -116,7 +117,7 @@ def _document(events: Iterator[yaml.Event]) -> dict[str, Any]:
 
 
 def _value(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Any:
-    """Return the value that begins with `event`, and take the rest of its events."""
+    """Return the value that begins with `event`. Take the other events of the value from `events`."""
     import yaml
 
     if isinstance(event, yaml.AliasEvent):

@@ -13,7 +13,7 @@ from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns
 
-# The largest grade that measures take: above it trec_eval's nDCG takes seconds for a topic, then minutes.
+# The largest grade that measures accept. With larger grades, trec_eval's nDCG takes seconds or minutes for a topic.
 LARGEST_GRADE = 10_000
 
 
@@ -29,8 +29,8 @@ class IrMeasuresQrel(NamedTuple):
 class Qrels(Columns):
     """Judgements by topic: `qrels[qid]` is `{docno: grade}`. Topics and documents are in the order of the file.
 
-    `grades` is the column of grades, int32. `format` is trec, beir, json or irds, and empty for judgements that were not
-    read from a file; `notes` is what reading noticed.
+    `grades` is the column of grades, int32. `format` is trec, beir, json or irds, and empty for judgements that were
+    not read from a file; `notes` are sentences of the reader for the user.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Qrels(Columns):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the fields of `itertuples`. By these two ir_measures recognises judgements."""
+        """The names of the fields of `itertuples`. ir_measures recognises judgements by `columns` and `itertuples`."""
         return IrMeasuresQrel._fields
 
     def itertuples(self) -> Iterator[IrMeasuresQrel]:

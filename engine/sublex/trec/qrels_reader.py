@@ -56,7 +56,7 @@ _COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
 
 
 class Judgements(NamedTuple):
-    """Judgements as columns, with the line of each; `lines` is 0 if they have no lines, as in JSON."""
+    """Judgements as columns, with the line of each judgement. `lines` is 0 if the format has no lines, as in JSON."""
 
     qids: Iterable[str]
     docnos: Iterable[str]
@@ -76,8 +76,8 @@ def read_qrels(path: str | os.PathLike[str]) -> Qrels:
 def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.ndarray]:
     """Return the judgements of a qrels file and the line of each, and report the faults of the file.
 
-    Lines with another number of columns are left out. A grade that is no whole number counts as trec_eval reads it. Of
-    several judgements of a document for a topic the first counts.
+    Lines with another number of columns are left out. A grade that is not a whole number gets the number that trec_eval
+    reads. If a topic has several judgements of a document, the first counts.
     """
     path, report = source.path, Report()
     if path.startswith(PREFIX):
@@ -100,7 +100,10 @@ def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.nda
 
 
 def form_of(rows: Sequence[Sequence[bytes]]) -> str:
-    """Return the form of rows, a key of COLUMNS: BEIR's if the first row is its header, else the form of most rows."""
+    """Return the form of rows, a key of COLUMNS.
+
+    It is BEIR's form if the first row is the header of BEIR, else the form of most rows.
+    """
     if rows and [cell.lower().decode("latin-1") for cell in rows[0]] == [*BEIR_COLUMNS]:
         return "beir"
     widths = Counter(len(cells) for cells in rows if is_judgement(cells))
@@ -141,9 +144,9 @@ def _of_lines(
 
 
 def _cells(first: int, text: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return all cells of a text, and of each line the place of its first cell, its number of cells and its number.
+    """Return all cells of a text, and three arrays over lines: the first cell, the number of cells, the line's number.
 
-    Lines that are blank or comments are left out of the last three.
+    The arrays over lines leave out blank lines and comments.
     """
     is_space = IS_SPACE[(buf := np.frombuffer(text, np.uint8))]
     starts = np.flatnonzero(~is_space & np.append(True, is_space[:-1]))
@@ -163,7 +166,7 @@ def _is_grade(text: str) -> bool:
 
 
 def _as_trec_eval_reads(text: str) -> int:
-    """Return the number that trec_eval, by C's atol, makes of a grade: the digits at its beginning, or 0."""
+    """Return the number that trec_eval reads from a grade with C's atol: the digits at its beginning, or 0."""
     digits = _GRADE.match(text)
     return min(max(int(digits[0]), GRADES.min), GRADES.max) if digits else 0
 
@@ -203,7 +206,7 @@ def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
 
 
 def _whole(listen: Listener, grade: Any, refusal: str) -> int:
-    """Return a grade that is not from a line; report one that is not a whole number."""
+    """Return a grade that has no line, as from JSON, as a whole number. Report a grade that is not a whole number."""
     if type(grade) is int and GRADES.min <= grade <= GRADES.max:
         return grade
     read = _as_trec_eval_reads(str(grade))
@@ -214,7 +217,10 @@ def _whole(listen: Listener, grade: Any, refusal: str) -> int:
 def collect(
     parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
-    """Return all judgements, and the line of each. Report documents that a topic judges again, and leave them out."""
+    """Return all judgements, and the line of each.
+
+    Report and leave out repeated judgements of a document for a topic.
+    """
     # These dictionaries number each new id when it is looked up.
     qids: dict[str, int] = defaultdict(count().__next__)
     docnos: dict[str, int] = defaultdict(count().__next__)

@@ -1,7 +1,7 @@
 """Read the rows of runs and judgements, and report the faults of a file to a listener.
 
-A reader that finds a fault reports it, leaves the line out and reads on. The listener decides what follows: `refuse` raises
-InputError, and `sublex.lint` gathers all faults of a file.
+A reader that finds a fault reports it to the listener, leaves the line out and reads on. The listener decides whether
+the fault is an error: `refuse` raises InputError, and `sublex.lint` collects all faults of a file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from sublex.trec.columns import first_repeated
 
 # Lines from which the layout of a file is detected.
 LINES_READ = 200
-# Such a line is split into at most this many cells and the rest. No layout has as many columns.
+# To detect the layout, at most this number of cells are split from a line. No layout has as many columns.
 CELLS_READ = 8
 NUMBER = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 # Texts that C and Python read as numbers, but that are not finite.
@@ -40,8 +40,8 @@ HEADINGS = {
 class Fault(NamedTuple):
     """One kind of fault, and the lines of a file that have it, ascending; a line is 0 where there are none, as in JSON.
 
-    `refusal` is the message of the error about the first of the lines, and empty if Sublex reads such a file all the same.
-    `about` are facts about the first of the lines, for other messages.
+    `refusal` is the message of the error about the first of the lines, and empty if Sublex accepts files with this
+    fault. `about` has facts about the first of the lines, for other messages.
     """
 
     kind: str
@@ -55,7 +55,7 @@ Listener = Callable[[Sequence[Fault]], object]
 
 
 def refuse(faults: Sequence[Fault]) -> None:
-    """Raise InputError about the first line with a fault for which Sublex refuses a file; pass over other faults."""
+    """Raise InputError about the first line with a fault for which Sublex refuses a file. Ignore other faults."""
     refused = [fault for fault in faults if fault.refusal]
     if refused:
         raise InputError(min(refused, key=lambda fault: fault.lines[0]).refusal)
@@ -101,7 +101,10 @@ def pieces_of_text(
 
 
 def first_rows(data: bytes) -> list[list[bytes]]:
-    """Return the cells of the first lines that are neither blank nor comments; of lines with many cells, not all."""
+    """Return the cells of the first lines that are neither blank nor comments.
+
+    Lines with many cells are not split to the end.
+    """
     rows = (line.split(None, CELLS_READ) for line in io.BytesIO(data))
     return list(islice((cells for cells in rows if cells and cells[0][:1] != b"#"), LINES_READ))
 
@@ -125,7 +128,7 @@ def miscounted(
 
 
 def header(line: int, cells: Sequence[str], refusal: str) -> list[Fault]:
-    """Return the fault of a first row that names the columns, as shown by its cells; nothing if it does not."""
+    """Return the fault of a first row whose cells are names of columns; an empty list for any other row."""
     facts = {"names": " ".join(cells)[:80], "first": cells[0][:40]}
     return [] if HEADINGS.isdisjoint(map(str.lower, cells)) else [Fault("header", [line], refusal, facts)]
 
@@ -133,10 +136,11 @@ def header(line: int, cells: Sequence[str], refusal: str) -> list[Fault]:
 def report_repeated(
     rows: Rows, path: str, listen: Listener, refusal: Callable[[Mapping[str, Any]], str]
 ) -> np.ndarray:  # fmt: skip
-    """Report documents that a topic has again, and return the places of their rows.
+    """Report documents that a topic has more than once, and return the places of the repeated rows.
 
-    `refusal` makes the message about a document that comes again with another number, from these facts: `qid`, `docno`,
-    `value` and `line` of its row, `value_before` and `line_before` of its row before, and `where`, the beginning of the message.
+    `refusal` makes the message about a document that is repeated with another number. It gets these facts: `qid`,
+    `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and `where`, the
+    beginning of the message.
     """
     earlier, later = first_repeated(rows.topics, rows.docs)
     differs = rows.values[earlier] != rows.values[later]

@@ -23,9 +23,9 @@ EXACT_WHOLE = 2**53
 TENS = 10.0 ** np.arange(EXACT_TENS + 1)
 # Digits of a mantissa that fit int64.
 MOST_DIGITS = 18
-# Digits of the longest shortest form of a float32.
+# The most digits that the shortest form of a float32 needs.
 DIGITS = 9
-# Bytes of the longest number, rank or score, that a line can hold.
+# Bytes of the longest number in a line, which is a rank or a score.
 LONGEST_NUMBER = 24
 
 
@@ -36,7 +36,7 @@ def _is_space(c):
 
 @kernel((STORED_U8, int64), before="read-runs lint")
 def split(buf, width):
-    """Return where the first `width` columns of each line begin and end, the line's number from 0, and its number of columns.
+    """Return for each line where its first `width` columns begin and end, its number from 0, and its number of columns.
 
     Blank lines and comments, which begin with #, are left out.
     """
@@ -69,10 +69,10 @@ def split(buf, width):
 
 @inner
 def _number(buf, i, end, tens):
-    """Return a decimal number to within a few units of float64's last place, and how certain it is.
+    """Return the decimal number in buf[i:end] as float64, and how certain the value is.
 
-    Certainty is 0 for a text that is no number within range, 1 for a value that may be off in its last places, and 2 for the
-    float64 that is nearest to the number.
+    Certainty is 0 for a text that is not a number within range, 1 for a value with an error of a few units in the last
+    place of float64, and 2 for the float64 that is nearest to the number.
     """
     negative = buf[i] == MINUS
     if buf[i] == MINUS or buf[i] == PLUS:
@@ -114,9 +114,10 @@ def _number(buf, i, end, tens):
 
 @kernel((STORED_U8, SPANS, F64), before="read-runs lint")
 def parse(buf, spans, tens):
-    """Return numbers as float64, and how certain each is: 2 if it is the nearest float64, 1 if it rounds to the right float32.
+    """Return numbers as float64, and how certain each value is: 2, 1 or 0.
 
-    Certainty 1 means that all float64 values within the reading error round to the same finite float32; 0 means neither.
+    Certainty 2 means that the value is the nearest float64. Certainty 1 means that it rounds to the right float32,
+    because all float64 values within the reading error round to the same finite float32. Certainty 0 means neither.
     """
     values, certainties = np.empty(len(spans), np.float64), np.empty(len(spans), np.uint8)
     slack = 2.0**-50
@@ -131,8 +132,9 @@ def parse(buf, spans, tens):
 def shortest(scores, bits, tens):
     """Return the fewest decimal digits that read back to each float32, as mantissas and exponents of 10.
 
-    `bits` is the scores viewed as int32. Mantissa -1 leaves a number to the caller: very large and very small numbers,
-    powers of two, which are not equally far from both neighbours, and numbers for which float64 is too coarse to decide.
+    `bits` is the scores viewed as int32. Mantissa -1 says that the caller has to find the digits. This happens for very
+    large and very small numbers, for powers of two, whose two neighbours are not equally far, and for numbers for which
+    float64 is not precise enough.
     """
     mantissas, exponents = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for k in range(len(scores)):
@@ -146,7 +148,8 @@ def shortest(scores, bits, tens):
         power = (bits[k] >> 23) & 255
         half = 2.0 ** (power - 151)
         first = math.floor(math.log10(x))
-        # If some number of digits suffices, every larger one does, so the search goes down from 7 or up from 7.
+        # If a number of digits is enough, every larger number is enough. So the search starts at 7 and goes down, or
+        # up.
         digits = 7
         m, fits = _rounded(x, half, digits - 1 - first, tens)
         if fits > 0:
@@ -173,10 +176,13 @@ def shortest(scores, bits, tens):
 
 @inner
 def _rounded(x, half, places, tens):
-    """Return x rounded to `places` decimal places, as a whole number, and whether it reads back to x: 1 yes, 0 no, -1 unknown.
+    """Return x rounded to `places` decimal places, as a whole number, and whether this decimal reads back as x.
 
-    It reads back if it is nearer to x than `half`, half a step of float32. The bounds x ± half are exact, and rounding to
-    float64 keeps the order, so a rounded value strictly inside the bounds stands for a decimal strictly inside.
+    The second value is 1 for yes, 0 for no, and -1 if it is not known.
+
+    The decimal reads back as x if its distance from x is less than `half`, half a step of float32. The bounds x ± half
+    are exact, and rounding to float64 keeps the order, so a rounded value strictly inside the bounds stands for a
+    decimal strictly inside.
     """
     scaled = x * tens[places] if places >= 0 else x / tens[-places]
     m = math.floor(scaled + 0.5)

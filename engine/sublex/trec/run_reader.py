@@ -1,6 +1,7 @@
 """Read run files, plain or compressed, with lines in any order, and the metadata of runs.
 
-The rank column is ignored. As in trec_eval, scores as float32 and docnos make the order.
+The rank column is ignored. As in trec_eval, the order follows from the scores as float32, and for equal scores from
+docnos.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
 class Layout(NamedTuple):
-    """The columns of a run file, and the positions of those that are read; `tag` is -1 if there is none."""
+    """The columns of a run file, and the positions of the columns that are read. `tag` is -1 if there is no tag."""
 
     name: str
     columns: tuple[str, ...]
@@ -65,7 +66,7 @@ NO_Q0 = Layout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
 class Details(NamedTuple):
-    """Columns that only lint checks: the position of each hit's tag, its rank (NaN for no number), its score as float64."""
+    """Columns of hits for lint alone: the position of the tag, the rank (NaN if not a number), the score as float64."""
 
     tags: np.ndarray
     ranks: np.ndarray
@@ -99,7 +100,10 @@ def layout_of(rows: Iterable[Sequence[bytes]]) -> Layout:
 
 
 def line_layout(cells: Sequence[bytes]) -> Layout | None:
-    """Return the layout of a row, or None if it has not six cells, nor five of which it is clear which one is missing."""
+    """Return the layout of a row, or None.
+
+    A row needs six cells, or five cells that show which column is missing.
+    """
     if len(cells) == 6:
         return SIX
     if len(cells) != 5:
@@ -124,7 +128,7 @@ def read_run(path: str | os.PathLike[str]) -> Run:
 
 
 def read_hits(source: FileSource, listen: Listener, report: Report, detailed: bool = False) -> RunFile:
-    """Read the hits of a run file, and report its faults. Lines for which Sublex refuses a file are left out.
+    """Read the hits of a run file, and report its faults. Lines with a fault that is an error are left out.
 
     The details of the hits are empty unless `detailed` asks for them.
     """
@@ -221,7 +225,7 @@ class _Piece(NamedTuple):
         return table.add_padded(self.buf, begins, self.spans[:, column, 1] - begins)
 
     def ranks(self, column: int) -> np.ndarray:
-        """Return the ranks of a column as float64, NaN for those that are no numbers."""
+        """Return the ranks of a column as float64, NaN for a cell that is not a number."""
         ranks, certainties = self.parsed(column)
         return np.where(certainties == 2, ranks, np.nan)
 
@@ -232,7 +236,7 @@ class _Piece(NamedTuple):
         return run_kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), run_kernels.TENS)
 
     def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
-        """Return the fault of the rows that a mask chooses; nothing if there are none."""
+        """Return the fault of the rows where `wrong` is true; an empty list if there are no such rows."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
             return []
@@ -249,7 +253,7 @@ class _Piece(NamedTuple):
 def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores of a piece as float64, and a mask of cells that are no number at all.
 
-    They round to the right float32; with `exact` they are the float64 nearest to the text.
+    The scores round to the right float32. With `exact`, each score is the float64 that is nearest to the text.
     """
     scores, certainties = piece.parsed(column)
     unsure, is_junk = np.flatnonzero(certainties < (2 if exact else 1)), np.zeros(len(scores), np.bool_)
@@ -263,7 +267,7 @@ def _scores(piece: _Piece, column: int, exact: bool) -> tuple[np.ndarray, np.nda
 
 
 def _note(report: Report, path: str, hits: Rows, again: np.ndarray, tags: Sequence[str]) -> None:
-    """Note that a run has no hits, hits that come again, or several tags."""
+    """Add notes to the report if a run has no hits, repeated hits, or several tags."""
     if not len(hits.lines):
         report.note(f"{path} holds no hits")
     if len(again):
@@ -289,7 +293,10 @@ def metadata_of(path: str | os.PathLike[str]) -> Mapping[str, Any]:
 
 
 def _comments(head: Iterable[bytes]) -> list[str]:
-    """Return the comments before the first row; after MOST_COMMENTS, and of a long line, nothing more is kept."""
+    """Return the comments before the first row.
+
+    At most MOST_COMMENTS comments are kept, and only the beginning of a long line.
+    """
     texts = (line.strip() for line in takewhile(lambda line: line.lstrip()[:1] in (b"", b"#"), head))
     comments = (text[: LONGEST + 1].decode(errors="replace").strip() for text in texts if text)
     return list(islice(comments, MOST_COMMENTS))

@@ -26,7 +26,7 @@ from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 WHERE = ("sidecar", "header", "none")
 # Bytes per write to a file.
 BUFFER = 1 << 22
-# At higher levels gzip takes several times longer than all other work, for little gain.
+# At higher levels, gzip takes several times longer than all other work, and the file is little smaller.
 GZIP_LEVEL = 3
 
 # For each topic its id, its docnos in the order of their ranks, and their scores.
@@ -155,7 +155,10 @@ def check_word(text: str, what: str) -> None:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[IO[bytes]]:
-    """Give a file to write, which replaces the file at `path` at the end and is removed after an error; follow links."""
+    """Yield a file to write. At the end it replaces the file at `path`; after an error it is removed.
+
+    Links are followed.
+    """
     place = path if _special(path) else Path(os.path.realpath(path))
     try:
         with open(place, "wb", buffering=BUFFER) if _special(place) else replacing(place, BUFFER) as file:

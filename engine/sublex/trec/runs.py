@@ -36,12 +36,15 @@ class Ranking(NamedTuple):
 class Run(Columns, dict):  # type: ignore[misc]
     """A run by topic: `run[qid]` is `{docno: score}`, best first. `scores` is the column of scores, float32.
 
-    A run is a `dict` because pytrec_eval and ir_measures take nothing else. Its methods read the columns. The C code of
-    pytrec_eval reads the memory of the `dict`, which is filled when pytrec_eval asks whether the run is empty.
+    A run is a `dict` because pytrec_eval and ir_measures accept nothing else. Its methods read the columns. The C code
+    of pytrec_eval reads the memory of the `dict`, which is filled when pytrec_eval asks whether the run is empty.
     """
 
     def __new__(cls, *arguments: Any, **named: Any) -> Run:
-        """Return a run. Its dict gets the entry None: None, because an empty dict counts as false in C code."""
+        """Return a run.
+
+        The `dict` gets the entry None: None, because C code treats an empty `dict` as false.
+        """
         run = super().__new__(cls)
         dict.__setitem__(run, None, None)
         return run
@@ -106,7 +109,10 @@ class Run(Columns, dict):  # type: ignore[misc]
     # A run is also a dict, because pytrec_eval's C code reads the entries of a dict directly and not by the methods above.
 
     def __bool__(self) -> bool:
-        """Return whether there are topics, and fill the dict with those that have hits; an empty one crashes trec_eval's code."""
+        """Return whether there are topics, and fill the `dict` with the topics that have hits.
+
+        A topic without hits crashes the code of trec_eval.
+        """
         if dict.__contains__(self, None):
             filled = {qid: hits for qid, hits in self.items() if hits}
             dict.update(self, filled)
@@ -142,7 +148,7 @@ def ranked(
 
 
 def ranking(topics: np.ndarray, docs: np.ndarray, scores: np.ndarray, docnos: Strings) -> np.ndarray:
-    """Return the order of hits in a run: by topic, then by score and by the bytes of the docno, both descending."""
+    """Return the places of hits in the order of a run: by topic, then by score and by docno, both descending."""
     order = np.arange(len(topics))
     same = topics[1:] == topics[:-1]
     if (topics[1:] < topics[:-1]).any() or (same & (scores[1:] > scores[:-1])).any():

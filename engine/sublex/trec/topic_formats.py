@@ -55,14 +55,14 @@ class Record(NamedTuple):
     line: int
 
 
-# Yields the records of a file, and faults of single records; closing the generator closes the file.
+# A generator of the records of a file and of the faults of single records. Closing the generator closes the file.
 RecordStream = Generator[Record | Fault, None, None]
 
 
 def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[Record]]:
     """Return the format of a topic file and its records, and report malformed records and ids that come again.
 
-    Those records are left out. Raise InputError for a file that is empty or in no known format.
+    Records with either fault are left out. Raise InputError for a file that is empty or in no known format.
     """
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
@@ -76,7 +76,7 @@ def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[
 
 
 def distinct_records(stream: Iterable[Record | Fault], path: str, listen: Listener) -> list[Record]:
-    """Return the records with an id that comes for the first time; report all others, and a file without any record."""
+    """Return the first record with each id. Report the other records, and a file without any record."""
     records: dict[str, Record] = {}
     for record in stream:
         if isinstance(record, Fault):
@@ -93,7 +93,7 @@ def distinct_records(stream: Iterable[Record | Fault], path: str, listen: Listen
 
 
 def _malformed(path: str, line: int, reason: str, column: int = 0) -> Fault:
-    """Return the fault of a record that is no topic and begins on this line."""
+    """Return the fault of a record that is not a topic. `line` is the first line of the record."""
     place = f"{path}:{line}:{column}" if column else f"{path}:{line}"
     return Fault("record", [line], f"{place}: {reason}", {"reason": reason})
 

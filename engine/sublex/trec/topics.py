@@ -31,8 +31,9 @@ class Topic(NamedTuple):
 class Topics(Sequence[Topic]):
     """The topics of a file, in its order, or topics that Python code gave.
 
-    `format` is the detected format, `used` the fields that make the texts, `available` all fields that some topic has, and
-    `notes` what reading noticed. `path` and `format` are empty for topics that were not read from a file.
+    `format` is the detected format, `used` the fields that make the texts, `available` all fields that some topic has,
+    and `notes` sentences of the reader for the user. `path` and `format` are empty for topics that were not read from a
+    file.
     """
 
     def __init__(
@@ -115,7 +116,10 @@ def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple
 
 
 def _of_dataset(path: str) -> Iterator[Record]:
-    """Yield the queries of a data set of ir_datasets; their places in it stand for the numbers of lines."""
+    """Yield the queries of a data set of ir_datasets.
+
+    The place of a query in the data set serves as its line number.
+    """
     from sublex.trec.irds import queries
 
     for place, (qid, fields) in enumerate(queries(path), 1):
@@ -123,7 +127,7 @@ def _of_dataset(path: str) -> Iterator[Record]:
 
 
 def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
-    """Return the name that the file has for a field that may be called by another name of its group."""
+    """Return the name of a field in the file. `name` may be another name of the same group."""
     if name in available:
         return name
     group = next((group for group in ALIASES if name in group), ())

@@ -1,7 +1,8 @@
 """Measure many rankings of the same topics by one measure.
 
-The scores are those of `sublex.evaluation`. For a measure that depends only on the ranks of judged documents, documents without
-a judgement are not looked up by name, and rankings end at the last judged document: this makes tuning faster.
+The scores are those of `sublex.evaluation`. For a measure that depends only on the ranks of judged documents, this
+module does not look up the docnos of documents without a judgement, and it cuts rankings after the last judged
+document. This makes tuning faster.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from sublex.evaluation.run_evaluation import GROUP, evaluate
 from sublex.pipeline.index import Index
 from sublex.retrieval.hits import Hits
 
-# Measures of trec_eval's code for which an unjudged document matters only because it takes up a rank.
+# Measures of trec_eval that depend only on the ranks of judged documents.
 BY_RANK = frozenset({"AP", "nDCG", "P", "R", "RR", "Rprec", "Bpref", "Success", "IPrec"})
 
 
 class Judge:
-    """Measures the hits of the judged topics `qids` by one measure, as it measures a run with at most `k` hits per topic.
+    """Measures the hits of the judged topics `qids` by one measure.
+
+    The values are those of a run with at most `k` hits per topic.
 
     `depth` is the number of hits per topic that the measure needs, at most `k`.
     """
@@ -48,7 +51,7 @@ class Judge:
         self._judged = [{doc: docno for doc, docno in topic.items() if doc is not None} for topic in docs]
         # Scratch space: marks the judged documents of the topic being measured.
         self._marked = np.zeros(len(self._docnos), np.bool_)
-        # Names for documents without a judgement, one per rank; no judged document begins like them.
+        # Names for documents without a judgement, one per rank. No docno of a judged document begins like these names.
         names = {docno for judged in self.qrels.values() for docno in judged}
         free = next(mark for n in count(1) for mark in ["?" * n] if not any(name.startswith(mark) for name in names))
         places = range(min(self.depth, len(self._docnos)))
@@ -65,9 +68,10 @@ class Judge:
         return np.concatenate(values)
 
     def _ranking(self, topic: int, hits: Hits) -> dict[str, Any]:
-        """Return a ranking, docno to score, that has the same measure as the hits."""
+        """Return a dictionary from docno to score. Its ranking has the same value of the measure as the hits."""
         if not self._by_rank:
-            # The measure may order ties in its own way, so the hits that tie with the last one within the cutoff stay.
+            # The measure may order ties in another way. So the hits with the same score as the last hit within the
+            # cutoff stay.
             within = hits.scores >= hits.scores[: self._cutoff].min(initial=np.inf)
             return dict(zip(self._docnos.take(hits.docs[within]).tolist(), hits.scores[within].tolist(), strict=True))
         judged = self._judged[topic]

@@ -1,4 +1,6 @@
-"""The result of tuning: the score of every setting on every topic, the choice of each fold, and the cross-validated figure."""
+"""The result of tuning: the score of every setting on every topic, the setting chosen in each fold, and the
+cross-validated mean.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,9 @@ from sublex.forms.tables import Table
 from sublex.language.expression import print_value
 from sublex.tools.messages import counted
 
-# Decimals to which means are compared; smaller differences come from the order of summation.
+# The number of decimals to which means are compared. Smaller differences come from the order of summation.
 DIGITS = 12
-# Settings shown in a list, and columns shown in a grid, at most.
+# The most settings that a list shows, and the most columns that a grid shows.
 SHOWN = 10
 OPTIMISTIC = "chosen and measured on the same topics: optimistic"
 
@@ -57,7 +59,10 @@ class Fold(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A mean over all topics. `chosen_on_topics` says that the setting was chosen on the topics it is measured on."""
+    """A mean over all topics.
+
+    `chosen_on_topics` is true if the setting was chosen on the same topics on which it is measured.
+    """
 
     name: str
     value: float
@@ -70,12 +75,13 @@ class Figure(NamedTuple):
 class Tuning:
     """The result of `sublex.tune`.
 
-    `settings` are all settings tried, and `scores[setting, topic]` their scores on the topics `qids`. `folds` are the choices of
-    cross-validation, and `held_out` has the score of each topic by the setting chosen without it.
+    `settings` are all settings tried, and `scores[setting, topic]` their scores on the topics `qids`. `folds` has the
+    setting chosen in each fold of cross-validation. `held_out` has the score of each topic under the setting that was
+    chosen without this topic.
 
-    `best` is the setting with the highest mean on all topics, and `at_end` names the ranges that `best` puts at an end.
-    `default` is the expression without its ranges, or None if that cannot run. `names` are the names of the ranges, and `unused`
-    the judged topics that were not among the topics.
+    `best` is the setting with the highest mean on all topics, and `at_end` names the ranges whose number in `best` is
+    at an end of the range. `default` is the expression without its ranges, or None if that cannot run. `names` are the
+    names of the ranges, and `unused` has the ids of judged topics that were not among the given topics.
     """
 
     expression: str
@@ -99,11 +105,14 @@ class Tuning:
 
     @property
     def cross_validated(self) -> float:
-        """The mean over all topics of the score by the setting that was chosen without the topic's fold."""
+        """The mean score over all topics.
+
+        Each topic is scored under the setting that was chosen without the topic's fold.
+        """
         return float(self.held_out.mean())
 
     def figures(self) -> list[Figure]:
-        """Return the figures to compare: cross-validated, best on all topics, and defaults if the expression has them."""
+        """Return the figures to compare: cross-validated, best on all topics, and the defaults' if they can run."""
         best = self.best.setting.text
         figures = [
             Figure("cross-validated", self.cross_validated, "", "each topic by the setting that the other folds chose"),
@@ -133,8 +142,9 @@ class Tuning:
     def settings_table(self, digits: int = 4) -> Table:
         """Return a table of the settings' means, with the best in bold.
 
-        Two ranges of a grid search give a grid of the first by the second, and one range a list in its order, if they are small
-        enough. Otherwise the table lists the best settings.
+        For a grid search over two ranges, the table is a grid of the first range by the second. For one range, it is a
+        list in the order of the range. If these are too large, and for all other searches, the table lists the best
+        settings.
         """
         best = self.settings.index(self.best.setting)
         columns = {setting.values[self.names[-1]] for setting in self.settings}
@@ -143,7 +153,7 @@ class Tuning:
         if len(self.names) == 1 and len(self.settings) <= 2 * SHOWN:
             order = np.argsort([setting.values[self.names[0]] for setting in self.settings])
         else:
-            # Among equal means the best setting, which was preferred, comes first.
+            # Of settings with equal means, `best` comes first, because the search preferred it.
             order = np.lexsort((np.arange(len(self.means)) != best, -np.round(self.means, DIGITS)))[:SHOWN]
         rows = [
             [*map(print_value, self.settings[k].values.values()), f"{self.means[k]:.{digits}f}"] for k in order.tolist()

@@ -52,7 +52,7 @@ def tune(
     profile: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Tuning:
-    """Find the best setting of an expression with ranges, and by cross-validation what tuning is worth on unseen topics.
+    """Find the best setting of an expression with ranges, and estimate its score on other topics by cross-validation.
 
     `sublex.tune` documents the parameters.
     """
@@ -90,7 +90,7 @@ def tune(
 
 
 def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
-    """Raise InputError for a range as the weight of a ranker that is not a part of a blend: it changes no ranking."""
+    """Raise InputError for a range as the weight of a ranker outside a blend. Such a weight changes no ranking."""
     if isinstance(node, Weighted) and isinstance(node.weight, Range) and min(node.weight.values) >= 0 and not is_part:
         inner, other = node.expression, "PL2" if str(node.expression) != "PL2" else "BM25"
         raise InputError(
@@ -101,7 +101,10 @@ def _refuse_lone_weights(node: Any, is_part: bool = False) -> None:
 
 
 def split(topics: int, folds: int, seed: int) -> list[np.ndarray]:
-    """Return the topics of each fold by number, ascending: shuffled, and divided as equally as possible."""
+    """Return the numbers of the topics of each fold, ascending.
+
+    Topics are dealt at random to folds of about equal size.
+    """
     if folds < 2:
         raise InputError(f"folds={folds} should be at least 2: one fold to choose by and one to measure.")
     if topics < folds:
@@ -125,8 +128,8 @@ def _judged(topics: Iterable[Sequence], qrels: Mapping[str, Mapping[str, int]]) 
 class _Plan(NamedTuple):
     """The pipelines to run and the settings to choose from.
 
-    `runs` are resolved expressions by their printed forms, ordered so that rankers change rarely, and `rows` has the
-    row of each in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the
+    `runs` maps printed forms to resolved expressions, in an order in which rankers change rarely. `rows` has the row of
+    each run in the scores. `preferred` lists the settings in the order in which they win a tie. `default` is the
     setting of the expression without its ranges.
     """
 
@@ -146,7 +149,7 @@ def _plan(
 ) -> _Plan:
     """Return the plan of a search. Settings that print the same expression are one setting.
 
-    A tie is won by the setting nearest to the defaults, then by the first.
+    Of settings with equal means, the setting nearest to the defaults wins, and then the first.
     """
     runs: dict[str, Expression] = {}
     order: dict[str, tuple] = {}
@@ -230,6 +233,6 @@ def _cross_validated(
 
 
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
-    """Return the position of the setting with the highest mean over these topics; the preferred one of those that tie."""
+    """Return the position of the setting with the highest mean over these topics; of equals, the preferred setting."""
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]

@@ -28,16 +28,17 @@ from sublex.pipeline.stages.stage import DEPTH
 
 # The largest number of settings of a search.
 MOST = 10_000
-# Significant digits, counted from the width of the interval, of evenly spaced and of randomly drawn numbers.
+# Significant digits of evenly spaced numbers and of randomly drawn numbers, counted from the width of the interval.
 EVEN, DRAWN = 6, 4
 
 
 class Slot(NamedTuple):
     """A range in an expression, and the number that it stands for.
 
-    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number without the
-    range, and `limits` are the ends that the number may not pass. `parameter` is true for a parameter of a component.
-    Changing a weight or a depth costs less, because the same searcher serves.
+    `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number to use without
+    the range. `limits` are the lowest and the highest number allowed. `parameter` is true for a parameter of a
+    component, and false for a weight or a depth. A change of a weight or a depth takes less time, because it needs no
+    new searcher.
     """
 
     name: str
@@ -77,7 +78,10 @@ def grid(slots: Sequence[Slot], steps: int) -> list[tuple[float, ...]]:
 
 
 def sample(slots: Sequence[Slot], samples: int, seed: int) -> list[tuple[float, ...]]:
-    """Return combinations of numbers drawn uniformly. A smaller sample is the beginning of a larger one with the same seed."""
+    """Return combinations of numbers drawn uniformly.
+
+    For the same seed, a smaller sample is the beginning of a larger sample.
+    """
     if not 1 <= samples <= MOST:
         raise InputError(f"samples={samples} should lie between 1 and {MOST:,}.")
     chances = np.random.default_rng([seed, 1]).random((samples, len(slots))).tolist()
@@ -109,7 +113,10 @@ def without_ranges(node: Any, registry: Registry) -> Any:
 
 
 def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
-    """Return the distance of numbers from their defaults, each divided by the width of its range; without a default it is 0."""
+    """Return the distance of numbers from their defaults.
+
+    Each difference is divided by the width of the range. A number without a default adds 0.
+    """
     return sum(
         abs(value - slot.default) / ((max(slot.range.values) - min(slot.range.values)) or 1)
         for slot, value in zip(slots, values, strict=True)
@@ -118,7 +125,10 @@ def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
 
 
 def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
-    """Return the names of the numbers at an end of their range that is not a limit: the best number may lie beyond it."""
+    """Return the names of ranges whose number is at an end that is not a limit.
+
+    The best number may lie beyond this end.
+    """
     return tuple(
         slot.name
         for slot, value in zip(slots, values, strict=True)
@@ -152,7 +162,8 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
         case Call(args=args, params=params):
             registered, accepted = _registered(node, registry)
             own, declared = defaults.get(registered, {}), {param.name: param for param in accepted}
-            # Values beyond the declared parameters have no name; resolving the expression refuses them.
+            # Values after those of the declared parameters have no name. Resolving the expression raises an error for
+            # them.
             places = itertools.chain(declared, map(str, itertools.count()))
             for name, value in itertools.chain(zip(places, args, strict=False), params.items()):
                 yield from within(value, _parameter(node.name, declared.get(name), name, value, own))
@@ -169,7 +180,7 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
 def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:
     """Return a function that makes the slot of a parameter.
 
-    An undeclared parameter passes here, because resolving the expression refuses it.
+    An undeclared parameter is no error here, because resolving the expression raises an error for it.
     """
 
     def place(given: Range) -> Slot:
@@ -204,7 +215,7 @@ def _whole(slot: Slot, before: str = "% ") -> Slot:
 
 
 def _short(part: Expression) -> str:
-    """Return the component of a weighted or cut expression, or its normaliser in full, to name a weight or depth by."""
+    """Return a name for the weight or the depth of an expression: its component, or its whole normaliser."""
     while not isinstance(part, Call):
         match part:
             case Weighted(expression=inner) | Cut(expression=inner):
