@@ -505,7 +505,7 @@ def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
 
 
 def _index(index: Any) -> Index | None:
-    """Return the index, opened if its path or name is given."""
+    """Return the index; open it first if it is given by its path or name."""
     from sublex.pipeline.index import Index
     from sublex.tools.arguments import shown
 

@@ -88,7 +88,10 @@ class BuildSummary:
         return remarks
 
     def listing(self) -> str:
-        """Return a text with a line for each document that a row of the table lists: the row's label, a tab, and the docno."""
+        """Return a text with a line for each document that the table's rows list.
+
+        A line is the row's label, a tab and the docno.
+        """
         return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
 
     def outcome(self) -> Outcome:

@@ -104,7 +104,11 @@ class _Group(NamedTuple):
             yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
     def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two arrays of bounds by batches: the first list whose term has the rank of the bound or a higher one, and where the data of this list begins."""
+        """Return two matrices of bounds by batches.
+
+        They have the first list whose term has the rank of the bound or a higher one, and the place where the data of
+        this list begins.
+        """
         lists, data = (np.empty((len(bounds), len(self.first_docs)), np.int64) for _ in range(2))
         for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
             cuts = np.searchsorted(ranks[self.terms[begin:end]], bounds)
