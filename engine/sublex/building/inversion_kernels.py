@@ -39,9 +39,9 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
     `places` is scratch memory: an array of zeros with an element for each term of the segment. The kernel numbers the
     terms of the batch from 1, in the order of their first appearance, and writes the numbers to `places`. It returns
-    (met, entries, tfs, ends, lengths, records, cf, counts). `met[n]` is the term with the number n. `entries` and `tfs`
-    have the numbers and frequencies of the distinct terms of each document, document after document, in the order of
-    first appearance; `ends` is where each document ends in them. `lengths` has the number of terms of each document,
+    (met, entries, tfs, ends, lengths, records, cf, counts). `met[n - 1]` is the term with the number n. `entries` and
+    `tfs` have the numbers and frequencies of the distinct terms of each document, document after document, in the order
+    of first appearance; `ends` is where each document ends in them. `lengths` has the number of terms of each document,
     with repetitions. `records[n]` has the bytes of the term's posting list in the byte code (column BYTES) and the
     number of its documents (column DF). `cf[n]` is the number of its occurrences. `counts` is how often each token
     occurs in the selected documents.

@@ -101,7 +101,7 @@ class TokenVocabulary:
         return self._terms.numbered().ascending(numbers)
 
     def ranks(self, numbers: np.ndarray) -> np.ndarray:
-        """Return for each term of the vocabulary its place in the list `numbers`; -1 for a term that is not in the list."""
+        """Return for each term of the vocabulary its place in `numbers`; -1 for a term that is not there."""
         ranks = np.full(self.size, -1, np.int32)
         ranks[numbers] = np.arange(len(numbers))
         return ranks

@@ -107,13 +107,16 @@ class Bag(SummedVectors):
         return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the amounts that pairs of a query word and a document word add to the score of one document, given as a sparse row."""
+        """Return the amounts that pairs of a query word and a document word add to a score. `row` is the document."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
         return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)
 
     def rows(self, matrix: Any) -> csr_array:
-        """Return a matrix as sparse rows; raise `InputError` before `fit`, or if its number of words is not that of the fit."""
+        """Return a matrix as sparse rows.
+
+        Raise `InputError` before `fit`, or if the number of words differs from the fit.
+        """
         if self.vectors.ndim < 2:
             raise InputError(f"{type(self).__name__}: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.vectors))

@@ -43,7 +43,7 @@ def truncated_svd(
     powers: int = 8,
     workers: int = 1,
 ) -> SVD:
-    """Return the e greatest singular values of a matrix with their right singular vectors, or fewer if the rank is below e.
+    """Return the e greatest singular values of a matrix and their right singular vectors; fewer if the rank is below e.
 
     Parameters
     ----------

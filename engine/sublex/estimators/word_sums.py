@@ -87,7 +87,7 @@ class WordSums(Representation):
         return vector
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the query's vector with the vectors of documents; -inf where either vector has norm 0."""
+        """Return the cosines of the query's vector with documents' vectors; -inf where either vector has norm 0."""
         _, values, query_norm = query
         norms = query_norm * view.map_rows(lambda rows: np.asarray(rows, np.float64), docs)
         sums = view.dot(values, docs, self.transform_counts)

@@ -13,7 +13,7 @@ from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 # A part with this number of documents or fewer is not split. The left half has a multiple of this number, so that halves
 # fit the blocks of retrieval.
 LEAF = 8
-# A split takes at most ROUNDS rounds. It ends earlier when a round moves fewer than one document in ENOUGH.
+# A split takes at most ROUNDS rounds. It ends earlier when a round moves at most one document in ENOUGH.
 ROUNDS, ENOUGH = 20, 200
 # Costs are whole numbers of 1 / BIT bits. A pair of documents changes sides for at least some gain, which rises by RISE
 # in each round.

@@ -1,4 +1,4 @@
-"""The phrases of a collection as a model keeps them: their names, counts and features, and a trie that finds them in any text."""
+"""The phrases of a collection as a model keeps them: names, counts, features, and a trie that finds them in texts."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ TOLERANCE, STEPS = 1e-6, 200
 def sample(
     rows: csr_array, phi: np.ndarray, alpha: np.ndarray, seed: int = 0, workers: int = 1, samples: int = SAMPLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean number of tokens of each document in each topic, and for each entry of `rows` its most frequent topic.
+    """Return the mean number of tokens of each document in each topic, and the most frequent topic of each entry.
 
     The documents are sparse rows of whole counts. The random numbers for a document start from a hash of its row and
     the seed, so equal rows get equal results.

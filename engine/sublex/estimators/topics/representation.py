@@ -110,7 +110,7 @@ class TopicRepresentation(Representation):
         return np.where(tokens > 0, scores, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return an explanation: of a cosine or similarity by topics, which are named by words; of a likelihood by the query's words."""
+        """Return an explanation: by topics for a cosine or a similarity, and by the query's words for a likelihood."""
         docs = np.array([doc])
         rows = view.rows(docs)
         if self.kind == "likelihood":
@@ -196,7 +196,7 @@ class TopicRepresentation(Representation):
         return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays over documents: the probability of a word, its part from the topics, and its part from the document's own words."""
+        """Return three arrays over documents: the probability of a word, and its parts from topics and from the own words."""
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.

@@ -34,7 +34,10 @@ def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
 
 
 def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the amount that each topic adds to 1 - JS. `p` and `q` are the shares of the topic in the two distributions; the amount is 0 where a share is 0."""
+    """Return the amount that each topic adds to 1 - JS. `p` and `q` have the topic's shares in two documents.
+
+    The amount is 0 where a share is 0.
+    """
     from scipy.special import rel_entr
 
     # 1 - JS = -Σ (p log2(p / (p + q)) + q log2(q / (p + q))) / 2. JS has 2p and 2q in the logarithms; these factors 2
