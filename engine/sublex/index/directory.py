@@ -283,7 +283,10 @@ def _plain(name: str) -> str:
 
 
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
-    """Return the error to raise: `IndexCorrupt` if a link or an entry of a wrong kind is the cause, else the error with the whole path."""
+    """Return the error to raise.
+
+    It is `IndexCorrupt` if a link or an entry of a wrong kind is the cause, else the same error with the whole path.
+    """
     if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
         return _out_of_place(name, descriptor, path, wanted)
     error.filename = str(path)

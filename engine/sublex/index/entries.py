@@ -105,7 +105,10 @@ class TokenCounts(NamedTuple):
 
 
 class SeenEntry(NamedTuple):
-    """The counts of tokens of a segment that a model saw, and the counts of those tokens that were added after the fit."""
+    """The counts of the tokens of a segment that a model saw.
+
+    `added` counts the tokens that were added after the fit.
+    """
 
     tokens: Count
     unknown: Count

@@ -74,7 +74,7 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _expect_agreement(manifest: Manifest) -> None:
-    """Raise `Mismatch` unless the parts of a manifest agree: totals are sums, stored parts have components, names are distinct."""
+    """Raise `Mismatch` unless a manifest agrees with itself: totals are sums, stored parts have files, names are distinct."""
     segments = manifest.segments
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")

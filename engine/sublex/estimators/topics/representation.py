@@ -196,7 +196,7 @@ class TopicRepresentation(Representation):
         return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays over documents: the probability of a word, and its parts from topics and from the own words."""
+        """Return three arrays over documents: a word's probability, its part from topics, and its part from own words."""
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.

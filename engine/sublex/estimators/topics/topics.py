@@ -39,7 +39,7 @@ class Topic(NamedTuple):
 
 
 def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[Topic]:
-    """Return the topics of a fitted model, largest share first, each with the documents in which its share is largest."""
+    """Return the topics of a fitted model, largest share first, each with the documents that have most of it."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
     documents = _best_documents(fitted.alpha_, view)

@@ -46,7 +46,7 @@ class DocumentTermsReader:
         return piece_starts(self._sizes, self._data)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (counts, ordinals, frequencies) of the terms of a range of documents; `gather` describes the arrays."""
+        """Return (counts, ordinals, frequencies) of the terms of a range of documents, as `gather` does."""
         starts = self._starts[begin : end + 1]
         data = self._data.part(int(starts[0]), int(starts[-1]))
         return self._decode(data, starts[:-1] - starts[0], starts[1:] - starts[0], self._lengths.uniques[begin:end])

@@ -45,7 +45,7 @@ class LexiconWriter:
         self._cf.write(cf)
 
     def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
-        """Write all raw forms of a spill: the strings, how often each occurs, and the ordinal of its term; the ordinals ascend."""
+        """Write all raw forms of a spill, how often each occurs, and the ordinal of its term. The ordinals ascend."""
         StringsWriter(self._folder, "raw").add(*raw_forms)
         self._folder.put("raw_counts", counts.astype(np.uint64))
         self._folder.put("raw_terms", terms.astype(np.uint32))
@@ -95,7 +95,10 @@ class LexiconReader:
         return self._surfaces[term] or self.terms[term]
 
     def written(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the most frequent raw form of every term as three arrays: bytes, where each raw form starts in them, and its size."""
+        """Return the most frequent raw form of every term.
+
+        The three arrays are bytes, where each form starts in them, and its size.
+        """
         terms, surfaces = (
             Strings(reader.text_data, reader.starts[:-1], np.diff(reader.starts))
             for reader in (self.terms, self._surfaces)

@@ -80,7 +80,10 @@ class TextsWriter:
 
 
 class TextFrame(NamedTuple):
-    """A decompressed frame: a row for each document with the sizes of its title, contents and other fields in bytes; all contents; and all other fields."""
+    """A decompressed frame: sizes, contents and other fields of its documents.
+
+    `sizes` has a row for each document: the bytes of title, contents and other fields.
+    """
 
     sizes: np.ndarray
     text: np.ndarray
