@@ -74,7 +74,10 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _expect_agreement(manifest: Manifest) -> None:
-    """Raise `Mismatch` unless a manifest agrees with itself: totals are sums, stored parts have files, names are distinct."""
+    """Raise `Mismatch` if a manifest contradicts itself.
+
+    Totals must be sums, stored parts need files, and names must differ.
+    """
     segments = manifest.segments
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")

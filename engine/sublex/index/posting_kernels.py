@@ -78,7 +78,7 @@ def get_posting(data, at):
 
 @inner
 def put_number(out, o, value):
-    """Append a number in the byte code: seven bits per byte, lowest first; the eighth bit says whether more bytes follow.
+    """Append a number in the byte code: seven bits per byte, lowest first, and a bit that is set if more bytes follow.
 
     Returns the new o.
     """

@@ -146,7 +146,7 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
 def _place(
     path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
-    """Return the place of the foreign index: from the user's source, else the place that was stored when it was attached."""
+    """Return the place of the foreign index: from the user's source, else the place that was stored before."""
     mirrored = old.attached if old else None
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
     if source is None:

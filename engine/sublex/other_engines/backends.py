@@ -11,7 +11,7 @@ from sublex.language.plugins import Registry
 
 
 class BackendRow(NamedTuple):
-    """A back end: its name, its plugin, the first sentence of its description, its retrievers, and how to install missing parts."""
+    """A back end: its name, plugin, first sentence of the description, retrievers, and how to install missing parts."""
 
     name: str
     plugin: str

@@ -82,7 +82,9 @@ class Look(NamedTuple):
 def find(
     segments: Sequence[SketchedSegment], query: np.ndarray, score: Score, depth: int, exact: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return documents with their scores. They include the `depth` live documents with the highest scores, and all that tie with the last of these.
+    """Return documents with their scores, the `depth` live documents with the highest scores included.
+
+    Documents that tie with the last of these are included too.
 
     Without `exact` a few of the best documents may be missing. Return None if it is better to score all documents.
     """
@@ -159,7 +161,7 @@ def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
 
 
 def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
-    """Return the given documents with estimates of their scores, and a threshold that the `depth` highest estimates reach."""
+    """Return the given documents with estimates of their scores, and a threshold that `depth` estimates reach."""
     from sublex.representations import sketch_kernels
 
     counts, looks = np.zeros(sketch_kernels.BUCKETS, np.int64), []
@@ -171,7 +173,7 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 
 
 def _edge(counts: np.ndarray, depth: int) -> float:
-    """Return a threshold that `depth` or a few more of the counted estimates reach; -inf if fewer than `depth` were counted."""
+    """Return a threshold that `depth`, or a few more, of the counted estimates reach; -inf if fewer were counted."""
     bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
     # NumPy rounds the value to float32 when it compares it with estimates, and the kernel `reaching` does not. Rounded here, both agree.
     return float(np.float32(bucket * 4.0 / len(counts) - 2.0 - SLACK)) if bucket > 0 else -inf

@@ -131,7 +131,10 @@ class Namer:
         return {text: self.resources.hash(text) for text in given if text is not None}
 
     def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
-        """Return the text that stands for a parameter's value in the hash: for a resource the hash of its content, for another model its name."""
+        """Return the text for a parameter's value in the hash.
+
+        A resource gives the hash of its content, another model its name.
+        """
         if declared is Resource and value is not None:
             return self.resources.hash(value)
         # The expression of a model may name a file that has moved since the fit; the model's name stays the same.

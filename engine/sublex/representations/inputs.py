@@ -166,7 +166,7 @@ class SequenceInputs(WrittenInputs):
 
 
 class WordInputs(WrittenInputs):
-    """Inputs of a representation that reads words: the words of texts as arrays, with the kind of break before each word.
+    """Inputs of a representation that reads words: the words of texts as arrays, each with the kind of break before it.
 
     Texts are cut as `sublex.index.words` cuts them for a fit.
     """

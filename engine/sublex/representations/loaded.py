@@ -39,7 +39,7 @@ TOLERANCE = 1e-3
 
 
 class LoadedModel:
-    """A fitted model of a snapshot: the plugin's object, restored from disk, and the view of the snapshot that the plugin reads."""
+    """A fitted model of a snapshot: the plugin's object, restored from disk, and the plugin's view of the snapshot."""
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
         self.snapshot, self.name = snapshot, str(component)
@@ -162,7 +162,7 @@ class LoadedRepresentation(LoadedModel):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores of documents, or of all by number when `docs` is None; float32, -inf for a document without a score."""
+        """Return the scores of documents, by default of all by number; float32, -inf for a document without a score."""
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:

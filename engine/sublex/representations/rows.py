@@ -68,7 +68,7 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
 
 
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
-    """Return the properties that all rows of a model must share: whether they are sparse, their type, and their width."""
+    """Return the properties that all rows of a model share: whether they are sparse, their type, and their width."""
     return hasattr(rows, "indptr"), rows.dtype, rows.shape[1:]
 
 

@@ -1,1 +1,1 @@
-"""Small tools that know nothing of searching: checked arguments, messages, whole files, strings, threads, compilation of kernels."""
+"""Small tools without any code for search: checks of arguments, messages, files, strings, threads, compilation of kernels."""
