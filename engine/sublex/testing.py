@@ -351,7 +351,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
 
 
 def _other(param: Param, value: Any) -> Any:
-    """Return another value that a parameter may have; None if the parameter's declaration allows no other known value."""
+    """Return another value that a parameter may have; None if its declaration does not show another value."""
     if param.type is bool:
         return not value
     if param.type not in (int, float, str) or not param.range:

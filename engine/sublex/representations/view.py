@@ -176,7 +176,7 @@ class View:
         return sums
 
     def _padded(self, weights: Weights, terms: np.ndarray) -> np.ndarray:
-        """Return the weights of the vocabulary, followed by one 0, which is the weight of all terms that the model does not know.
+        """Return the weights of the vocabulary, followed by one 0, which is the weight of all unknown terms.
 
         If the weights are a function, those of `terms` are computed, and the others are 0.
         """

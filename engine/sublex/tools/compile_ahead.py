@@ -32,7 +32,7 @@ class Job(NamedTuple):
         return getattr(import_module(self.module), self.name)
 
     def compile(self) -> None:
-        """Compile the kernel for this signature, unless its machine code is stored already, and store the machine code."""
+        """Compile the kernel for this signature and store the machine code, unless that has been done."""
         self.kernel().compile(self.signature())
 
     def signature(self) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ def jobs_of(module: str) -> list[Job]:
 
 
 def kernel_files(modules: Iterable[str]) -> dict[str, Path]:
-    """Return the files with kernels, of Sublex and of the packages of the plugins in `modules`, by the names to import them.
+    """Return the files with kernels of Sublex and of the packages of plugins in `modules`, by the names to import them.
 
     A file with kernels is called `kernels.py`, or has a name that ends in `_kernels.py`. Nothing is imported.
     """

@@ -190,13 +190,13 @@ def _content(function: Function) -> tuple[str, list[Function]]:
 
 
 def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
-    """Return the parts of a function's code that its machine code depends on: not the file, the line numbers and the docstring."""
+    """Return the parts of a code object that machine code depends on: not the file, the line numbers and the docstring."""
     constants = [None if value is docstring else _described(value) for value in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags, constants
 
 
 def _named(function: Function) -> Iterator[Any]:
-    """Yield the values of the names in a function's code, from its globals and from modules among these; None for unknown names."""
+    """Yield the values of the names in a function's code, from its globals and modules among these; None for unknown names."""
     names = list(dict.fromkeys(_names(function.__code__)))
     modules: list[ModuleType] = []
     scopes = [function.__globals__]
@@ -259,7 +259,7 @@ def _start_runtime(target: Any) -> None:
 
 @global_compiler_lock
 def has_code(kernel: Any, signature: Signature) -> bool:
-    """Return whether the machine code of a kernel for a signature is on disk; also true if nothing can be written to disk."""
+    """Return whether a kernel's machine code for a signature is on disk; also true if nothing can be written to disk."""
     cache = kernel._cache
     return not isinstance(cache, KernelCache) or bool(cache._open(signature, kernel.targetctx.codegen()))
 
