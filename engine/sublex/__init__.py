@@ -85,24 +85,28 @@ def build(
     progress: Callable[[int], None] = lambda docs: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> Index:
-    """Build an index at `path` and open it. Its `built` is the summary of the build: how many documents were indexed or left out.
+    """Build an index at `path` and open it.
+
+    The attribute `built` of the result counts the documents that were indexed and those that were left out.
 
     Args:
         documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
-            or of mappings with an id and a text; or a DataFrame with such columns.
+            or of mappings with an id and a text; or a DataFrame with columns for the id and the text.
         path: The folder of the index.
         profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
-            By default sublex; with `backend`, that of the other engine.
+            By default sublex; with `backend`, the profile of the other engine.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
         reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
         store: The optional parts to store: "text,terms", one of them, or "none"; or an iterable of their names.
-        backend: The name of another engine, such as "lucene", that builds the index next to `path`. It is then attached.
-        workers: The number of threads; by default one a core. It does not change the index.
+        backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
+            index at `path` then mirrors it.
+        workers: The number of threads; by default one per core. It does not change the index.
         memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
         strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
-        reorder: Put similar documents next to each other. This changes the fingerprint, and no hit, score or tie of a ranker.
+        reorder: Put similar documents next to each other. This changes the fingerprint. It changes no hit, no score and
+            no order of hits with equal scores.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
         say: Called with sentences for the user.
     """
@@ -153,18 +157,21 @@ def attach(
 ) -> Index:
     """Make an index at `path` that mirrors an index of another engine, and open it.
 
-    The terms, postings, lengths and ids are read once. Stored texts and the engine's own rankers are read from the other index when they
-    are asked for. The other index is never changed.
+    The terms, postings, lengths and ids are read once. Stored texts are read from the other index when they are asked
+    for, and the other engine's own rankers search in it. The other index is never changed.
 
     Args:
-        source: The engine and the path of its index, such as "whoosh:/data/papers"; with `refresh`, None for those from before.
+        source: The engine and the path of its index, such as "whoosh:/data/papers"; with `refresh`, None stands for the
+            engine and path that were given before.
         path: The folder of the new index.
-        analyzer: The expression that turns queries into terms as the documents were analysed; by default as the other index says.
+        analyzer: The expression that turns queries into terms. It should give the terms that the documents have; by
+            default the analyzer that the other index names.
         profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
-        field: The field whose postings are read; by default the engine's only or first field of text.
-        docno: The field with the ids of documents.
-        trust: Allow code that the other index holds to run. A Whoosh index holds pickles, so it always needs this.
-        refresh: Read the other index again if it has changed, or say where it is now.
+        field: The field whose postings are read; by default the first text field of the index.
+        docno: The field that holds the ids of the documents.
+        trust: Allow Sublex to run code from the files of the other index. Whoosh stores pickles, which can run code, so
+            a Whoosh index always needs this.
+        refresh: Read the other index again if it has changed; with `source`, also record its new path.
         overwrite: Replace an existing index when the new one is finished.
         progress: Called with the number of terms read so far.
         say: Called with sentences for the user.
@@ -188,7 +195,10 @@ def attach(
 
 
 def backends() -> list[BackendRow]:
-    """Return the engines whose indexes can be attached, and for each the command that installs what is missing, if anything."""
+    """Return the engines whose indexes can be attached.
+
+    A row also has the command that installs missing packages, if any.
+    """
     from sublex.language import plugins
     from sublex.other_engines.backends import backends
 
@@ -210,10 +220,11 @@ def from_ciff(
     Args:
         file: The file, plain or compressed.
         path: The folder of the index.
-        analyzer: The expression that turns the text of queries into terms. It should be the analyzer that made the terms of the
-            file, which does not name it; by default that of the profile.
-        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa. Give it, or the analyzer, or both.
-        workers: The number of threads; by default one a core. It does not change the index.
+        analyzer: The expression that turns the text of queries into terms. It should be the analyzer that made the
+            terms of the file; the file does not name its analyzer. By default the profile's analyzer.
+        profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa. Give the profile, the
+            analyzer, or both.
+        workers: The number of threads; by default one per core. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
         say: Called with sentences for the user.
     """
@@ -237,7 +248,7 @@ def open(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Index:
 
     A text without a slash is a name, as on the command line: the index of this name in the working directory, else in
     $SUBLEX_INDEXES, in `./indexes` or in the user's data folder. Everything else is a path.
-    With `allow_uncovered`, a representation may lack rows for some documents; it has no opinion on these documents.
+    With `allow_uncovered`, a representation may lack rows for some documents; it gives these documents no score.
     """
     from sublex.index.lookup import existing_path
 
@@ -251,7 +262,10 @@ def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Inde
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file; its format is detected. The query is made of `fields`, such as "title+desc"."""
+    """Read a topic file; its format is detected.
+
+    `fields` names the fields of a topic that make the query, such as "title+desc".
+    """
     from sublex.tools.arguments import file_path, text
     from sublex.trec.topics import read_topics
 
@@ -288,10 +302,10 @@ def measure(
         qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a DataFrame with
             qid, docno and label.
         run: A run: a file, a result of `Index.run` or `read_run`, a dictionary {qid: {docno: score}}, or a DataFrame with qid,
-            docno and score. With `index` and `topics` also an expression; with `topics` also a function from the text of a
-            query to hits or to a dictionary {docno: score}.
+            docno and score. With `index` and `topics`, it can also be an expression. With `topics`, it can also be a
+            function that gets the text of a query and returns hits or a dictionary {docno: score}.
         measures: Names as ir-measures or trec_eval write them, such as "AP nDCG@10", or measures of ir-measures; by
-            default those of `sublex eval`.
+            default the measures of `sublex eval`.
         index: The index, or its path, that an expression is run on.
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
     """
@@ -315,11 +329,12 @@ def fuse(
     index: Index | str | os.PathLike[str] | None = None,
     topics: Any = None,
 ) -> Run:
-    """Return one run that combines several, with the best k documents of each topic.
+    """Return one run that combines several runs, with the best k documents of each topic.
 
     Args:
         runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
-            The tag of the result has the names of the runs if they are given in a dictionary by name, and else their tags.
+            The tag of the result lists the names of the runs if they are given as a dictionary by name, and otherwise
+            their tags.
         method: "rrf", "combsum", "combmnz" or "weighted".
         weights: A number for each run; only for "weighted".
         normalise: The normaliser of the scores of a run: "minmax", the default, "zscore", "rank" or "raw"; not for "rrf".
@@ -352,24 +367,25 @@ def compare(
     workers: int | None = None,
     fresh: bool = False,
 ) -> Comparison:
-    """Run systems on the judged topics, measure them, and test every pair of them for a difference.
+    """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
     Args:
         index: An index or its path; None when no system is an expression.
         topics: Topics in any form that `Index.run` takes; None when all systems are runs.
         qrels: Relevance judgements in any form that `measure` takes.
-        systems: Expressions, which are run on the index, functions, and runs, in any form that `measure` takes; in a list, or
-            in a dictionary by name. The others are compared with the first.
+        systems: A list, or a dictionary by name, of expressions, which are run on the index, of functions, and of runs
+            in any form that `measure` takes. The first system is the baseline that the others are compared with.
         measures: Names as ir-measures or trec_eval write them, or measures of ir-measures; the first one is tested in the summary.
         test: The paired test: "t", "randomisation" or "wilcoxon".
-        correction: The correction for the number of pairs: "holm", "bonferroni", "bh" or "none"; "tukey" is a test of its own.
-        alpha: The level of the test.
+        correction: The correction for the number of pairs: "holm", "bonferroni", "bh" or "none"; "tukey" replaces both
+            the test and the correction.
+        alpha: The significance level of the test.
         seed: The seed of tests and intervals that draw random numbers.
         k: The largest number of hits per topic.
         profile: The profile whose defaults rankers get; by default the index's own.
         workers: The number of threads; by default one a core.
-        fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is taken from the
-            index's folder.
+        fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is read from
+            the index's folder.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -392,9 +408,9 @@ def rerank(
     batch: int = 100,
     cache: str | os.PathLike[str] | None = None,
 ) -> Function:
-    """Return a Python function as a part of an expression, as in `"BM25 % 100" >> sublex.rerank(f)`.
+    """Return a part of an expression that calls a Python function, as in `"BM25 % 100" >> sublex.rerank(f)`.
 
-    The function scores the hits of the stage before it, and they are ranked by its scores, highest first.
+    The function scores the hits of the stage before it. The hits are then ranked by the new scores, highest first.
 
     Args:
         function: `f(query, documents)`, which returns one finite number for each document: a list, an array or a tensor. `query` is the
@@ -402,8 +418,9 @@ def rerank(
             The score of a document should depend on the query and the document alone. One thread at a time calls the function.
         name: The name in the printed form, `rerank(name)`; by default the function's own. Names tell functions of one expression apart.
         version: A text or number that you change whenever the function's scores change. With a version `compare` keeps runs.
-        batch: The largest number of documents of one call.
-        cache: A folder for the scores; they are kept by the name, the version, the query and the document. It needs a version.
+        batch: The largest number of documents in one call of the function.
+        cache: A folder in which scores are kept, so that the function is called once for a name, version, query and
+            document. It needs a version.
     """
     from sublex.language.functions import rerank
 
@@ -439,7 +456,9 @@ def tune(
     profile: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tuning:
-    """Find the best numbers for the ranges of an expression, and by cross-validation what they are worth on unseen topics.
+    """Find the best numbers for the ranges of an expression.
+
+    Cross-validation estimates how good they are on unseen topics.
 
     Args:
         index: An index or its path.
@@ -450,7 +469,7 @@ def tune(
         fields: The fields of a topic file, or of records, that make the query.
         folds: The number of folds of the cross-validation.
         search: "grid" tries all combinations, "random" draws `samples` of them.
-        steps: The number of evenly spaced values that a grid takes of an interval.
+        steps: The number of evenly spaced values of an interval in a grid.
         samples: The number of combinations of a random search.
         seed: The seed of the folds and of a random search.
         k: The number of hits per topic that the measure sees.
@@ -486,7 +505,7 @@ def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
 
 
 def _index(index: Any) -> Index | None:
-    """Return an index that is given, or open it by its path or name."""
+    """Return the index; open it first if it is given by its path or name."""
     from sublex.pipeline.index import Index
     from sublex.tools.arguments import shown
 

@@ -1,4 +1,4 @@
-"""PyTerrier (https://pyterrier.readthedocs.io) both ways: an index as a transformer, and a transformer as a stage of a pipeline."""
+"""Use Sublex with PyTerrier (https://pyterrier.readthedocs.io): an index as a transformer, or a transformer as a stage."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def stage(transformer: pt.Transformer, name: str | None = None, version: str | i
 
 
 class _Ranked(NamedTuple):
-    """The hits of one query, and for each of them the number of the row of the input that it stems from."""
+    """The hits of one query. Each hit also has the number of the input row that it was made from."""
 
     hits: Hits
     rows: np.ndarray
@@ -46,14 +46,15 @@ class Retriever(pt.Transformer):
     """A PyTerrier transformer that ranks documents by a Sublex pipeline.
 
     Its input is a frame with the columns `qid` and `query`. It finds the best `k` documents for each query, and adds the columns
-    `docno`, `rank` (from 0) and `score`. When the input has a column `docno` too, exactly these documents are the candidates: the
-    transformer scores them again, and drops those on which the pipeline has no opinion, as a stage after `>>` does.
+    `docno`, `rank` (from 0) and `score`. When the input has a column `docno` too, exactly these documents are the
+    candidates: the transformer scores them again, and drops documents to which the pipeline gives no score, as a stage
+    after `>>` does.
     """
 
     def __init__(self, index: Index | str | os.PathLike[str], expression: Expr | Pipeline | None = None, k: int = 1000):
         """Make a transformer of an index or its path, and an expression; by default the index's own ranker.
 
-        The transformer stays on the generation of the index that it was made for.
+        The transformer always reads the generation of the index that was current when it was made.
         """
         self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
         self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")

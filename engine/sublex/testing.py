@@ -1,4 +1,6 @@
-"""Checks that every representation must pass, on the demo collection. `sublex plugin test` runs them, and so can a plugin's own tests.
+"""Checks that every representation must pass, on the demo collection.
+
+`sublex plugin test` runs the checks. A plugin's own tests can run them too:
 
     import pytest
     from sublex.testing import CHECKS, Subject
@@ -36,7 +38,7 @@ from sublex.representations.identity import Namer
 from sublex.representations.inputs import size_of
 
 QUERIES = ("cranes by the river", "bank", "seal seal pup")
-# Documents of the demo collection that are indexed first where a check adds the others.
+# The number of documents of the demo collection that are indexed first in checks that add the other documents later.
 SPLIT = 150
 # A child process that fits the expression and prints the manifest's record of it.
 FIT_CHILD = """
@@ -142,7 +144,7 @@ def loads_in_a_fresh_process(subject: Subject) -> None:
 
 
 def some_scores_are_those_of_all(subject: Subject) -> None:
-    """The scores of some documents are those that they have among all: score(docs) is score(None)[docs]."""
+    """The scores of some documents are equal to their scores among all documents: score(docs) is score(None)[docs]."""
     representation = subject.index.representation(subject.expression)
     docs = np.arange(len(subject.documents), dtype=np.int32)[::-7]
     for text in QUERIES:
@@ -320,10 +322,11 @@ def registering_is_light(subject: Subject) -> None:
 
 
 def threads_score_alike(subject: Subject) -> None:
-    """Two threads at once get the scores that one gets."""
+    """Threads that search at the same time get the same scores as one thread."""
     alone = subject.scores(subject.index)
     with ThreadPoolExecutor(2) as pool:
-        # A newly opened index has computed nothing yet, so both threads compute at once what is computed on first use.
+        # A newly opened index has computed nothing yet, so both threads compute the same values, needed on first use,
+        # at the same time.
         for scores in pool.map(subject.scores, [sublex.open(subject.index.path)] * 4):
             assert scores == alone, "two threads at once get other scores than one"
 
@@ -348,7 +351,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
 
 
 def _other(param: Param, value: Any) -> Any:
-    """Return another value that a parameter may have; None if its declaration does not tell one."""
+    """Return another value that a parameter may have; None if its declaration does not show another value."""
     if param.type is bool:
         return not value
     if param.type not in (int, float, str) or not param.range:

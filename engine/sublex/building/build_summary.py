@@ -22,7 +22,7 @@ def visible(text: str) -> str:
 
 
 class Outcome(NamedTuple):
-    """A `BuildSummary` in the journal of a build, where each problem is a list."""
+    """The form of a `BuildSummary` in the journal of a build; each malformed record is a list of JSON values."""
 
     read: Count
     indexed: Count
@@ -88,7 +88,10 @@ class BuildSummary:
         return remarks
 
     def listing(self) -> str:
-        """Return a line, label and docno with a tab between them, for each document that a row of the table lists."""
+        """Return a text with a line for each document that the table's rows list.
+
+        A line is the row's label, a tab and the docno.
+        """
         return "".join(f"{label}\t{visible(entry)}\n" for label, _, listed in self.rows() for entry in listed)
 
     def outcome(self) -> Outcome:

@@ -29,7 +29,10 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], generation:
 
 
 def with_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> SegmentEntry:
-    """Write the tombstones of a generation for `docs`, which are all deleted documents of a segment. Return the segment's entry."""
+    """Write a segment's tombstones of a generation and return the segment's entry.
+
+    `docs` are all its deleted documents, old and new.
+    """
     from sublex.building import merge_kernels
 
     dead = np.zeros(segment.docs, np.bool_)

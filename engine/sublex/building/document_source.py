@@ -20,12 +20,13 @@ from sublex.readers.fields import to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown
 
-# One path or several, to files, folders, `-` or `irds:NAME`; or documents, or mappings with an id and a text, or a DataFrame.
+# One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
+# `Document`s, mappings with an id and a text, or a DataFrame.
 Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
 
 
 class DocumentSource(NamedTuple):
-    """Files with their readers, or documents. `report` is what was noticed while the readers were chosen."""
+    """Files with their readers, or documents. `report` has the problems and notes from the choice of the readers."""
 
     sources: Sequence[SourceReader] = ()
     documents: Iterable[Document] = ()
@@ -44,9 +45,9 @@ class DocumentSource(NamedTuple):
             yield from batches(self.documents, report)
 
     def identity(self) -> list[Any] | None:
-        """Return names, sizes and times of change of all files; None if the source cannot be read a second time.
+        """Return the names, sizes and times of change of all files; None if the source cannot be read a second time.
 
-        A build can be resumed only if this value is the same.
+        An interrupted build can be resumed only if this value has not changed.
         """
         if not self.sources or any(chosen.source.path == "-" for chosen in self.sources):
             return None
@@ -62,7 +63,7 @@ class DocumentSource(NamedTuple):
 
 
 def source_of(documents: Documents, registry: plugins.Registry, reader: str | None, strict: bool) -> DocumentSource:
-    """Return the source for paths or documents, as a user gives them.
+    """Return the source for the paths or documents that a user gives.
 
     `reader` is an expression that names the reader; without it each file's format is detected. With `strict` the first
     malformed record raises `InputError`.
@@ -88,7 +89,10 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _checked_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
-    """Yield documents; a mapping is turned into one. An item that is neither raises `InputError`."""
+    """Yield documents; a mapping becomes a document.
+
+    Raise `InputError` for an item that is neither a document nor a mapping.
+    """
     report = Report()
     for number, item in enumerate(documents, 1):
         try:

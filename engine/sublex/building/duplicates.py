@@ -17,8 +17,9 @@ RULES = ("error", "first", "last")
 class Duplicates:
     """Remembers all docnos of a build, and selects the documents to index by one of `RULES`.
 
-    Under the rule `last` every document is indexed, and older ones are to be deleted afterwards: `replaced` lists the docnos of
-    such documents in the index, and `superseded` the numbers of such documents in this build.
+    Under the rule `last` every document is indexed, and the caller deletes older documents with the same docno
+    afterwards. `replaced` lists the docnos of older documents that are in the index. `superseded` lists the numbers of
+    older documents in this build.
     """
 
     def __init__(self, rule: str, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
@@ -41,7 +42,7 @@ class Duplicates:
         self._number(data, np.cumsum(sizes, dtype=np.int64))
 
     def select(self, batch: Batch) -> tuple[np.ndarray, list[str]]:
-        """Return the mask of the documents to index, and the docnos that had occurred before.
+        """Return the mask of the documents to index, and the docnos of the batch that had occurred before.
 
         Batches must come in order. Raises `InputError` for a duplicate under the rule `error`.
         """
@@ -70,7 +71,7 @@ class Duplicates:
         self._doc_of_docno = {}
 
     def _number(self, data: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers of docnos, and the mask of those that occur for the first time."""
+        """Return the number of each docno, and a mask that is true where a docno occurs for the first time."""
         sizes = np.diff(ends, prepend=0)
         known = self._docnos.size
         numbers = self._docnos.add(data, ends - sizes, sizes.astype(np.int32))

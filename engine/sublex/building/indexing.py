@@ -1,6 +1,6 @@
-"""Building an index and adding to it as people call it: paths or documents, names of components, and sizes as text.
+"""Building an index and adding documents to it, with options as users give them: names of components, and sizes as text.
 
-This module checks and resolves the options. `sublex.building.writer` does the work.
+This module checks the options and turns them into objects. `sublex.building.writer` does the work.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ def add_documents(
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
-    The arguments are those of `Index.add`; `before_commit` is called before a segment is committed, see `writer.BeforeCommit`.
+    The arguments are those of `Index.add`; `before_commit` is called before a segment is committed;
+    `writer.BeforeCommit` describes it.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
@@ -100,7 +101,7 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
     call = parse_call(text)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
-    # A name that was written in another case is stored as it is registered.
+    # A plugin's name that the user wrote in another case is stored in the case in which it is registered.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
     settings: dict[str, Any] = {"name": name, "params": call.params}
     if hasattr(analyzer, "settings"):
@@ -127,7 +128,7 @@ def parse_size(text: str | int) -> int:
 
 
 def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
-    """Return the optional parts that a text such as "text,terms", or an iterable, names."""
+    """Return the names of the optional parts in a text such as "text,terms", or in an iterable."""
     if not isinstance(store, Iterable):
         raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)

@@ -9,10 +9,10 @@ from sublex.index.lexicon_kernels import compare_bytes
 from sublex.index.posting_kernels import code_size, encode_lists_into, get_posting, put_number
 from sublex.tools.compiled import FLAGS, I32, I64, U8, inner, kernel
 
-# Another type of arguments.
+# The type of `records` in the signatures of the kernels.
 RECORDS = int32[:, ::1]
-# The columns of the records that `count_terms` keeps for the terms of a batch: the place of the last entry and the last document, -1
-# for none, the bytes of the posting list, and its documents.
+# The columns of the records that `count_terms` keeps for the terms of a batch: the place of the term's last entry; its
+# last document, -1 for none; the bytes of its posting list; the number of its documents.
 PLACE, DOC, BYTES, DF = range(4)
 
 
@@ -20,7 +20,8 @@ PLACE, DOC, BYTES, DF = range(4)
 def _count(term, first, o, records, entries, tfs):
     """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
 
-    There are no branches, because nobody can predict them. Term 0, which is no term, writes an entry that the next one replaces.
+    The code has no branches, because a processor could not predict them. The number 0 stands for no term: its entry is
+    overwritten by the next entry.
     """
     at = np.int64(records[term, PLACE])
     place = at if at >= first else o
@@ -36,19 +37,22 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
     Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
-    `places` is scratch memory: zeros, one for each term. The terms of the batch are numbered from 1 in the order of their first
-    appearance; the kernel writes these numbers to `places`, and returns (met, entries, tfs, ends, lengths, records, cf, counts).
-    `met` has the terms themselves. `entries` and `tfs` have the batch's numbers of terms with frequencies, document after
-    document, each document's in order of first appearance; `ends` is where each document ends in them, and `lengths` counts
-    repetitions. `records` has for each of these numbers the BYTES of the term's posting list in the byte code and its documents, DF;
-    `cf` has its occurrences. `counts` is how often each token occurs in the selected documents.
+    `places` is scratch memory: an array of zeros with an element for each term of the segment. The kernel numbers the
+    terms of the batch from 1, in the order of their first appearance, and writes the numbers to `places`. It returns
+    (met, entries, tfs, ends, lengths, records, cf, counts). `met[n - 1]` is the term with the number n. `entries` and
+    `tfs` have the numbers and frequencies of the distinct terms of each document, document after document, in the order
+    of first appearance; `ends` is where each document ends in them. `lengths` has the number of terms of each document,
+    with repetitions. `records[n]` has the bytes of the term's posting list in the byte code (column BYTES) and the
+    number of its documents (column DF). `cf[n]` is the number of its occurrences. `counts` is how often each token
+    occurs in the selected documents.
     """
     room = 0
     for local in range(len(numbers)):
         token = numbers[local]
         room += term_ends[token] - (term_ends[token - 1] if token else 0)
     begins, met, flat = np.empty(len(numbers) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
-    # Of each token: its term if it has exactly one, 0 for none, -1 for several; and how often it occurs.
+    # Two columns for each token: its term if it has exactly one, else 0 for none and -1 for several; and how often it
+    # occurs.
     found = np.zeros((len(numbers), 2), np.int32)
     n, x = np.int32(0), np.int64(0)
     for local in range(len(numbers)):
@@ -115,17 +119,17 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
 def invert_batch(entries, tfs, ends, records, order):
     """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
-    `entries`, `tfs`, `ends` and `records` are those of `count_terms`. `order` has the batch's numbers of its terms in the order of
-    their lists.
+    `entries`, `tfs`, `ends` and `records` are results of `count_terms`. `order` has the batch's numbers of terms in the
+    order in which their lists are returned.
     """
-    # Of each term: where its list goes on, and its last document.
+    # Two columns for each term: where the next posting of its list goes, and its last document.
     state = np.empty((len(records), 2), np.int64)
     total = np.int64(0)
     for k in range(len(order)):
         state[order[k], 0], state[order[k], 1] = total, -1
         total += records[order[k], BYTES]
-    # Three spare bytes, because each posting writes three bytes at once and leaves bytes beyond its own as they are, and because
-    # the kernels that decode read three bytes ahead.
+    # There are three spare bytes at the end, because a posting is written as three bytes, of which it may need fewer,
+    # and because the kernels that decode read three bytes ahead.
     out = np.zeros(total + 3, np.uint8)
     i = np.int64(0)
     for doc in range(len(ends)):
@@ -135,7 +139,7 @@ def invert_batch(entries, tfs, ends, records, order):
             o, gap = state[term, 0], (doc - state[term, 1] - 1) << 1 | np.int64(tf == 1)
             state[term, 1] = doc
             if gap < 1 << 14 and tf < 130:
-                # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+                # The code has no branch for the size of the gap (one byte or two) or for the frequency (one or more).
                 long, more = np.int64(gap >= 128), np.int64(tf > 1)
                 out[o] = gap & 127 | long << 7
                 out[o + 1] |= gap >> 7
@@ -153,9 +157,10 @@ def invert_batch(entries, tfs, ends, records, order):
 def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, first_rank, cursors, docs, tfs):
     """Decode the lists of consecutive terms from consecutive batches, and append them to the posting lists of these terms.
 
-    Batch b has the lists begins[b] to ends[b] of the terms terms[begins[b]:ends[b]]; they begin at data[offsets[b]], and their
-    documents are counted from first_docs[b]. Three spare bytes follow the data. The postings of term t go to docs and tfs
-    from cursors[ranks[t] - first_rank] on, and that cursor advances.
+    Batch b has the lists of the terms terms[begins[b]:ends[b]]; list k takes sizes[k] bytes. The lists of the batch
+    begin at data[offsets[b]], and their documents are counted from first_docs[b]. Three spare bytes follow the data.
+    The postings of term t go to docs and tfs from cursors[ranks[t] - first_rank] on, and the kernel advances the
+    cursor.
     """
     for b in range(len(begins)):
         at, before = offsets[b], first_docs[b] - 1
@@ -174,8 +179,8 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
 def document_lists(terms, sizes, data, ranks, counts):
     """Return the byte code of the terms of a batch's documents, and the size of each document's list in bytes.
 
-    The batch has the list of term terms[k] in the next sizes[k] bytes of `data`, which three spare bytes follow; the terms
-    ascend by their ranks. Document d of the batch has counts[d] terms.
+    `data` has the posting lists of the batch end to end, followed by three spare bytes. List k belongs to terms[k] and
+    takes sizes[k] bytes; the terms ascend by their ranks. Document d of the batch has counts[d] terms.
     """
     cursors, total = np.empty(len(counts), np.int64), np.int64(0)
     for doc in range(len(counts)):
@@ -196,11 +201,11 @@ def document_lists(terms, sizes, data, ranks, counts):
 
 @kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
-    """Write the most frequent form of each term to `chosen`, the smallest by its bytes of equally frequent ones.
+    """Write the most frequent form of each term to `chosen`. Of equally frequent forms it is the smallest by its bytes.
 
-    Form forms[k], a string of the table (ends, arena), is one of the term with rank ranks[k] and occurs counts[k] times. The
-    term with rank r is string terms[r] of the table (term_ends, term_arena). A term without a form, or that is equal to its most
-    frequent form, gets -1.
+    String forms[k] of the table (ends, arena) is a form of the term with the rank ranks[k]; it occurs counts[k] times.
+    The term with the rank r is string terms[r] of the table (term_ends, term_arena). A term gets -1 if it has no form,
+    or if it is equal to its most frequent form.
     """
     most = np.zeros(len(chosen), np.int64)
     for k in range(len(forms)):

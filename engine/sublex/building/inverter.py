@@ -1,7 +1,8 @@
 """Inversion: turns batches of documents with terms into terms with documents, in memory.
 
-`count_terms` inverts one batch and may run in any thread. Its posting lists are in the order of the terms' bytes and in the
-byte code, which takes some 1.5 bytes a posting. `Inverter.write` joins the lists of all batches, a range of terms at a time.
+`count_terms` inverts one batch and may run in any thread. Its posting lists are in the order of the terms' bytes. They
+are in the byte code, which takes about 1.5 bytes per posting. `Inverter.write` joins the lists of all batches, a range
+of terms at a time.
 """
 
 from __future__ import annotations
@@ -22,21 +23,23 @@ from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans, starts_of
 from sublex.tools.workers import Workers
 
-# Bytes of posting lists from which batches that follow one another form a group; the kernel joins the lists of a group in one call.
+# Consecutive batches form a group when their posting lists have this number of bytes; a kernel joins the lists of a
+# group in one call.
 GROUP_BYTES = 8 << 20
-# Postings of a range of terms that is joined and encoded at a time: at least, and of all postings for each worker.
+# A range of terms that is joined and encoded in one call has at least LEAST_POSTINGS postings; larger inputs are
+# divided into RANGES ranges for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
 # Bytes of memory for each posting of such a range. `nbytes` counts four ranges of the least size for the workers.
 POSTING_BYTES = 16
 
 
 class BatchCounts(NamedTuple):
-    """The posting lists of a batch, and what its tokens and documents count.
+    """The posting lists of a batch, with the counts of its tokens and documents.
 
     The list of the term `terms[k]` takes `sizes[k]` bytes of `data`; the lists are in the order of the terms' bytes. Documents
-    are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has the
-    terms of each document, `uniques` the distinct ones. `token_counts` has the number of occurrences of each distinct raw
-    token of the batch.
+    are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has
+    the number of terms of each document, and `uniques` the number of distinct terms. `token_counts` has the number of
+    occurrences of each distinct raw token of the batch.
     """
 
     terms: np.ndarray
@@ -52,7 +55,7 @@ class BatchCounts(NamedTuple):
 def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms) -> BatchCounts:
     """Count and invert the terms of the documents that the mask `keep` selects. Any thread may call this.
 
-    `numbers` are the numbers of the batch's raw tokens; `token_terms` must cover them.
+    `numbers` are the numbers of the batch's distinct raw tokens; `token_terms` must have the terms of all of them.
     """
     from sublex.building import inversion_kernels
 
@@ -71,7 +74,7 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
 
 
 class _Group(NamedTuple):
-    """The lists of batches that follow one another, as in `BatchCounts` end to end.
+    """The posting lists of consecutive batches, in the form of `BatchCounts`, joined end to end.
 
     Batch b has the lists and documents from `list_starts[b]` and `first_docs[b]` on, and its data starts at `data_starts[b]`.
     """
@@ -93,12 +96,19 @@ class _Group(NamedTuple):
         return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1])
 
     def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield terms, sizes and data of each batch; more data follows."""
+        """Yield (terms, sizes, data) for each batch.
+
+        `data` begins with the lists of the batch; it may go on with other lists.
+        """
         for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
             yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
     def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return, for each bound and batch, the first list of a term of that rank or above, and where its data begins."""
+        """Return two matrices of bounds by batches.
+
+        They have the first list whose term has the rank of the bound or a higher one, and the place where the data of
+        this list begins.
+        """
         lists, data = (np.empty((len(bounds), len(self.first_docs)), np.int64) for _ in range(2))
         for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
             cuts = np.searchsorted(ranks[self.terms[begin:end]], bounds)
@@ -114,7 +124,7 @@ class Inverter:
         self.vocabulary = TokenVocabulary(analyzer)
         self.docs = 0
         self._folder, self._lengths = folder, LengthsWriter(folder)
-        # Of each batch, the number of distinct terms of each document.
+        # An array for each batch: the number of distinct terms of each document.
         self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
@@ -123,7 +133,7 @@ class Inverter:
 
     @property
     def nbytes(self) -> int:
-        """An upper bound for the memory needed to hold and to write."""
+        """An upper bound of the memory, in bytes, that is needed to hold the inverted index and to write it."""
         writing = POSTING_BYTES * (min(self._postings, 4 * LEAST_POSTINGS) + self._postings // RANGES)
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
@@ -147,7 +157,7 @@ class Inverter:
             self._group()
 
     def _group(self) -> None:
-        """Make a group of the newest batches. Their arrays, which lie here and there in memory, are freed."""
+        """Join the newest batches into a group. The group copies their many small arrays, which are then freed."""
         if self._ungrouped:
             first = self.docs - sum(len(batch.lengths) for batch in self._ungrouped)
             self._groups.append(_Group.of(self._ungrouped, first))
@@ -156,7 +166,7 @@ class Inverter:
     def write(self, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
         """Write lexicon, postings and, if wanted, document terms. Return the numbers of tokens, terms and postings.
 
-        A spill also gets all raw forms.
+        With `spill`, write all raw forms of the terms too.
         """
         self._group()
         frequencies = self._frequencies[:, : self.vocabulary.size]

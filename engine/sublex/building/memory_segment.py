@@ -1,4 +1,4 @@
-"""A segment while it is built in memory: term counts and docnos are collected, stored texts are written at once.
+"""A segment while it is built: term counts and docnos stay in memory, and stored texts go to the disk at once.
 
 `count_batch` does the expensive work for one batch and may run in any thread; `MemorySegment.add` takes the results in order.
 """
@@ -44,7 +44,10 @@ def count_batch(
 
 
 class MemorySegment:
-    """A segment in the making; its folder exists from the start, for the stored texts."""
+    """A segment that is being built.
+
+    Its folder exists from the start, because stored texts are written to it at once.
+    """
 
     def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
         self.directory, self._store = directory, store
@@ -60,7 +63,7 @@ class MemorySegment:
 
     @property
     def nbytes(self) -> int:
-        """An upper bound for the memory needed to hold and to write the segment."""
+        """An upper bound of the memory, in bytes, that is needed to hold the segment and to write it."""
         return self.inverter.nbytes + self._docnos.nbytes
 
     def add(self, counted: CountedBatch) -> list[str]:
@@ -75,11 +78,14 @@ class MemorySegment:
         return [batch.docno(place) for place in kept[counted.counts.lengths == 0].tolist()]
 
     def write(self, workers: Workers, spill: bool) -> SegmentEntry:
-        """Write everything and return the segment's entry for the manifest. A spill also keeps all raw forms."""
+        """Write everything and return the segment's entry for the manifest.
+
+        With `spill`, write all raw forms of the terms too.
+        """
         with workers.in_background(self._docnos.finish):
             totals = self.inverter.write(workers, "terms" in self._store, spill)
         return SegmentEntry(self.directory.name, self.docs, *totals, self._folder.finish())
 
     def close(self) -> None:
-        """Close all files, also if the segment was not written."""
+        """Close all files, even if the segment was not written."""
         self._folder.close()

@@ -22,9 +22,9 @@ from sublex.index.offsets import spans
 from sublex.index.segment import Segment
 from sublex.tools.workers import Workers
 
-# Terms of documents that are decoded and encoded again in one call.
+# The number of document terms that are decoded and encoded again in one call.
 TERMS_PER_CALL = 1 << 18
-# Frames of texts that are copied before their memory is released.
+# The number of frames of texts that are copied before their memory is released.
 TEXT_FRAMES = 1 << 9
 
 
@@ -47,7 +47,7 @@ def merge_segments(segments: list[Segment], directory: Directory, workers: Worke
         if all("texts" in segment.folder for segment in segments):
             _merge_texts(segments, live, folder)
         data = folder.finish()
-    # Not the sum of the lengths: another engine may have stated other lengths.
+    # The sum of the lengths would be wrong: another engine may have stated other lengths.
     tokens = sum(segment.entry.live.tokens for segment in segments)
     stated = any(segment.entry.stated for segment in segments)
     docs = sum(segment.live for segment in segments)

@@ -7,10 +7,13 @@ from sublex.tools.compiled import FLAGS, I32, I64, kernel
 
 @kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32), before="merge export")
 def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
-    """Copy decoded posting lists of one segment to those of the merged segment, without documents that doc_map takes to -1.
+    """Copy the decoded posting lists of one segment into the merged segment.
 
-    Term k, with counts[k] postings, becomes term t = ranks[k] of the merged segment. Its postings go to cursors[t] and the places
-    after it, up to ends[t], and the cursor advances. Returns the first k whose postings find no room, or -1.
+    Documents for which doc_map has -1 are left out.
+
+    Term k, with counts[k] postings, becomes term t = ranks[k] of the merged segment. Its postings go to the places from
+    cursors[t] up to ends[t], and the kernel advances the cursor. Returns the first k whose postings do not fit into
+    these places, or -1.
     """
     i = 0
     for k in range(len(counts)):
@@ -29,7 +32,10 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
 
 @kernel((I32, I32, I64, FLAGS, I64, I64), before="delete")
 def count_dead(docs, tfs, counts, dead, df, cf):
-    """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`; term k has counts[k] postings."""
+    """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`.
+
+    Term k has counts[k] postings.
+    """
     i = 0
     for k in range(len(counts)):
         for _ in range(counts[k]):

@@ -1,7 +1,7 @@
 """The merge policy: when segments are merged after documents have been added.
 
-It is a logarithmic policy, as Lucene's `LogDocMergePolicy`: the number of segments grows with the logarithm of the number of
-documents, however small the additions are. Only the last segments are merged, so documents keep their order.
+The policy is logarithmic, like Lucene's `LogDocMergePolicy`: the number of segments grows with the logarithm of the
+number of documents, even if each addition is small. Only the last segments are merged, so documents keep their order.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ MERGE_FACTOR = 8
 
 
 def segments_to_merge(sizes: Sequence[int]) -> int:
-    """Return how many of the last segments, given by their numbers of documents, should become one; 1 for none.
+    """Return the number of last segments to merge into one; 1 if none are to be merged.
 
-    The level of a segment is the logarithm of its size to the base `MERGE_FACTOR`, rounded down. Segments up to a level are
-    merged if there are at least `MERGE_FACTOR` of them and the result belongs to a higher level.
+    `sizes` has the number of documents of each segment.
+
+    The level of a segment is the logarithm of its size to the base `MERGE_FACTOR`, rounded down. The last segments
+    whose levels are at most some level are merged if there are at least `MERGE_FACTOR` of them and the merged segment
+    has a higher level.
     """
     levels = [math.floor(math.log(max(size, 1), MERGE_FACTOR)) for size in sizes]
     for level in range(max(levels, default=0), -1, -1):

@@ -1,7 +1,7 @@
 """Building a segment from batches of documents, within a limit of memory.
 
-When the memory is full, the documents so far are written as a spill, which is a segment of its own; at the end the spills are
-merged. The resulting bytes depend on the documents alone, never on the number of workers or on the memory.
+When the memory is full, the documents read so far are written as a spill, which is a complete segment. At the end the
+spills are merged. The resulting bytes depend on the documents alone, never on the number of workers or on the memory.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class BuildSettings(NamedTuple):
 class SegmentBuilder:
     """Builds one segment in `folder`, which holds the unfinished files.
 
-    `known` are the docnos of the documents that are already in the index: pairs of bytes end to end and sizes.
+    `known` has the docnos that are already in the index, as pairs: the bytes of docnos end to end, and the size of each
+    docno.
     """
 
     def __init__(self, folder: Directory, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
@@ -65,7 +66,8 @@ class SegmentBuilder:
         `sources` identifies the input for a later `resume`; None if the input cannot be read a second time.
         """
         with Workers(self.settings.workers) as workers:
-            # When this call returns, the last segment is no longer in memory. So the merge of the spills has all the memory.
+            # The call below frees the last segment when it returns. The merge of the spills can then use all the
+            # memory.
             entry = self._index_batches(batch_makers, progress, workers, sources)
             if entry is None:
                 _give_back_memory()
@@ -75,7 +77,10 @@ class SegmentBuilder:
     def _index_batches(
         self, batch_makers: Iterable[MakeBatch], progress: Progress, workers: Workers, sources: Any
     ) -> SegmentEntry | None:
-        """Index all batches. Return the segment's entry for the manifest; None if there are spills, which are still to be merged."""
+        """Index all batches.
+
+        Return the segment's entry for the manifest, or None if there are spills, which the caller must merge.
+        """
         store_text = "text" in self.settings.store
         segment = self._start_segment()
         try:
@@ -111,7 +116,8 @@ class SegmentBuilder:
     def _memory_for_segment(self) -> int:
         """Return the bytes that the segment in memory may take.
 
-        The table of docnos grows until all documents are read. However large it becomes, a quarter of the memory remains.
+        The table of docnos grows until all documents are read, and takes memory from the segment. The segment always
+        keeps a quarter of the memory.
         """
         return max(self.settings.memory - self.duplicates.nbytes, self.settings.memory // 4)
 
@@ -141,7 +147,7 @@ class SegmentBuilder:
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> SegmentEntry:
         """Write the segment as the result of the build."""
-        # A small build stays within its memory all the same, and is faster if it uses freed memory again.
+        # A small build does not need this: it stays within its memory anyway, and reuse of freed memory is faster.
         if segment.nbytes >= self.settings.memory // 2:
             _give_back_memory()
         entry = segment.write(workers, spill=False)
@@ -155,7 +161,9 @@ class SegmentBuilder:
         return merge_segments(spills, self.folder / SEGMENT, workers)
 
     def resume(self, sources: Any) -> None:
-        """Take over the spills of the interrupted build in `folder`; `run` then skips the batches in them.
+        """Take over the spills of the interrupted build in `folder`.
+
+        `run` then skips the batches that these spills contain.
 
         Raises `InputError` if the sources or settings have changed. Without a journal the build starts from the beginning.
         """

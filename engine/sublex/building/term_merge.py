@@ -1,8 +1,8 @@
 """Merging the terms of several segments: their lexicons, and their posting lists without deleted documents.
 
-The lexicons are read a window at a time. A window holds all terms up to some term, from all segments, and a hash table numbers
-them. The posting lists of a window are merged a range of terms at a time, in all threads. So memory is bounded, however many
-terms and postings there are; only the new ordinals of all terms stay.
+The lexicons are read a window at a time. A window has the next terms, in ascending order, of all segments, up to the
+same term in each. A hash table numbers the terms of a window. Its posting lists are merged a range of terms at a time,
+in all threads. So memory does not grow with the postings; only the new ordinals of all terms stay in memory.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ from sublex.index.segment import Segment
 from sublex.tools.strings import Strings
 from sublex.tools.workers import Workers
 
-# The most terms of a window, which the segments share equally; and the least share of a segment.
+# The largest number of terms that are read for a window, divided equally among the segments; and the least number for a
+# segment.
 WINDOW_TERMS, LEAST_TERMS = 1 << 18, 1 << 10
 # Terms are merged in ranges that have about this number of postings. Each thread merges one range after another.
 RANGE_POSTINGS = 1 << 18
 
 
 class TermRange(NamedTuple):
-    """The terms of a window from place `begin` to place `end`, with `df` live documents each.
+    """The terms of a window from place `begin` to place `end`. `df` has the number of live documents of each.
 
-    `ordinals` has, for each segment, the range of the ordinals of these terms. `places` has the place of each ordinal among the terms.
+    `ordinals` has, for each segment, the range of ordinals of these terms in that segment. `places` has, for each
+    segment, the place of each of these ordinals among the terms.
     """
 
     begin: int
@@ -44,10 +46,13 @@ class TermRange(NamedTuple):
 
 
 class Window:
-    """The terms of a range of ordinals of each segment, in one ascending order; terms without live documents are left out.
+    """Terms from a range of ordinals of each segment, merged into one ascending list.
 
-    `df` has the live documents of each term. `places[k]` has, for each of the ordinals of segment k, the place of its term. A
-    term that is left out has the place of the term before it, or -1 at the beginning. It has no live posting.
+    Terms without a live document are left out.
+
+    `df` has the number of live documents of each term. `places[k]` has, for each ordinal of segment k in the window,
+    the place of the term in the list. A term that is left out has the place of the term before it, or -1 at the
+    beginning; none of its postings is live.
     """
 
     def __init__(self, segments: list[Segment], ordinals: list[tuple[int, int]]):
@@ -74,17 +79,20 @@ class Window:
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface of each term: its most frequent raw form, the smallest of equally frequent ones.
+        """Return the surface of each term, which is its most frequent raw form.
 
-        The result is the bytes of the raw forms, end to end, and the size of each; one that is equal to its term is empty. A spill
-        knows all raw forms and their counts. In a finished segment, a term's surface counts as often as the term occurs.
+        Of equally frequent forms it is the smallest.
+
+        The result is the bytes of the surfaces, end to end, and the size of each. A surface that is equal to its term
+        is empty. A spill has all raw forms with their counts. A finished segment has only the surfaces; a surface has
+        the count of its term.
         """
         from sublex.building import inversion_kernels
 
         forms = [s.lexicon.raw_forms(*span) for s, span in zip(self._segments, self._ordinals, strict=True)]
         table, numbers = _numbered([raw_forms for raw_forms, _, _ in forms])
         places = np.concatenate([p[terms] for p, (_, _, terms) in zip(self._all_places, forms, strict=True)])
-        # The pairs of a term and one of its raw forms, each of them once, and the sum of its counts.
+        # The distinct pairs of a term and one of its raw forms, with the sum of the counts of each pair.
         pairs, place_of = np.unique(places * max(1, table.size) + numbers, return_inverse=True)
         counts = np.zeros(len(pairs), np.int64)
         np.add.at(counts, place_of, np.concatenate([counts for _, counts, _ in forms]))
@@ -101,7 +109,7 @@ class Window:
         for begin, end in spans(self.df, RANGE_POSTINGS):
             ordinals, inside = [], []
             for (first, _), places in zip(self._ordinals, self.places, strict=True):
-                # Terms that are left out at the beginning of the window come before the first range.
+                # Left-out terms at the beginning of the window have the place -1, so they are in no range.
                 low, high = np.searchsorted(places, [begin, end]).tolist()
                 ordinals.append((first + low, first + high))
                 inside.append(places[low:high] - begin)
@@ -111,8 +119,8 @@ class Window:
 class TermMerge:
     """Merges lexicons and posting lists. `live` has a mask of the live documents of each segment.
 
-    After all windows, `ranks[k]` takes the ordinals of segment k to those of the merged segment, and `terms` and `postings` are
-    the totals of the merged segment.
+    After all windows, `ranks[k]` has for each ordinal of segment k the ordinal in the merged segment. `terms` and
+    `postings` are then the totals of the merged segment.
     """
 
     def __init__(self, segments: list[Segment], live: list[np.ndarray], workers: Workers):
@@ -135,7 +143,10 @@ class TermMerge:
             begins = ends
 
     def _ends(self, begins: list[int]) -> list[int]:
-        """Return where the window that begins with these ordinals ends in each segment; it has all terms up to some term."""
+        """Return the ordinal at which the window ends in each segment, given where it begins.
+
+        It ends at the same term in all segments.
+        """
         step = max(LEAST_TERMS, WINDOW_TERMS // len(self.segments))
         places = list(zip(self.segments, begins, strict=True))
         lasts = [s.terms[begin + step - 1] for s, begin in places if begin + step < len(s.terms)]
@@ -197,7 +208,10 @@ class TermMerge:
 
 
 def live_postings(segments: list[Segment], workers: Workers) -> Iterator[PostingsBatch]:
-    """Yield the posting lists of all terms of segments, ascending by term. Deleted documents are left out, and get no number."""
+    """Yield the posting lists of all terms of segments, ascending by term.
+
+    Deleted documents are left out, and the other documents are numbered without gaps.
+    """
     if len(segments) == 1 and not segments[0].dead.any():
         (segment,) = segments
         df = segment.df.astype(np.int64)
@@ -220,7 +234,7 @@ def count_live_terms(segments: list[Segment]) -> int:
 def release(segments: list[Segment], *names: str) -> None:
     """Let the system take back the memory of components that have been read; by default of all components.
 
-    Otherwise the files of all spills would fill the memory.
+    Without this call, the mapped files of all spills would fill the memory.
     """
     for segment in segments:
         for name, component in segment.folder:
@@ -229,7 +243,7 @@ def release(segments: list[Segment], *names: str) -> None:
 
 
 def _not_ascending(segment: Segment) -> IndexCorrupt:
-    """Return the error for a segment whose terms are not in their order."""
+    """Return the error for a segment whose terms are not in ascending order."""
     return IndexCorrupt(f"The terms of {segment.path} do not ascend; rebuild the index.")
 
 
@@ -247,7 +261,7 @@ def _document_maps(live: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _numbered(parts: list[Strings]) -> tuple[Interner, np.ndarray]:
-    """Return a table of the distinct strings of several parts, and the number of each string, part after part."""
+    """Return a table of the distinct strings of several parts, and the numbers of all strings, part after part."""
     offsets = starts_of(np.array([len(strings.arena) for strings in parts]))[:-1]
     starts = np.concatenate([offset + strings.starts for offset, strings in zip(offsets, parts, strict=True)])
     table = Interner()

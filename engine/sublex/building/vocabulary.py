@@ -1,4 +1,4 @@
-"""The vocabulary of a segment in the making: raw tokens, the terms that an analyzer makes of them, and how often each occurs.
+"""The vocabulary of a segment that is being built: raw tokens, their terms, and how often each occurs.
 
 Raw tokens and terms get numbers in the order of their first appearance. `number` must see the batches in order, in one
 thread. Other threads work with a `TokenTerms`, which never changes.
@@ -16,7 +16,7 @@ from sublex.contracts.base import Analyzer
 from sublex.index.components.lexicon import LexiconWriter
 from sublex.index.format import FolderWriter
 
-# Bytes of memory that one distinct raw token needs while the lexicon is written, besides the tables.
+# Bytes of memory for each distinct raw token while the lexicon is written, in addition to the tables.
 TOKEN_BYTES = 64
 NEWLINE = 10
 
@@ -24,7 +24,8 @@ NEWLINE = 10
 class TokenTerms(NamedTuple):
     """The terms of the raw tokens seen so far: raw token n has the terms `numbers[ends[n - 1]:ends[n]]`.
 
-    `terms` is the distinct terms. Later batches only write behind the ends of these arrays, or make new ones.
+    `terms` has the distinct terms. Later batches do not change the values: they write beyond the ends of these arrays,
+    or make new arrays.
     """
 
     ends: np.ndarray
@@ -48,7 +49,7 @@ class TokenVocabulary:
 
     @property
     def nbytes(self) -> int:
-        """An upper bound for the memory needed to hold and to write the vocabulary."""
+        """An upper bound of the memory, in bytes, that is needed to hold the vocabulary and to write it."""
         arrays = self._counts.nbytes + self._ends.nbytes + self._numbers.nbytes
         return self._raw_tokens.nbytes + self._terms.nbytes + arrays + TOKEN_BYTES * self._raw_tokens.size
 
@@ -62,13 +63,16 @@ class TokenVocabulary:
         return numbers
 
     def _add_terms(self, first: int, joined: list[str]) -> None:
-        """Number the terms of raw tokens from number `first` on; each string holds the terms of one token, one a line."""
+        """Number the terms of the raw tokens from number `first` on.
+
+        Each string has the terms of one raw token, one per line.
+        """
         lines = "\n".join(joined)
         data = np.frombuffer(lines.encode() + b"\n", np.uint8)
         parts = joined if lines.isascii() else [terms.encode() for terms in joined]
         sizes = np.fromiter(map(len, parts), np.int64, len(parts))
         ends = np.flatnonzero(data == NEWLINE)
-        # Lines up to the end of each raw token, from which a raw token without terms takes its empty line.
+        # The number of lines of each raw token. A raw token without terms has one empty line.
         lines_of = np.diff(np.searchsorted(ends, np.cumsum(sizes + 1) - 1) + 1, prepend=0)
         starts = np.concatenate([[0], ends[:-1] + 1])
         kept = np.repeat(sizes > 0, lines_of)
@@ -93,11 +97,11 @@ class TokenVocabulary:
         self._counts[numbers] += counts
 
     def ascending(self, numbers: np.ndarray) -> np.ndarray:
-        """Return numbers of distinct terms in the ascending order of the terms' bytes."""
+        """Return the given numbers of distinct terms, sorted by the bytes of the terms."""
         return self._terms.numbered().ascending(numbers)
 
     def ranks(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the place of each term in a list of terms' numbers, -1 for a term that is not in it."""
+        """Return for each term of the vocabulary its place in `numbers`; -1 for a term that is not there."""
         ranks = np.full(self.size, -1, np.int32)
         ranks[numbers] = np.arange(len(numbers))
         return ranks
@@ -105,13 +109,13 @@ class TokenVocabulary:
     def write(self, folder: FolderWriter, numbers: np.ndarray, df: np.ndarray, cf: np.ndarray, spill: bool) -> None:
         """Write the lexicon: the terms with these numbers, ascending, with their frequencies and surfaces.
 
-        A spill also gets all raw forms.
+        With `spill`, write all raw forms of the terms too.
         """
         from sublex.building import inversion_kernels
 
         size, terms, raws = self._raw_tokens.size, self._terms.numbered(), self._raw_tokens.numbered()
         ends, ranks = self._ends[:size], self.ranks(numbers)
-        # A raw token that the analyzer cuts into several terms is the raw form of none of them.
+        # A raw token that the analyzer cuts into several terms is not a raw form of any of these terms.
         forms = np.flatnonzero((np.diff(ends, prepend=0) == 1) & (self._counts[:size] > 0))
         form_ranks, counts = ranks[self._numbers[ends[forms] - 1]], self._counts[forms]
         chosen = np.full(len(numbers), -1, np.int64)

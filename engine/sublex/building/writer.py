@@ -1,7 +1,7 @@
 """Changing an index: create, add, delete, merge.
 
-Each function takes the lock, writes new files where no reader looks, and commits them in one step. After a failure the index
-is as it was before.
+Each function takes the lock, writes new files that no manifest names yet, and commits them in one step. After a failure
+the index is as it was before.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ from sublex.tools.workers import Workers
 STORED_PARTS = ("text", "terms")
 # The file that lists the unusual documents of the last build.
 LISTING = "last-build.tsv"
-# The folder, within that of a build, of a segment that is then written in another order.
+# The folder, within the folder of a build, for a segment that is then rewritten in another order.
 UNORDERED = "unordered"
 # Called before a segment is committed, with the new manifest and the entries of the segments that the new segment replaces. It
-# returns the manifest to commit. If the documents were reordered, the array has their places among the live documents of these segments.
+# returns the manifest to commit. If the documents were reordered, the array has, for each new document, its place among
+# the live documents of the replaced segments.
 BeforeCommit = Callable[[Manifest, Sequence[SegmentEntry], np.ndarray | None], Manifest]
 
 
@@ -63,9 +64,9 @@ def create(
     resume: bool = False,
     reorder: bool = False,
 ) -> BuildSummary:
-    """Build an index. `analyzer` is the entry of the analyzer of the settings.
+    """Build an index. `analyzer` is the manifest's entry for the analyzer in `settings`.
 
-    With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are those of `make_index`.
+    With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are passed to `make_index`.
     """
     new = new_manifest(profile, settings.store, analyzer)
     identity = source.identity()
@@ -109,7 +110,7 @@ def make_index(
         new: The manifest of the new index, without the segment.
         write: Writes the segment below the folder of the build, as `SEGMENT`, and returns its entry and the summary.
         overwrite: Replace an existing index.
-        resume: Keep what an interrupted build left.
+        resume: Keep the files of an interrupted build.
     """
     with locked(root, action, create=True):
         old = existing_index(root, overwrite)
@@ -160,7 +161,8 @@ def add(
 ) -> BuildSummary:
     """Add documents as a new segment, then merge small segments by the merge policy.
 
-    `settings` makes the settings from the manifest of the index. Their rule for duplicates applies to docnos in the index too.
+    `settings` makes the settings from the manifest of the index. The rule for duplicates applies to docnos of the index
+    too.
     """
     with locked(root, "add"):
         old = read_manifest(root)
@@ -196,7 +198,10 @@ def add(
 
 
 def delete(root: Path, docnos: Sequence[str]) -> int:
-    """Delete documents and return how many are left. An unknown docno raises `InputError`, and nothing is deleted."""
+    """Delete documents and return the number of documents that remain.
+
+    An unknown docno raises `InputError`, and nothing is deleted.
+    """
     with locked(root, "delete"):
         old = read_manifest(root)
         refuse_if_attached(root, old, "delete from it")
@@ -207,9 +212,9 @@ def delete(root: Path, docnos: Sequence[str]) -> int:
 
 
 def merge_all(root: Path, workers: int, before_commit: BeforeCommit | None = None, reorder: bool = False) -> int:
-    """Merge all segments into one without the deleted documents. Return how many segments there were.
+    """Merge all segments into one without the deleted documents. Return the number of segments before the merge.
 
-    With `reorder`, similar documents get neighbouring numbers; this is done even if there is nothing to merge.
+    With `reorder`, similar documents get neighbouring numbers, even if there is nothing to merge.
     """
     with locked(root, "merge"):
         old = read_manifest(root)

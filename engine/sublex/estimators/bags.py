@@ -1,7 +1,7 @@
 """Estimators that represent a document by a sum over its words and compare documents with queries by cosine.
 
-`SummedVectors` is the base class; `Bag` is the case in which every word has one vector and one weight. The vectors of documents are dense,
-so only those of a block are in memory at a time.
+`SummedVectors` is the base class. In `Bag`, every word has one vector and one weight. The vectors of documents are
+dense, so only the vectors of one block are in memory at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def damped(counts: Any) -> np.ndarray:
 
 
 class SummedVectors:
-    """An estimator that gives each document a vector, the sum of what its words add to it.
+    """An estimator that gives each document a vector: the sum of the vectors of its words.
 
     Subclasses implement `width`, `rows` and `blocks`.
     """
@@ -41,7 +41,7 @@ class SummedVectors:
     def rows(self, matrix: Any) -> csr_array:
         """Return a matrix of documents by words as sparse rows.
 
-        Raise InputError before `fit`, or if the number of words is not the fitted one.
+        Raise InputError before `fit`, or if the number of columns differs from the number of words in the fit.
         """
         raise NotImplementedError
 
@@ -107,19 +107,25 @@ class Bag(SummedVectors):
         return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return what each pair of a query word and a document word adds to the score of one document, a sparse row."""
+        """Return the amounts that pairs of a query word and a document word add to a score. `row` is the document."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
         return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)
 
     def rows(self, matrix: Any) -> csr_array:
-        """Return a matrix as sparse rows; raise `InputError` before `fit`, or for another number of words."""
+        """Return a matrix as sparse rows.
+
+        Raise `InputError` before `fit`, or if the number of words differs from the fit.
+        """
         if self.vectors.ndim < 2:
             raise InputError(f"{type(self).__name__}: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.vectors))
 
     def weighted(self, rows: csr_array) -> csr_array:
-        """Return sparse rows with each count, damped where `logs` says so, multiplied by its word's weight."""
+        """Return sparse rows in which each count is multiplied by the weight of its word.
+
+        If `logs` is true, counts are damped first.
+        """
         counts = self._damped(rows)
         return _with_data(counts, counts.data * self.weights[counts.indices])
 
@@ -136,7 +142,7 @@ class Bag(SummedVectors):
 
 
 def _with_data(rows: csr_array, data: np.ndarray) -> csr_array:
-    """Return sparse rows with the same places and other values."""
+    """Return sparse rows that have the non-zero places of `rows` and the values `data`."""
     from scipy.sparse import csr_array
 
     return csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

@@ -1,7 +1,7 @@
 """Working in blocks of rows: checking matrices, cutting them into blocks, and running the blocks on threads in order.
 
-The size of a block never depends on the number of workers, and results are combined in order, so they are the same, to the byte, for any
-number of workers.
+The size of a block never depends on the number of workers, and the results of blocks are combined in order. So the
+final results are the same, to the byte, for any number of workers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 U = TypeVar("U")
-# A function that returns the blocks of a matrix, each some rows; it is called once for each pass over the data.
+# A function that returns a matrix as blocks of rows; it is called once for each pass over the data.
 Blocks = Callable[[], Iterable[Any]]
 # Rows per block.
 ROWS_PER_BLOCK = 4096
@@ -32,7 +32,8 @@ KERNEL_DTYPES = ("int32", "float32", "float64")
 class _OneThread:
     """A context manager that limits BLAS to one thread.
 
-    The limit holds for the whole process. Of several contexts at a time the first sets the limit and the last restores the old one.
+    The limit holds for the whole process. If several contexts are open at the same time, the first one sets the limit,
+    and the last one to close restores the old limit.
     """
 
     def __init__(self) -> None:
@@ -58,7 +59,7 @@ _ONE_THREAD = _OneThread()
 
 
 def one_thread() -> _OneThread:
-    """Return a context in which BLAS runs on one thread; how BLAS divides work among threads changes how it rounds."""
+    """Return a context in which BLAS runs on one thread. With several threads, BLAS would round differently."""
     return _ONE_THREAD
 
 
@@ -80,7 +81,7 @@ def random(seed: int, item: int = 0) -> np.random.Generator:
 
 
 def seeds_of(rows: csr_array, seed: int) -> np.ndarray:
-    """Return a seed for each row, uint64, which depends on `seed` and on the row's own words and counts."""
+    """Return a seed for each row, uint64. It depends only on `seed` and on the row's own words and counts."""
     words, counts = rows.indices.astype(np.int64), rows.data.astype(np.float64)
     starts = rows.indptr.tolist()
     hashes = (
@@ -93,7 +94,7 @@ def seeds_of(rows: csr_array, seed: int) -> np.ndarray:
 def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
     """Return a matrix, dense or sparse, as sparse rows that kernels can read.
 
-    Raises `InputError` for a value that is not finite, or if there are not `columns` columns.
+    Raises `InputError` for a value that is not finite, or if the number of columns is not `columns`.
     """
     from scipy.sparse import csr_array
 
@@ -110,7 +111,10 @@ def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
 
 
 def blocks_of(matrix: Any) -> Blocks:
-    """Return a function that returns the checked blocks of a matrix, of a list of blocks, or of a function that returns blocks."""
+    """Return a function that returns checked blocks.
+
+    `matrix` is a matrix, a list of blocks, or a function that returns blocks.
+    """
     if callable(matrix):
         return lambda: map(rows_of, matrix())
     if isinstance(matrix, (list, tuple)):

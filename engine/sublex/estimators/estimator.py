@@ -1,4 +1,4 @@
-"""The habits of scikit-learn's estimators: parameters by name, which can be read and changed."""
+"""The interface of scikit-learn's estimators: parameters have names, and can be read and changed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sublex.errors import InputError
 
 
 class Estimator:
-    """An estimator whose constructor takes parameters by name, and keeps each as the attribute of this name."""
+    """An estimator whose constructor keeps each parameter as an attribute of the same name."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""

@@ -10,7 +10,7 @@ from numba import boolean, float32, float64, int32, int64
 
 from sublex.tools.compiled import kernel
 
-# The types of arguments.
+# The type of int32 arrays in the signatures of the kernels.
 I32 = int32[::1]
 I64 = int64[::1]
 F32 = float32[::1]
@@ -47,13 +47,14 @@ def gram(starts, terms, counts, x, y):
     (I64, I64, F64, F64, int64, F64),
 )
 def products(starts, terms, counts, values, first, sums):
-    """Set sums[d] to the sum of count × value over the terms of row first + d."""
+    """Set sums[d] to the sum of count × value over the terms of the row with the number first + d."""
     for d in range(len(sums)):
         begin, end = starts[first + d], starts[first + d + 1]
         last = begin + (end - begin) // 4 * 4
         v = w = x = y = 0.0
         for i in range(begin, last, 4):
-            # A processor adds four independent sums at once. Unsigned indices save the test for negative ones.
+            # A processor adds four independent sums at once. With unsigned indices, Numba adds no test for negative
+            # indices.
             v += np.float64(counts[i]) * values[np.uint64(terms[i])]
             w += np.float64(counts[i + 1]) * values[np.uint64(terms[i + 1])]
             x += np.float64(counts[i + 2]) * values[np.uint64(terms[i + 2])]

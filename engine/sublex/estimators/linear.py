@@ -1,7 +1,7 @@
-"""Scores that are linear in a document's counts: the sum of count × value over its words, divided by norms.
+"""Scores that are linear in the counts of a document: the sum of count × value over its words, divided by norms.
 
-A query gives every word a value, such as its similarity to the query's words. One stored number per document, its norm, is then enough
-to score it; no document needs a vector.
+A query gives every word a value, such as the word's similarity to the query's words. To score a document, only its norm
+must be stored, not its vector.
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 
 # Rows, or words, per call of a kernel.
 ITEMS_PER_CALL = 1 << 14
-# With more entries per word than this, valuing all words is faster than finding the words that occur.
+# If the rows have more entries per word than this, it is faster to compute the values of all words than to find the
+# words that occur.
 DENSE = 4
 Valuer = Callable[[np.ndarray, np.ndarray], Any]
 
 
 class Shares(NamedTuple):
-    """A score split by pairs of words. `values[i, j]` is what the word `query[i]` and the word `document[j]` add to it together."""
+    """A score as a sum over pairs of words.
+
+    `values[i, j]` is the amount that the pair of `query[i]` and `document[j]` adds.
+    """
 
     query: np.ndarray
     document: np.ndarray
@@ -33,7 +37,7 @@ class Shares(NamedTuple):
 
 
 def query_of(query: Any, words: int) -> csr_array:
-    """Return a query as one sparse row of `words` columns; it comes as a vector over the vocabulary or as a sparse row."""
+    """Return a query as one sparse row of `words` columns. `query` is a vector over the vocabulary or a sparse row."""
     from scipy.sparse import csr_array, issparse
 
     if not issparse(query):
@@ -89,7 +93,8 @@ def shares(
 ) -> Shares:
     """Return the score of one document by pairs of words; the pairs add up to the score.
 
-    The vectors are those of the words of the two sparse rows, in the order of the rows' entries. `norm` is the product of the two norms.
+    `query_vectors` and `document_vectors` have a vector for each entry of the two sparse rows, in the order of the
+    entries. `norm` is the product of the norms of the query and of the document.
     """
     values = (query.data[:, None] * query_vectors) @ (document.data[:, None] * document_vectors).T
     return Shares(query.indices, document.indices, values / norm if norm > 0 else np.zeros(values.shape))

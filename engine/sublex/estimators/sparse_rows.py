@@ -1,4 +1,4 @@
-"""Sums, norms and cosines of sparse rows, such as those that a model of topics or keyphrases stores for documents."""
+"""Sums, norms and cosines of sparse rows. A model of topics or keyphrases stores such a row for each document."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 
 def lengths(rows: csr_array) -> np.ndarray:
-    """Return the expected tokens of each row in all topics, float64: the tokens that the model knows."""
+    """Return the sum of each row, float64.
+
+    In a row of expected tokens by topic, it is the number of tokens that the model knows.
+    """
     return rows @ np.ones(rows.shape[1])
 
 
 def row_numbers(rows: csr_array) -> np.ndarray:
-    """Return the number of the row of each entry."""
+    """Return for each stored entry the number of its row."""
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
@@ -27,6 +30,9 @@ def norms(rows: csr_array) -> np.ndarray:
 
 
 def cosines(products: np.ndarray, norms: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the cosine of each row with the query's shares, given their products and the norms of rows; 0 for a row of zeros."""
+    """Return the cosine of each row with the query's shares.
+
+    `products` has their dot products, and `norms` the norms of the rows. The cosine of a row of zeros is 0.
+    """
     both = norms * np.sqrt(shares @ shares)
     return np.divide(products, both, out=np.zeros(len(both)), where=both > 0)

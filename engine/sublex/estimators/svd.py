@@ -1,8 +1,8 @@
 """The truncated singular value decomposition of a sparse matrix A, by a randomised algorithm that reads its rows in blocks.
 
-N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53 (2011), algorithms 4.4 and 5.1. They are
-applied to the columns: power iterations find the range of AᵀA, so neither A's left vectors nor Aᵀ is needed. No dense matrix has the
-shape of A.
+N. Halko, P.-G. Martinsson and J. A. Tropp, Finding structure with randomness, SIAM Review 53 (2011), algorithms 4.4 and
+5.1. The algorithms are applied to the columns of A: power iterations find the range of AᵀA, so neither the left vectors
+of A nor a copy of Aᵀ is needed. No dense matrix of the shape of A is made.
 """
 
 from __future__ import annotations
@@ -19,14 +19,17 @@ from sublex.estimators.blocks import Blocks, blocks_of, in_order, one_thread, ra
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Columns per item of work.
+# The number of columns that a worker computes at a time.
 WIDTH = 32
 # Rows of V shorter than this share of the longest are noise, and are set to 0.
 NOISE = 1e-5
 
 
 class SVD(NamedTuple):
-    """Right singular vectors as columns, each with its entry of greatest magnitude positive, and the singular values, descending."""
+    """The right singular vectors as columns, and the singular values, descending.
+
+    The sign of a vector is such that its entry of greatest magnitude is positive.
+    """
 
     vectors: np.ndarray
     values: np.ndarray
@@ -40,19 +43,19 @@ def truncated_svd(
     powers: int = 8,
     workers: int = 1,
 ) -> SVD:
-    """Return the e greatest singular values of a matrix with their right singular vectors; fewer if its rank is lower.
+    """Return the e greatest singular values of a matrix and their right singular vectors; fewer if the rank is below e.
 
     Parameters
     ----------
     matrix : sparse matrix, list of blocks of rows, or function that returns the blocks
         Documents by terms. A function is called powers + 2 times, once for each pass.
     e : int
-        The number of singular values. Another max(10, e) directions are sought with them: the singular values of text fall slowly,
-        which makes the last vectors hard to separate.
+        The number of singular values. The algorithm computes max(10, e) more directions and drops them, because the
+        singular values of text fall slowly and the last vectors would be inexact.
     seed : int
         Determines the random start.
     powers : int
-        Power iterations, at least 2.
+        The number of power iterations, at least 2.
     workers : int
         Threads; the result is the same, to the byte, for any number.
     """
@@ -74,7 +77,7 @@ def truncated_svd(
     least = values[0] * max(rows, columns) * np.finfo(np.float64).eps
     rank = min(e, int((values > least).sum()))
     vectors = vectors[:, :rank]
-    # A term without a part in these directions has only what rounding leaves.
+    # The row of a term that has no part in these directions holds only rounding errors.
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.where(lengths > NOISE * lengths.max(initial=0.0), vectors, 0.0)
     greatest = vectors[np.abs(vectors).argmax(axis=0), np.arange(rank)]
@@ -94,7 +97,7 @@ def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
 
 
 def _triangle(blocks: Blocks, q: np.ndarray, workers: int) -> np.ndarray:
-    """Return R of the QR decomposition of A q, combined from the R of each block."""
+    """Return the matrix R of the QR decomposition of A q. It is combined from the matrices R of the blocks."""
     triangle: np.ndarray = np.zeros((0, q.shape[1]))
     for part in in_order(lambda block: np.linalg.qr(block @ q, mode="r"), blocks(), workers):
         triangle = np.asarray(np.linalg.qr(np.vstack((triangle, part)), mode="r"))

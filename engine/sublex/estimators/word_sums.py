@@ -1,7 +1,8 @@
 """Base classes and helpers for representations that score a document by a sum over pairs of a query word and a document word.
 
-`WordSums` stores one number per document, its norm, and scores all documents through the forward index. `lsi`, `vectors` and `fisher` are
-such representations. The functions are for the `fit`, `load` and `explain` of any plugin that reads terms.
+`WordSums` stores one number per document, its norm, and scores all documents through the forward index. The plugins
+`lsi`, `vectors` and `fisher` derive from this class. The functions here help any plugin that reads terms to implement
+`fit`, `load` and `explain`.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 Progress = Callable[[int, int], None]
-# Document words that an explanation lists for each query word; the others are summed in one part.
+# The number of document words that an explanation lists for each query word; the other words are added up in one part.
 LISTED_WORDS = 8
 
 
 class WordValues:
     """The values of words for a query, each computed when it is first asked for.
 
-    `compute(words, values)` sets `values[word]` for each of the words, which are distinct. A word's value must not depend on the other
-    words of the call.
+    `compute(words, values)` sets `values[word]` for each of the words, which are distinct. The value of a word must not
+    depend on the other words of the call.
     """
 
     def __init__(self, words: int, compute: Callable[[np.ndarray, np.ndarray], None]):
@@ -50,7 +51,7 @@ class WordSums(Representation):
     A score is the cosine of two vectors that are sums over words. Subclasses implement `word_values` and set:
 
     * `estimator`, which has `norms(rows)`, `transform(rows)` and `shares(query_row, document_row)`;
-    * `vectors_name`, what explanations call the vectors;
+    * `vectors_name`, the name of the vectors in explanations;
     * `transform_counts`, a function applied to term counts before they are summed, or None.
     """
 
@@ -77,7 +78,7 @@ class WordSums(Representation):
         return self.estimator.transform(inputs)
 
     def encode_queries(self, inputs: csr_array) -> list[Any]:
-        """Return for each query its row, the values of words, and its norm."""
+        """Return for each query a tuple: its sparse row, the values of words, and the norm of its vector."""
         return [(inputs[[k]], *self.word_values(inputs[[k]])) for k in range(inputs.shape[0])]
 
     def query_vector(self, query: Any) -> np.ndarray:
@@ -86,7 +87,7 @@ class WordSums(Representation):
         return vector
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the query's vector with those of documents; -inf where either vector has norm 0."""
+        """Return the cosines of the query's vector with documents' vectors; -inf where either vector has norm 0."""
         _, values, query_norm = query
         norms = query_norm * view.map_rows(lambda rows: np.asarray(rows, np.float64), docs)
         sums = view.dot(values, docs, self.transform_counts)
@@ -97,7 +98,7 @@ class WordSums(Representation):
         return getattr(self.estimator, "vectors", None)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Return a cosine as the sum of what pairs of a query word and a document word add to it."""
+        """Return a cosine as a sum over pairs of a query word and a document word."""
         shares = self.estimator.shares(query[0], view.terms(np.array([doc])))
         parts = explain_pairs(shares, self.vocabulary, view.surface)
         label = f"cosine of the {self.vectors_name} of query and document, by pairs of words"
@@ -134,7 +135,8 @@ class BagSums(WordSums):
         query = (self.estimator.weighted(self.estimator.rows(row)) @ self.estimator.vectors)[0]
 
         def compute(words: np.ndarray, values: np.ndarray) -> None:
-            # BLAS may round a word's product differently beside other words. This kernel always adds it up in the same order.
+            # BLAS may round the product of a word differently when the call has other words too. This kernel always
+            # adds in the same order.
             similarities(words, self.estimator.vectors, query, values)
             values[words] *= self.estimator.weights[words]
 
@@ -153,9 +155,10 @@ def check_model(consistent: bool | np.bool_) -> None:
 def stored_numbers(
     store: Stored, name: str, shape: Sequence[int | None], kinds: str = "f", least: float = -np.inf
 ) -> Any:
-    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` unless shape, type and values are as they must be.
+    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if the shape, the type or a value is not as expected.
 
-    In `shape`, None is any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All values must be finite and
+    In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All
+    values must be finite and
     not below `least`.
     """
     values = store.get(name)
@@ -168,7 +171,10 @@ def stored_numbers(
 
 
 def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
-    """Return a stored list of texts; raise `IndexCorrupt` for anything else, and with `distinct` for a text that is there twice."""
+    """Return a stored list of texts.
+
+    Raise `IndexCorrupt` for any other value, and with `distinct` for a text that occurs twice.
+    """
     texts = store.get(name)
     check_model(isinstance(texts, list) and all(map(is_text, texts)))
     check_model(not distinct or len(set(texts)) == len(texts))
@@ -176,7 +182,10 @@ def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value is a text that can be written in UTF-8. JSON may hold halves of characters, which cannot."""
+    """Return whether a value is a text that can be written in UTF-8.
+
+    JSON may hold a lone surrogate, half of a character, which UTF-8 cannot encode.
+    """
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 
 
@@ -192,7 +201,8 @@ def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[
 def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress = lambda done, total: None) -> Blocks:
     """Return a function that yields the term counts of a corpus over a vocabulary, as blocks of sparse rows.
 
-    Estimators call the function once for each pass over the data. `progress` gets the documents done in the pass and their total.
+    Estimators call the function once for each pass over the data. `progress` gets the number of documents done in the
+    pass, and their total.
     """
     numbers = corpus.recode(vocabulary)
 
@@ -215,16 +225,17 @@ def count_blocks(corpus: Corpus, vocabulary: Sequence[str], progress: Progress =
 
 
 def count_matrix(corpus: Corpus, vocabulary: Sequence[str]) -> csr_array:
-    """Return the term counts of a corpus over a vocabulary, documents by words."""
+    """Return the term counts of a corpus over a vocabulary, as a matrix of documents by words."""
     from scipy.sparse import csr_array, vstack
 
     return csr_array(vstack(list(count_blocks(corpus, vocabulary)())))
 
 
 def frequent_counts(name: str, corpus: Corpus, min_df: int, max_share: float) -> tuple[list[str], csr_array]:
-    """Return `frequent_terms(corpus, min_df, max_share)`, and the counts of documents by these terms.
+    """Return the terms of `frequent_terms`, and the counts of these terms as a matrix of documents by terms.
 
-    Raise `InputError`, in the name of a component with the parameters `min_df` and `max_df`, if there are none.
+    Raise `InputError` if there are no such terms. The message names the component `name` and its parameters `min_df`
+    and `max_df`.
     """
     vocabulary = frequent_terms(corpus, min_df, max_share)
     if not vocabulary:
@@ -236,7 +247,10 @@ def frequent_counts(name: str, corpus: Corpus, min_df: int, max_share: float) ->
 
 
 def explain_pairs(shares: Shares, vocabulary: Sequence[str], surface: Callable[[str], str]) -> tuple[Explanation, ...]:
-    """Return what each query word adds to a score, each taken apart by the words of the document; the parts add up to the score."""
+    """Return a part of an explanation for each query word, with subparts for the words of the document.
+
+    The parts add up to the score.
+    """
     parts = []
     for place, word in enumerate(shares.query.tolist()):
         values = shares.values[place]

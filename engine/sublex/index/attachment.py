@@ -1,7 +1,7 @@
-"""The foreign index behind an attached index: whether it can be read here, its stored documents, and itself for retrievers.
+"""The foreign index that an attached index mirrors: whether it can be read, and access to it and to its documents.
 
-Nothing of the foreign index is touched when an attached index is opened. It is found through the user's own list of places, opened on
-first use, and refused if it has changed since it was attached.
+Opening an attached index reads nothing of the foreign index. The foreign index is found through the user's own list of
+places, and opened on first use. It is refused if it has changed since it was attached.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Attachment:
     def problem(self) -> str | None:
         """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
 
-        It is found on first use, without opening the index. An error that comes later, when a document is read, takes its place.
+        The problem is looked for on first use, without opening the foreign index. If reading a document fails later,
+        that error becomes the problem.
         """
         return self._problem()
 
@@ -79,7 +80,7 @@ class Attachment:
 
     @property
     def stores(self) -> frozenset[str]:
-        """The parts that can be read from the foreign index, here and now: `{"text"}` or none."""
+        """The parts that can be read from the foreign index now: `{"text"}` or an empty set."""
         return frozenset(self._entry.stores) if self._entry.stores and not self.problem else frozenset()
 
     def why_no_text(self) -> str:
@@ -99,7 +100,7 @@ class Attachment:
         """Yield the foreign index, opened on first use, to one thread at a time. Raise IndexProblem if it cannot be read."""
         with self._lock:
             if self._opened is None:
-                # The index may have changed since `problem` was found out.
+                # The index may have changed since `problem` was computed.
                 if (problem := self._problem()) or self.place is None:
                     raise IndexProblem(problem or "")
                 with contract("back end", self.backend):
@@ -131,12 +132,12 @@ class Attachment:
 
 
 def _clean(text: str) -> str:
-    """Return a text that UTF-8 can represent."""
+    """Return a text that UTF-8 can encode; characters that it cannot encode are replaced."""
     return text.encode("utf-8", "replace").decode()
 
 
 class ForeignTexts(TextsReader):
-    """Reads the stored documents of a foreign index, each by itself, and gives them as frames of 64 too."""
+    """Reads the stored documents of a foreign index, one by one or as frames of 64 documents."""
 
     def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int):
         self._attachment, self._docno, self._docs = attachment, docno, docs

@@ -47,7 +47,10 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
 
 
 def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
-    """Return one sentence for each damaged component of the segments, by checksums alone, which is quicker than `check`."""
+    """Return one sentence for each damaged component of the segments.
+
+    Only checksums are compared, which is faster than `check`.
+    """
     place = Directory(root) / SEGMENTS
     return [p for entry in manifest.segments for p in _verdict(_check_folder, place / entry.name, entry.data)]
 
@@ -63,7 +66,7 @@ def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Dir
 
 
 def _check_model(root: Path, name: str, entry: ModelEntry) -> list[str]:
-    """Check a fitted model and all its rows."""
+    """Return the problems of a fitted model and of all its rows."""
     place = Directory(root) / REPRESENTATIONS / name
     folders = [(place / "model", entry.model)]
     for rows_name, rows in entry.rows.items():
@@ -89,7 +92,10 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
 
 
 def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
-    """Check a segment. Whether components agree is checked only if each of them is undamaged."""
+    """Return the problems of a segment.
+
+    The components are compared with one another only if no component is damaged.
+    """
     segment = Segment(directory, entry)
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
@@ -141,7 +147,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         lost[1] += np.bincount(term[dead], tfs[dead], len(segment.terms)).astype(np.int64)
         uniques += np.bincount(docs, minlength=segment.docs)
         lengths += np.bincount(docs, tfs, segment.docs).astype(np.int64)
-    # Other engines may round lengths, or leave out postings; the totals are then theirs too.
+    # Other engines may round lengths, or leave out postings; then the totals come from the other engine too.
     entry = segment.entry
     if not np.array_equal(uniques, segment.uniques) or not (entry.stated or np.array_equal(lengths, segment.lengths)):
         yield f"{segment.path}: document lengths do not fit the postings."
@@ -159,7 +165,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
 
 
 def _document_terms_sum(segment: Segment) -> int:
-    """Return `_mixed_sum` of all postings as the document terms have them."""
+    """Return the sum of hashes (`_mixed_sum`) of all postings, read from the document terms."""
     mixed_sum = 0
     for begin, end in spans(segment.uniques, POSTINGS_PER_CALL):
         counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]
@@ -168,7 +174,9 @@ def _document_terms_sum(segment: Segment) -> int:
 
 
 def _mixed_sum(terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> int:
-    """Return a sum of hashes of postings, modulo 2**64: the same for any order, and almost surely another for other postings.
+    """Return the sum of the hashes of postings, modulo 2**64.
+
+    The order of postings does not change the sum, and other postings almost surely have another sum.
 
     The hash is the finaliser of SplitMix64.
     """

@@ -65,9 +65,10 @@ class Corpus:
 
     @cached_property
     def ranks(self) -> list[np.ndarray]:
-        """For each segment, an int32 array that takes each of its terms to the place of the term in the vocabulary, from 0.
+        """For each segment, an int32 array with the place of each of the segment's terms in the vocabulary, from 0.
 
-        Terms that only deleted documents hold have 0 too; no live document refers to them.
+        A term that only deleted documents contain is not in the vocabulary, and gets 0. No live document refers to this
+        0.
         """
         numbers = self.numbers
         return [
@@ -99,7 +100,10 @@ class Corpus:
             yield self._rows(*_split(pending, size)[0])
 
     def _rows(self, counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> csr_array:
-        """Return a sparse matrix: `counts` has the entries of each row, `terms` and `tfs` the columns and values of all rows."""
+        """Return a sparse matrix.
+
+        `counts` has the number of entries of each row, `terms` the columns, and `tfs` the values of all rows.
+        """
         from scipy.sparse import csr_array
 
         return csr_array((tfs, terms, starts_of(counts)), shape=(len(counts), len(self.vocabulary)))
@@ -118,7 +122,7 @@ class Corpus:
         return csr_array(vstack(blocks)) if blocks else csr_array((0, len(self.vocabulary)), dtype=np.int32)
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """Return for each term of this vocabulary its place in another vocabulary, as int32; -1 where that lacks the term."""
+        """Return for each term of this vocabulary its place in another one, int32; -1 for a term that the other one lacks."""
         other = {term: number for number, term in enumerate(vocabulary)}
         return np.array([other.get(term, -1) for term in self.vocabulary], np.int32)
 

@@ -1,7 +1,8 @@
 """Derived data: arrays computed from an index, stored next to it for speed, such as impacts.
 
-They are outside of the manifest and the fingerprint. The folder's name is a key of everything that the data depend on, so data
-for another state are never used. If they are missing or damaged, or cannot be written, Sublex computes them in memory.
+They are outside of the manifest and the fingerprint. The name of a folder is a hash of everything that its data depend
+on, so data for another state of the index are never used. If they are missing or damaged, or cannot be written, Sublex
+computes them in memory.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
 def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarray]]) -> None:
     """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened.
 
-    In place of an array its pieces may be given, at least one, all of one type.
+    An array may also be given as an iterator over its pieces, of which there is at least one; all have the same type.
     """
     temporary = place.parent / f"{place.name}.new-{os.getpid()}"
     try:

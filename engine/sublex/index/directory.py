@@ -1,7 +1,8 @@
-"""The one place that touches the disk within an index: folders reached by handles, which no symbolic link can lead astray.
+"""Access to the files within an index, safe against symbolic links. Only this module opens files there.
 
 The path of an index is the user's choice and may lead through links. Below it, `Directory` opens every folder by its name in the
-folder above and refuses links. A file is a plain file or it is not opened: nothing waits for a pipe or wakes a device.
+folder above and refuses links. It opens only plain files, because opening a pipe may wait, and opening a device may
+have an effect.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _KINDS = {
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is that of an entry of a folder, and not a path that leads elsewhere."""
+    """Return whether a name is the name of a folder's entry, and not a path to another folder."""
     return name not in ("", ".", "..") and not set(name) & set("/\\\0")
 
 
@@ -56,7 +57,7 @@ class Directory:
 
     @property
     def path(self) -> Path:
-        """The path, for messages. Code within the engine opens nothing by it."""
+        """The path, for messages. The engine opens no file by this path."""
         return self.root.joinpath(*self.names)
 
     @property
@@ -83,7 +84,7 @@ class Directory:
                     raise _explained(
                         error, name, descriptor, self.root.joinpath(*self.names[:depth]), "folder"
                     ) from None
-                # An interrupt between the two must not close a descriptor twice.
+                # Both names change in one statement, so that an interrupt cannot close a descriptor twice.
                 outer, descriptor = descriptor, inner
                 os.close(outer)
             yield descriptor
@@ -92,7 +93,10 @@ class Directory:
 
     @contextmanager
     def _holding(self, name: str) -> Iterator[int]:
-        """Yield a descriptor of the folder, in which something happens to the entry `name`; an OSError gets its whole path."""
+        """Yield a descriptor of the folder for work on its entry `name`.
+
+        An OSError then names the whole path of the entry.
+        """
         _plain(name)
         with self.opened() as descriptor:
             try:
@@ -110,14 +114,14 @@ class Directory:
             return False
 
     def make(self) -> None:
-        """Make the folder, and those above it, unless they are there."""
+        """Make the folder and the folders above it, if they do not exist."""
         with suppress(FileExistsError):
             self.make_new()
         with self.opened():
             pass
 
     def make_new(self) -> None:
-        """Make the folder, and those above it where they are missing. Raise `FileExistsError` if the folder itself is there."""
+        """Make the folder, and missing folders above it. Raise `FileExistsError` if the folder itself exists."""
         if not self.names:
             self.root.mkdir(parents=True)
             return
@@ -134,7 +138,7 @@ class Directory:
             return []
 
     def folders(self) -> list[Directory]:
-        """Return the folders within this one, sorted by name; a link to a folder is none."""
+        """Return the folders within this folder, sorted by name, without links to folders."""
         try:
             with self.opened() as descriptor, os.scandir(descriptor) as found:
                 names = sorted(entry.name for entry in found if entry.is_dir(follow_symlinks=False))
@@ -155,7 +159,7 @@ class Directory:
         self.root.rmdir()
 
     def move(self, to: Directory) -> None:
-        """Rename the folder to `to`, which must not be there or be empty."""
+        """Rename the folder to `to`. If `to` exists, it must be an empty folder."""
         with self.parent._holding(self.name) as here, to.parent._holding(to.name) as there:
             os.rename(self.name, to.name, src_dir_fd=here, dst_dir_fd=there)
 
@@ -175,7 +179,7 @@ class Directory:
             return os.fstat(descriptor).st_mtime_ns
 
     def nbytes(self) -> int:
-        """Return the bytes of all files below; 0 if there is no such folder."""
+        """Return the bytes of all files in the folder and in the folders below it; 0 if the folder does not exist."""
         try:
             with self.opened() as top:
                 levels = os.fwalk(".", dir_fd=top, follow_symlinks=False)
@@ -253,9 +257,10 @@ class Directory:
 
 
 def open_file(name: str, descriptor: int, directory: Directory, flags: int = os.O_RDONLY) -> tuple[int, int]:
-    """Open a plain file in `directory`, of which this is a descriptor. Return the file's descriptor and its size.
+    """Open the plain file `name` in `directory`, of which `descriptor` is an open descriptor. Return the file's descriptor and its size.
 
-    Raises `IndexCorrupt` for anything else in its place. The kind is looked up before the file is opened, because opening a device
+    Raises `IndexCorrupt` if the entry is not a plain file. The kind is looked up before the file is opened, because
+    opening a device
     may have an effect, and again afterwards.
     """
     _plain(name)
@@ -278,7 +283,10 @@ def _plain(name: str) -> str:
 
 
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
-    """Return `IndexCorrupt` for an error that a link, or an entry of another kind, causes; any other error with its whole path."""
+    """Return the error to raise.
+
+    It is `IndexCorrupt` if a link or an entry of a wrong kind is the cause, else the same error with the whole path.
+    """
     if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
         return _out_of_place(name, descriptor, path, wanted)
     error.filename = str(path)
@@ -286,7 +294,7 @@ def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: s
 
 
 def _out_of_place(name: str, descriptor: int, path: Path, wanted: str) -> IndexCorrupt:
-    """Return the error for an entry that is not of the kind that belongs there."""
+    """Return the error for an entry of a wrong kind, such as a link in the place of a file."""
     mode = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
     kind = _KINDS.get(stat.S_IFMT(mode), "a device")
     return IndexCorrupt(f"{path} is {kind}, where an index has a {wanted} of its own; remove it, or rebuild the index.")

@@ -62,7 +62,8 @@ class DeletedEntry(NamedTuple):
 class SegmentEntry(NamedTuple):
     """A segment and its tombstones. The totals count deleted documents too.
 
-    `stated` says that another engine stated lengths or the number of tokens, so they are not the sums of frequencies.
+    `stated` is true if another engine gave the lengths or the number of tokens, which may then differ from the sums of
+    frequencies.
     """
 
     name: Name
@@ -97,14 +98,17 @@ class RowsEntry(NamedTuple):
 
 
 class TokenCounts(NamedTuple):
-    """The tokens that a model saw, and those of them that it does not know."""
+    """The number of tokens that a model saw, and the number of these that it does not know."""
 
     tokens: Count
     unknown: Count
 
 
 class SeenEntry(NamedTuple):
-    """The tokens of a segment that a model saw, and those of them that were added after the fit."""
+    """The counts of the tokens of a segment that a model saw.
+
+    `added` counts the tokens that were added after the fit.
+    """
 
     tokens: Count
     unknown: Count
@@ -114,7 +118,8 @@ class SeenEntry(NamedTuple):
 class ModelEntry(NamedTuple):
     """A fitted model: how it was made, its folder, its rows by their folders, and the tokens that it saw by segment.
 
-    `depends` has the names of other models, `resources` the hashes of files, `origin` the fingerprint of the index it was fitted to.
+    `depends` has the names of other models, `resources` has the hashes of files, and `origin` is the fingerprint of the
+    index that the model was fitted to.
     """
 
     expression: ExpressionText

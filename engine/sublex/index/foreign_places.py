@@ -1,7 +1,7 @@
 """Where foreign indexes are: the user's file with the path of the foreign index behind each attached index, and the user's trust in it.
 
-The file stands beside the settings of the shell and never in an index, so a folder that came from elsewhere can name no path
-and claim no trust.
+The file stands beside the settings of the shell and never in an index, so an index folder from another person can
+neither choose a path nor declare itself trusted.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ MOST_BYTES = 1 << 24
 class Place(NamedTuple):
     """The foreign index behind an attached index, as the user attached it.
 
-    `identity` is the random id of the attached index. `trusted` says that the user trusts whoever wrote the folder. `analyzer`,
-    `profile` and `options` are those that the user gave, for the next time that the index is read.
+    `identity` is the random id of the attached index. `trusted` says that the user trusts whoever wrote the folder.
+    `analyzer`, `profile` and `options` are the settings that the user gave. They are used again when the index is
+    refreshed.
     """
 
     identity: str

@@ -28,7 +28,7 @@ CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.
 HEADER = 128
 CHECKSUMS = "checksums"
-# The largest number of parts of a component that are verified faster one by one than all at once.
+# Up to this number of parts of a component, verifying them one by one is faster than verifying all at once.
 FEW = 16
 # The types of arrays that a component may hold.
 DTYPES = ("|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8")
@@ -171,7 +171,7 @@ class FolderWriter:
 
 
 def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
-    """Return one hash over the names and sizes of components and all their checksums."""
+    """Return one hash of the names, sizes and checksums of components."""
     named = json.dumps([*components.items()]).encode()
     return xxhash.xxh3_128_hexdigest(named + checksums.astype("<u8").tobytes())
 
@@ -231,11 +231,14 @@ class Component:
         return self.part(0, len(self.values))
 
     def numbers(self, most: int) -> np.ndarray:
-        """Return the whole array, verified. Raise `IndexCorrupt` unless all values are at most `most`; the type has no sign."""
+        """Return the whole array, verified.
+
+        Raise `IndexCorrupt` if a value is above `most`. The type must be unsigned.
+        """
         values = self.all()
         if len(values) and int(values.max()) > most:
             raise self.damaged(f"has a number above {most:,}")
-        # NumPy counts by any type but this one.
+        # NumPy's bincount and repeat accept all these types except uint64.
         return values.astype(np.int64) if values.dtype == np.uint64 else values
 
     def damaged(self, why: str) -> IndexCorrupt:
@@ -267,7 +270,10 @@ class Component:
             self._verify(chunk)
 
     def release(self) -> None:
-        """Let the system take back the memory of a mapped file. What is read again comes from its cache, or from the disk."""
+        """Let the system take back the memory of a mapped file.
+
+        Later reads come from the system's cache, or from the disk.
+        """
         if isinstance(self._data, mmap.mmap) and not self._private and hasattr(mmap, "MADV_DONTNEED"):
             self._data.madvise(mmap.MADV_DONTNEED)
 

@@ -9,7 +9,10 @@ from sublex.tools.compiled import I64, STORED_U8, inner, kernel
 
 @inner
 def compare_bytes(x, ends, arena, y, other_ends, other_arena):
-    """Return a number below, equal to or above 0, as string x of one table is before, equal to or after string y of another."""
+    """Compare string x of one table with string y of another.
+
+    Return a number below 0 if x is smaller, 0 if they are equal, above 0 if x is greater.
+    """
     i, j = (ends[x - 1] if x else 0), (other_ends[y - 1] if y else 0)
     # A newline follows each string and is not a part of it.
     length, other = ends[x] - 1 - i, other_ends[y] - 1 - j
@@ -21,7 +24,7 @@ def compare_bytes(x, ends, arena, y, other_ends, other_arena):
 
 @kernel((STORED_U8, I64, STORED_U8, I64, I64), before="search")
 def find_strings(arena, starts, wanted, wanted_starts, found):
-    """Write the place of each wanted string among ascending strings to `found`, or -1.
+    """Find wanted strings among ascending strings. Write their places to `found`, -1 for a string that is not there.
 
     Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
     """

@@ -1,4 +1,4 @@
-"""The lock: how the writers of an index exclude one another, and the errors of a change that fails."""
+"""The lock, which allows one writer of an index at a time, and the errors for a change that fails."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
         if index.entries() and not any(index.has(name) for name in (LOCK, MANIFEST)):
             raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
         for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
-            # Refuse a link in the place of a folder before the work begins, and not when it ends.
+            # This raises an error for a link in the place of a folder now, before the work begins.
             (index / name).exists()
         with _lock(index) as file:
             _sign(file, action)
             try:
                 yield
             except BaseException as error:
-                # The manifest on disk decides what stays: the block may have committed before it failed.
+                # The manifest on disk tells which files to keep: the block may have committed before it failed.
                 with suppress(SublexError, OSError):
                     remove_leftovers(root, read_manifest(root), building=False)
                 if is_interrupt(error):
@@ -97,7 +97,10 @@ def _lock(index: Directory) -> BinaryIO:
 
 
 def _sign(file: BinaryIO, action: str) -> None:
-    """Write who holds the lock, for the message that other writers get. A file with two names may be somebody else's."""
+    """Write the name of the lock's holder, for the message that other writers get.
+
+    Nothing is written to a file with two names, which may belong to another program.
+    """
     if os.fstat(file.fileno()).st_nlink == 1:
         file.truncate(0)
         file.write(f"sublex {action}, process {os.getpid()}".encode())

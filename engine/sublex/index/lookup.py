@@ -42,7 +42,7 @@ def index_path(name: str) -> Path:
 
 
 def existing_path(name: str) -> Path:
-    """Return the folder of an index to open; a bare name is found whatever its case.
+    """Return the folder of an index to open. Upper and lower case are equal in a bare name.
 
     Raise IndexProblem, with the most similar name, if there is no such folder.
     """

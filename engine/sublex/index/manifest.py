@@ -74,7 +74,10 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def _expect_agreement(manifest: Manifest) -> None:
-    """Raise `Mismatch` unless the parts of a manifest agree: totals with their sums, stored parts with components, names once."""
+    """Raise `Mismatch` if a manifest contradicts itself.
+
+    Totals must be sums, stored parts need files, and names must differ.
+    """
     segments = manifest.segments
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
@@ -127,7 +130,7 @@ def commit(root: Path, manifest: Manifest) -> Manifest:
     values = as_json(new)
     text = json.dumps(values | {"checksum": _checksum(values)}, indent=1, sort_keys=True)
     Directory(root).replace(MANIFEST, text.encode() + b"\n")
-    # The rename has committed the generation, so a failure from here on must not be reported as one of the commit.
+    # The rename has committed the generation, so a later failure must not be reported as a failure of the commit.
     with suppress(OSError):
         Directory(root).sync()
     remove_leftovers(root, new)
@@ -142,7 +145,7 @@ def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [
         [segment.data.checksum, segment.deleted.data.checksum if segment.deleted else None]
-        # A number of tokens that another engine stated is in no component.
+        # If another engine stated the number of tokens, no component has that number, so it is hashed here.
         + ([segment.tokens] if segment.stated else [])
         for segment in manifest.segments
     ]
@@ -157,15 +160,16 @@ def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:
 
 
 def next_segment(root: Path) -> str:
-    """Return the name for a new segment: the number after the greatest one in use, which may be a leftover's."""
+    """Return the name for a new segment. Its number follows the greatest number in use, also by leftover folders."""
     used = [int(name) for name in (Directory(root) / SEGMENTS).entries() if name.isdecimal()]
     return f"{max(used, default=0) + 1:06}"
 
 
 def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = True) -> None:
-    """Remove files that the manifest does not name, left by interrupted writers or older generations; all without a manifest.
+    """Remove files that the manifest does not name. Interrupted writers and older generations leave such files.
 
-    With `building` this includes an interrupted build that could be resumed. Symbolic links are neither followed nor removed.
+    Without a manifest all files of the index are removed. With `building`, the files of an interrupted build are
+    removed too, even if it could be resumed. Symbolic links are neither followed nor removed.
     """
     index = Directory(root)
     if building:
@@ -187,7 +191,7 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
 
 
 def _keep_only(folder: Directory, names: Collection[str], prefix: str = "") -> list[Directory]:
-    """Remove the folders within a folder, but for those with given names. Return the kept ones.
+    """Remove the folders within a folder, except the folders with these names. Return the kept folders.
 
     Folders whose names do not begin with `prefix` are neither removed nor returned. A folder that is itself a link is
     left alone: its files are not the index's.

@@ -9,7 +9,10 @@ POSTINGS_PER_CALL = 1 << 20
 
 
 def starts_of(sizes: np.ndarray) -> np.ndarray:
-    """Return where each piece starts, and as the last value where the last piece ends: one value more than sizes."""
+    """Return where each piece starts, followed by where the last piece ends.
+
+    The result has one value more than `sizes`.
+    """
     starts = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     return starts

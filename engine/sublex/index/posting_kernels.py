@@ -1,7 +1,7 @@
 """Kernels that encode and decode postings, in the two codes of an index.
 
 Every 128 postings of a term form a bit-packed block. The rest of a posting list, and the terms of a document, are in a byte
-code. Both codes store gaps less one and frequencies less one. `docs/format.md` describes them.
+code. Both codes store each gap minus one and each frequency minus one. `docs/format.md` describes them.
 
 Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
 """
@@ -57,10 +57,10 @@ def get_posting(data, at):
 
     The data is known to be whole, and three spare bytes follow it.
     """
-    # The compiler makes one load of these four.
+    # The compiler turns these four loads into one.
     i = U(at)
     word = U(data[i]) | U(data[i + U(1)]) << U(8) | U(data[i + U(2)]) << U(16) | U(data[i + U(3)]) << U(24)
-    # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one.
+    # The code has no branch for the size of the gap (one byte or two) or for the frequency (one or more).
     long, more = word >> U(7) & U(1), ~word & U(1)
     second, third = (word >> U(8) & U(255)) * long, (word >> (U(8) + U(8) * long) & U(255)) * more
     if (second | third) < U(128):
@@ -78,7 +78,10 @@ def get_posting(data, at):
 
 @inner
 def put_number(out, o, value):
-    """Append a number in the byte code: seven bits a byte, lowest first, the eighth bit set if more follow. Returns the new o."""
+    """Append a number in the byte code: seven bits per byte, lowest first, and a bit that is set if more bytes follow.
+
+    Returns the new o.
+    """
     while value >= 128:
         out[o] = (value & 127) | 128
         o += 1
@@ -97,8 +100,8 @@ def _put_list(ids, tfs, i, stop, last, out, o):
         gap, tf = (np.int64(ids[i]) - last - 1) << 1 | np.int64(tfs[i] == 1), np.int64(tfs[i])
         last = np.int64(ids[i])
         if gap < 1 << 14 and tf < 130:
-            # No branch tells a gap of one byte from one of two, nor a frequency of one from a greater one: three bytes are
-            # written, and the next posting overwrites those that are too many.
+            # The code has no branch for the size of the gap or for the frequency. It always writes three bytes; the
+            # next posting overwrites the bytes that this posting does not need.
             long, more = np.int64(gap >= 128), np.int64(tf > 1)
             out[o] = gap & 127 | long << 7
             out[o + 1] = gap >> 7
@@ -170,7 +173,7 @@ def encode_postings(docs, tfs, df):
     blocks = 0
     for term in range(len(df)):
         blocks += df[term] // BLOCK
-    # No number takes more than five bytes of the code, and a posting is at most two numbers.
+    # A number takes at most five bytes in the byte code, and a posting has at most two numbers.
     rest = len(docs) - blocks * BLOCK
     words = np.empty(2 * BLOCK * blocks + 1, np.uint32)
     lasts, widths = np.empty(blocks, np.int32), np.empty(2 * blocks, np.uint8)
@@ -202,7 +205,7 @@ def encode_postings(docs, tfs, df):
 
 @kernel()
 def _unpack(words, at, width, out):
-    """Undo `_pack` for the block that starts at words[at]; the width is at most 32.
+    """Unpack the 128 values of the block that `_pack` wrote at words[at]; the width is at most 32.
 
     Four lanes are unpacked side by side, which the compiler turns into vector instructions.
     """

@@ -17,14 +17,14 @@ from functools import cache, partial
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-# The default of a field for an object that may be absent. It differs from an empty object, which is written.
+# The default of a field for an object that may be absent. An empty object is another value than ABSENT, and is written.
 ABSENT: Mapping[str, Any] = MappingProxyType({})
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")
 
 
 class Mismatch(ValueError):
-    """A value is not what a record may hold. The message names the field and what it should be."""
+    """A value does not fit a record. The message names the field and says what its value should be."""
 
 
 class Rule(NamedTuple):
@@ -35,7 +35,10 @@ class Rule(NamedTuple):
 
 
 def record_of(value: Any, record: type[Record]) -> Record:
-    """Return the record that a JSON value describes. Raise `Mismatch` if a member is missing or is not what it should be."""
+    """Return the record that a JSON value describes.
+
+    Raise `Mismatch` if a member is missing or does not fit its field.
+    """
     read: Callable[[Any, str], Record] = _reader(record)  # type: ignore[arg-type]
     return read(value, "")
 
@@ -52,7 +55,7 @@ def as_json(value: Any) -> Any:
 
 @cache
 def _reader(kind: Any) -> Callable[[Any, str], Any]:
-    """Return the function that checks a JSON value and returns it as its kind, which is the type of a field.
+    """Return a function that checks a JSON value and converts it to `kind`, which is the type of a field.
 
     The function's second argument is the place of the value, for a message.
     """

@@ -123,7 +123,10 @@ class Segment:
 
     @cached_property
     def forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All document terms, decoded: (starts, ordinals, frequencies); document d has starts[d] to starts[d + 1]."""
+        """All document terms, decoded: (starts, ordinals, frequencies).
+
+        Document d has the entries starts[d] to starts[d + 1].
+        """
         counts, terms, tfs = self.terms_of(np.arange(self.docs))
         return starts_of(counts), terms, tfs
 
@@ -139,7 +142,7 @@ class Segment:
 
     @cached_property
     def df(self) -> np.ndarray:
-        """Each term's document frequency, deleted documents included: the length of its posting list."""
+        """Each term's document frequency, deleted documents included. It is the length of the term's posting list."""
         return self.lexicon.df
 
     @cached_property

@@ -35,7 +35,7 @@ from sublex.tools.strings import Strings
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
 
-# Attempts to open an index whose generation is replaced while its files are being opened.
+# The number of attempts to open an index when a writer replaces its generation while the files are opened.
 ATTEMPTS = 5
 # Terms read from a lexicon at a time.
 TERMS = 4096
@@ -103,7 +103,7 @@ class Snapshot:
     def store(self) -> frozenset[str]:
         """The parts that can be read besides the postings: "text", "terms", both or neither.
 
-        The text of an attached index counts if the foreign index can be read, which is found out when this is first asked for.
+        An attached index has "text" if the foreign index can be read; this is checked at the first call.
         """
         return frozenset(self.manifest.store) | (self.attachment.stores if self.attachment else frozenset())
 
@@ -241,7 +241,10 @@ class Snapshot:
         return self.stored(doc)
 
     def stored(self, doc: int, purpose: str = "shows documents") -> Document:
-        """Return a stored document by its number. `purpose` is that of `need`."""
+        """Return a stored document by its number.
+
+        `purpose` completes the message of `need` when the index stores no text.
+        """
         self.need("text", purpose)
         segment, local = self.place(doc)
         document = segment.document(local)
@@ -294,7 +297,7 @@ class Snapshot:
 
 
 def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, list[Segment]]:
-    """Read the manifest and open its segments; start again when a writer replaces the generation meanwhile."""
+    """Read the manifest and open its segments. Start again when a writer replaces the generation in the meantime."""
     manifest = read_manifest(path)
     try:
         return manifest, [open_segment(path, entry) for entry in manifest.segments]

@@ -1,7 +1,8 @@
 """Find the indexed word that is spelt most like a word which no document contains.
 
-Words are compared as the analyzer makes them, so a stemmed index works too; the answer is the form that documents write. The
-distance is the number of bytes to insert, delete or replace, or of neighbours to swap. NumPy compares all terms at once.
+Words are compared as the analyzer makes them, so a stemmed index works too; the answer is the form that documents
+write. The distance is the least number of edits; an edit inserts, deletes or replaces a byte, or swaps two neighbours.
+NumPy compares all terms at once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 from sublex.analysis.tokens import located_terms
 from sublex.index.snapshot import Snapshot, Term
 
-# Pairs of a number of letters and the largest distance for words of at least that many; shorter words get no suggestion.
+# Pairs of a length in letters and the largest distance for words of at least this length; shorter words get no
+# suggestion.
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7
@@ -89,9 +91,12 @@ def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wan
 
 
 def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:
-    """Return whether the strings that begin at these places begin like xyz, but for an edit; the first letter may be wrong."""
+    """Return a mask of the strings that begin like the letters xyz, with at most one edit.
+
+    The first letter may be wrong.
+    """
     a, b = data[begins], data[begins + 1]
-    # yx: swapped; yz: x is one too many.
+    # yx: the first two letters are swapped. yz: the letter x is missing from the string.
     alike = (a == x) | ((a == y) & ((b == x) | (b == z)))
     # ?xy: a letter is missing before x; ?yz: another letter is in its place.
     for second, third in ((x, y), (y, z)):
@@ -103,10 +108,13 @@ def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -
 def _within(
     data: np.ndarray, begins: np.ndarray, numbers: np.ndarray, sizes: np.ndarray, wanted: np.ndarray, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the strings within `limit` of `wanted`, and their distances, by dynamic programming over all strings at once.
+    """Return the numbers of the strings within the distance `limit` of `wanted`, and their distances.
 
-    In round i, `now[j]` is the distance of the first j characters of every string from the first i of `wanted`. Only j near i
-    matter. Strings whose distances are all beyond the limit are dropped after each round, until none is left.
+    Dynamic programming computes the distances of all strings at once.
+
+    In round i, `now[j]` is the distance of the first j characters of every string from the first i of `wanted`. Only
+    values of j near i matter. Strings whose distances are all beyond the limit are dropped after each round, until none
+    is left.
     """
     far = np.full(len(numbers), limit + 1, np.int8)
     characters: dict[int, np.ndarray] = {}
@@ -118,7 +126,7 @@ def _within(
         last, before, now = before, now, {0: np.full(len(numbers), i, np.int8)} if i <= limit else {}
         for j in range(max(1, i - limit), i + limit + 1):
             if j not in characters:
-                # Behind the end of a string stands 0, which no term has.
+                # The characters after the end of a string are 0, which no term contains.
                 at = np.minimum(begins + (j - 1), len(data) - 1)
                 characters[j] = np.where(sizes >= j, data[at], 0)
             best = before.get(j - 1, far) + (characters[j] != letter)

@@ -22,7 +22,7 @@ BYTES_PER_CUT = 1 << 20
 
 
 class _Texts(NamedTuple):
-    """Texts end to end, with the number of each document in the index, -1 for a deleted one."""
+    """Texts end to end, with the number of each text's document in the index, -1 for a deleted document."""
 
     docs: np.ndarray
     text: np.ndarray
@@ -48,7 +48,7 @@ class CorpusWords:
         return self._table.surfaces
 
     def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = map) -> Iterator[WordArrays]:
-        """Yield the words of some documents after the other, about a megabyte of text at a time.
+        """Yield the words of the next documents, about a megabyte of text at a time.
 
         `run` calls a function for each of many items; with `job.map` the workers of a job share the work.
         """

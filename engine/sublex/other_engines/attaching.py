@@ -1,4 +1,7 @@
-"""Attaching an index of another engine: read its postings once into a mirror, and keep its path and the user's trust outside of it."""
+"""Attaching an index of another engine: its postings are copied into a mirror.
+
+The path of the other index and the user's trust in it are kept outside of the mirror.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +56,12 @@ def attach_index(
 
     Args:
         path: The folder of the new index.
-        source: The back end and the path of the foreign index, such as "whoosh:PATH"; with `refresh` by default those from before.
+        source: The back end and the path of the foreign index, such as "whoosh:PATH"; with `refresh`, by default the
+            back end and path that were given before.
         given: The analyzer, the profile, and the options of the back end.
         trust: Allow the back end to run code that the foreign folder holds.
-        refresh: Read an attached index again, if the foreign index has changed; else only keep its place and the trust in it.
+        refresh: Read the foreign index of an attached index again if it has changed; otherwise only store its place and
+            the user's trust in it.
         overwrite: Replace any index at `path`.
         progress: Called with the number of terms that were read so far.
         say: Called with sentences for the user.
@@ -82,7 +87,10 @@ def attach_index(
 
 
 def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
-    """Return the state of a foreign index. Raise InputError if the user does not trust it, or if one lies within the other."""
+    """Return the state of a foreign index.
+
+    Raise InputError if the user does not trust it, or if one of the two indexes lies within the other.
+    """
     common = os.path.commonpath([os.path.realpath(path), place.path])
     if common == place.path:
         raise InputError(
@@ -103,7 +111,7 @@ def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
 
 
 def _entry(place: Place, state: str, foreign: ForeignIndex) -> AttachedEntry:
-    """Return the manifest's entry about a foreign index, which never has its path."""
+    """Return the manifest's entry about a foreign index. The entry never contains the path of the foreign index."""
     entry = {
         "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
         "options": dict(place.options),
@@ -138,7 +146,7 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
 def _place(
     path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
-    """Return the place of the foreign index: from the source that the user names, else from where it was when it was attached."""
+    """Return the place of the foreign index: from the user's source, else the place that was stored before."""
     mirrored = old.attached if old else None
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
     if source is None:
@@ -187,7 +195,7 @@ def _backend(place: Place, registry: plugins.Registry) -> Backend:
 
 
 def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
-    """Return whether a file of the mirror is damaged; if so, say which."""
+    """Return whether a file of the mirror is damaged. If so, tell the user which file."""
     from sublex.index.check import damaged_segments
 
     problems = damaged_segments(path, old)

@@ -1,4 +1,4 @@
-"""Find the back ends: the engines whose indexes can be attached, and what is missing to use them."""
+"""List the back ends, which are the engines whose indexes can be attached, and the packages that they still need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.language.plugins import Registry
 
 
 class BackendRow(NamedTuple):
-    """A back end: its name, its plugin, the first sentence of its description, its retrievers, and what is missing, if anything."""
+    """A back end: its name, plugin, first sentence of the description, retrievers, and how to install missing parts."""
 
     name: str
     plugin: str

@@ -89,7 +89,10 @@ def build_foreign(
 
 @contextmanager
 def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
-    """Put a new folder in the place of another. If the block fails, put the old one back, or leave no folder if there was none."""
+    """Put a new folder in the place of another.
+
+    If the block fails, restore the old folder; if there was none, leave none.
+    """
     old = folder.parent / f"{folder.name}.replaced"
     was_there = folder.exists()
     if was_there:
@@ -107,7 +110,10 @@ def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
 
 
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:
-    """Yield the documents to index, and count all in the summary. Of documents with the same docno the first is yielded."""
+    """Yield the documents to index, and count all documents in the summary.
+
+    Of documents with the same docno only the first is yielded.
+    """
     duplicates = Duplicates("first")
     if source.report:
         summary.add_report(source.report)

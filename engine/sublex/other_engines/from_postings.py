@@ -1,8 +1,9 @@
-"""Make an index from postings that another program made, in place of documents: the postings of a `PostingsSource`.
+"""Make an index from the postings of a `PostingsSource`, which another program made, and not from documents.
 
-Everything that the source says is checked. The index has terms, postings, document lengths, docnos and the terms of each document. It
-has no texts, and the written form of a term is the term itself. Memory is needed for two numbers a document and for the docnos; postings
-are written as they come.
+All values of the source are checked. The index has terms, postings, document lengths, docnos and the terms of each
+document. It
+has no texts, and the written form of a term is the term itself. Memory is needed for the docnos and two numbers per
+document; postings are written as they come.
 """
 
 from __future__ import annotations
@@ -50,9 +51,9 @@ def create_from_postings(
         source: The postings and documents.
         profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa.
         analyzer: The expression of the analyzer for queries, which should be the one that made the terms; by default the profile's.
-        workers: The number of threads; by default one a core. It does not change the index.
+        workers: The number of threads; by default one per core. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
-        attached: The manifest's entry `attached`, for an index that mirrors one of another engine.
+        attached: The manifest's entry `attached`, for an index that mirrors an index of another engine.
         progress: Called with the number of terms received so far.
         registry: The plugins; by default the installed ones are loaded.
     """
@@ -71,7 +72,10 @@ def create_from_postings(
 def _write_segment(
     building: Directory, source: PostingsSource, workers: Workers, progress: Callable[[int], None]
 ) -> tuple[SegmentEntry, BuildSummary]:
-    """Write everything that the source has as the segment of a build. Return its entry in the manifest, and the summary."""
+    """Write the postings and documents of the source as the segment of a build.
+
+    Return its entry in the manifest, and the summary.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(FolderWriter(building / "received"))
         postings = ReceivedPostings(source)

@@ -15,7 +15,7 @@ from sublex.tools.workers import Workers
 
 
 class LivePostings:
-    """A `PostingsSource` that reads a snapshot. Documents are numbered anew, in the order of the index, so that none is missing."""
+    """A `PostingsSource` that reads a snapshot. Documents get new numbers without gaps, in the order of the index."""
 
     def __init__(self, snapshot: Snapshot, workers: Workers):
         self._segments, self._workers = snapshot.segments, workers

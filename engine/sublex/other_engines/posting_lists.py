@@ -1,4 +1,4 @@
-"""Write posting lists that come as a stream, sort them by their terms, and turn them into the terms of each document.
+"""Write a stream of posting lists, sort the lists by their terms, and compute the terms of each document from them.
 
 Each step holds a bounded number of postings in memory, however many there are.
 """
@@ -65,7 +65,10 @@ class WrittenLists:
 
 
 def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:
-    """Yield posting lists in ascending order of their terms. Raise `InputError` if a term is there twice; `name` is the source's."""
+    """Yield posting lists in ascending order of their terms.
+
+    Raise `InputError`, which begins with the source's `name`, if a term occurs twice.
+    """
     terms = lists.lexicon.terms.list()
     order = np.array(sorted(range(len(terms)), key=terms.__getitem__), np.int64)
     df = lists.lexicon.df[order].astype(np.int64)

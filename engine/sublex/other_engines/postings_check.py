@@ -23,7 +23,7 @@ CAUSE = "the source is damaged, or the program that wrote it has a fault"
 
 
 class ReceivedPostings:
-    """The posting lists of a source, checked as they come, and counted in their documents.
+    """The posting lists of a source. They are checked as they come, and their postings are counted by document.
 
     Afterwards `uniques` and `sums` have, for each document, its number of terms and the sum of their frequencies. `ascends` says
     whether the terms came in ascending order, and `report` notes what was left out.
@@ -96,7 +96,7 @@ class ReceivedPostings:
         self._last = last
 
     def _bad_posting(self, batch: PostingsBatch, bad: int) -> InputError:
-        """Return the error for a posting that cannot be right, given its place in the batch."""
+        """Return the error for an invalid posting; `bad` is its place in the batch."""
         terms, df, docs, tfs = batch
         term = quoted(terms[int(np.searchsorted(np.cumsum(df), bad, side="right"))])
         if not 0 <= docs[bad] < self.docs:
@@ -159,7 +159,10 @@ class ReceivedDocuments:
         return data, sizes
 
     def _checked_lengths(self, lengths: np.ndarray) -> np.ndarray:
-        """Return the lengths to store: those of the source, but the sum of frequencies for a document of length 0 with terms."""
+        """Return the lengths to store.
+
+        They are the source's lengths, but a document with terms and length 0 gets the sum of its frequencies.
+        """
         if (lengths < 0).any() or (lengths > MOST_DOCS).any():
             bad = int(np.flatnonzero((lengths < 0) | (lengths > MOST_DOCS))[0])
             raise InputError(f"{self.name}: document {bad:,} has the length {lengths[bad]:,}; {CAUSE}.")
@@ -202,7 +205,7 @@ def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
 def _expect_text(strings: Sequence[bytes], holder: str) -> None:
     """Raise `InputError` unless each string is UTF-8. `holder` begins the message, such as "FILE has a term"."""
     try:
-        # A newline ends any character that a string cuts short.
+        # With newlines between the strings, a character that is cut off at the end of a string is an error.
         b"\n".join(strings).decode()
     except UnicodeDecodeError:
         bad = next(string for string in strings if string.decode(errors="ignore").encode() != string)

@@ -10,10 +10,11 @@ from sublex.tools.compiled import I32, I64, kernel
 
 @kernel((I32, I32, I64, int64, I64, I64), before="import")
 def check_postings(docs, tfs, df, limit, uniques, lengths):
-    """Check posting lists that lie end to end, term k with df[k] postings, and count them in their documents.
+    """Check posting lists that lie end to end, term k with df[k] postings, and count their postings by document.
 
-    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds the terms of each document to
-    `uniques` and their frequencies to `lengths`. Returns the place of the first bad posting, or -1.
+    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds to `uniques` the number
+    of terms of each document, and to `lengths` the sum of their frequencies. Returns the place of the first bad
+    posting, or -1.
     """
     i = 0
     for k in range(len(df)):
@@ -31,10 +32,12 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
 
 @kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32), before="import")
 def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
-    """Copy the postings of some documents to lists of terms. Returns the place of a posting that finds no room, or -1.
+    """Copy the postings of some documents to lists of terms.
 
-    Posting lists lie end to end; term first_term + k has df[k] postings. The terms of document first_doc + d go to
-    cursors[d] and the places after it, up to ends[d], and the cursor advances. Postings of other documents are passed over.
+    Returns the place of the first posting that does not fit, or -1.
+
+    Posting lists lie end to end; term first_term + k has df[k] postings. The terms of document first_doc + d go to the
+    places from cursors[d] up to ends[d], and the kernel advances the cursor. Postings of other documents are skipped.
     """
     i = 0
     for k in range(len(df)):

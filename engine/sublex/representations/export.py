@@ -37,8 +37,8 @@ def export(
 ) -> int:
     """Write the vectors of documents with their docnos, and return how many documents there are.
 
-    The documents are the live ones of the index, or those of `file`, read by `reader` or by the one that recognises the file.
-    `output` is replaced only when everything has been written.
+    The documents are the live documents of the index, or the documents of `file`. `reader` names the reader of the
+    file; by default the format is detected. `output` is replaced only when everything has been written.
     """
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
@@ -88,7 +88,10 @@ def _of_file(
 
 
 def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
-    """Write all vectors as arrays of one archive, which have to be in memory first; return the number of documents."""
+    """Write all vectors as arrays of one archive, and return the number of documents.
+
+    All vectors are in memory at the same time.
+    """
     docnos: list[str] = []
     blocks: list[Rows] = []
     for block_docnos, rows in vectors:

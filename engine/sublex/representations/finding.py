@@ -1,8 +1,9 @@
 """Finding the best documents for a query by the sketches of their vectors, without scoring all documents.
 
-A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first; then those that may
-reach the worst of the best. So the documents, scores and ties are those of scoring all. `find=approximate` first makes a rough estimate
-of each score from signs alone, and goes on with the documents whose rough estimates are high.
+A sketch gives an estimate of each score with a bound of its error. Documents with high estimates are scored first. Then
+every other document is scored whose estimate plus the bound reaches the lowest score of the best so far. So the results
+are equal to the results of scoring all documents. `find=approximate` first makes a rough estimate of each score from
+signs alone, and goes on with the documents whose rough estimates are high.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ DEVIATION = sqrt((pi / 2 - 1) / SIGNS)
 LIKELY = 0.5
 # Scores differ from cosines by less than this, by the contract of `cosines`.
 SLACK = 1e-5
-# With more than this share of all documents wanted, all are scored.
+# If more than this share of all documents is wanted, all documents are scored.
 MOST_WANTED = 0.25
-# Returns the scores of documents.
+# A function that returns the scores of documents.
 Score = Callable[[np.ndarray], np.ndarray]
 
 
@@ -45,7 +46,7 @@ class SketchedSegment:
 
     @cached_property
     def live(self) -> np.ndarray:
-        """The mask of the documents that are not deleted, without those whose vector is 0 by the sketch."""
+        """The mask of the documents that are not deleted and whose vector is not 0, as the sketch says."""
         return ~self.dead if self.sketch is None else ~self.dead & (self.sketch.scales > 0)
 
     @cached_property
@@ -81,9 +82,11 @@ class Look(NamedTuple):
 def find(
     segments: Sequence[SketchedSegment], query: np.ndarray, score: Score, depth: int, exact: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return documents with their scores; among them are the `depth` live ones with the highest scores, and all that tie with the last.
+    """Return documents with their scores, the `depth` live documents with the highest scores included.
 
-    Without `exact` a few of them may be missing. Return None if it is better to score all documents.
+    Documents that tie with the last of these are included too.
+
+    Without `exact` a few of the best documents may be missing. Return None if it is better to score all documents.
     """
     largest = float(np.abs(query).max(initial=0.0))
     docs = sum(len(segment.dead) for segment in segments)
@@ -141,7 +144,10 @@ def _high(probe: Probe, estimates: np.ndarray, least: float) -> np.ndarray:
 
 
 def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
-    """Return estimates of the scores of all documents of a segment by signs. Add one in `STEP` of them to the buckets `counts`."""
+    """Return estimates, by signs, of the scores of all documents of a segment.
+
+    Count one in `STEP` of the estimates in the buckets `counts`.
+    """
     from sublex.representations import sketch_kernels
 
     entries, scale = _whole(probe.entries @ probe.sketch.frame, 7)
@@ -155,7 +161,7 @@ def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
 
 
 def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
-    """Return given documents of each segment with estimates of their scores, and a value that the `depth` highest estimates reach."""
+    """Return the given documents with estimates of their scores, and a threshold that `depth` estimates reach."""
     from sublex.representations import sketch_kernels
 
     counts, looks = np.zeros(sketch_kernels.BUCKETS, np.int64), []
@@ -167,7 +173,7 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 
 
 def _edge(counts: np.ndarray, depth: int) -> float:
-    """Return a threshold that at least `depth` of the counted estimates reach, and few more; -inf if fewer were counted."""
+    """Return a threshold that `depth`, or a few more, of the counted estimates reach; -inf if fewer were counted."""
     bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
     # NumPy rounds the value to float32 when it compares it with estimates, and the kernel `reaching` does not. Rounded here, both agree.
     return float(np.float32(bucket * 4.0 / len(counts) - 2.0 - SLACK)) if bucket > 0 else -inf

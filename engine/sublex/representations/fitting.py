@@ -59,7 +59,8 @@ def fit(root: Path, expression: Expression, options: Options = Options(), source
 def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str], store: str) -> None:
     """Raise an error, before an index is built at `root`, if a ranker is unknown or a model could not be fitted to the index.
 
-    `store` names the parts that the index will store. A registered resource of an index that is there now will be in the new one too.
+    `store` names the parts that the index will store. If there is an index at `root` now, its registered resources stay
+    in the new index.
     """
     registry = plugins.load()
     for ranker in rankers:
@@ -78,7 +79,7 @@ def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str]
 def forget(root: Path, *expressions: str, registry: Registry | None = None) -> None:
     """Drop fitted models with all their rows; each is named by its expression or by the name of its folder.
 
-    Raises `IndexProblem` when a model that stays depends on one of them.
+    Raises `IndexProblem` when a remaining model depends on one of the dropped models.
     """
     with locked(root, "forget"):
         manifest = read_manifest(root)
@@ -153,7 +154,7 @@ class Fitting:
         else:
             index = Snapshot(self.root, lambda: self.namer.registry)
             if isinstance(model, Representation):
-                # Refuse before the work is done an index that does not store what the model reads.
+                # Raise an error now, before the fit, if the index does not store the part that the model reads.
                 index.need(READINGS[model.reads].stored_part, "documents are encoded by")
             folder = self._folder_of(identity.model) / MODEL
             self.fitted[identity.model] = (
@@ -185,7 +186,7 @@ class Fitting:
                 store = StoreWriter(writer)
                 model.save(store)
                 stored = store.finish()
-            # Documents are encoded by the model as it will be read later.
+            # Documents are encoded by the model as it is read from disk, as all later documents will be.
             model.load(StoreReader(folder, stored))
         if self.namer.used(component) != resources:
             raise InputError(f"A file that {identity.expression} reads changed while it was fitted; fit it again.")

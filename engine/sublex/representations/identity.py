@@ -39,7 +39,7 @@ class Identity(NamedTuple):
 class Namer:
     """Resolves components that are fitted, and computes their identities for one index.
 
-    `registry` has the plugins; without it they are loaded. `manifest` and `other_resources` are those of `Resources`.
+    `registry` has the plugins; without it they are loaded. `manifest` and `other_resources` are passed to `Resources`.
     """
 
     def __init__(
@@ -131,10 +131,13 @@ class Namer:
         return {text: self.resources.hash(text) for text in given if text is not None}
 
     def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
-        """Return a parameter's value for the hash: of a resource its content, of a model that it depends on the model's name."""
+        """Return the text for a parameter's value in the hash.
+
+        A resource gives the hash of its content, another model its name.
+        """
         if declared is Resource and value is not None:
             return self.resources.hash(value)
-        # The expression of a model may name a file that has moved since; the model's name does not change by that.
+        # The expression of a model may name a file that has moved since the fit; the model's name stays the same.
         return self.model_of(value, known) if value in depends else print_value(value)
 
 

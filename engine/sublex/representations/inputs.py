@@ -80,7 +80,10 @@ def _sparse_rows(sizes: np.ndarray, columns: np.ndarray, values: np.ndarray, wid
 
 
 class TermInputs:
-    """Inputs of a representation that reads terms: sparse rows over its vocabulary, of counts for documents and of weights for queries."""
+    """Inputs of a representation that reads terms: sparse rows over its vocabulary.
+
+    Rows of documents have counts, rows of queries have weights.
+    """
 
     # The part that an index must store.
     stored_part = "terms"
@@ -118,7 +121,10 @@ class TermInputs:
 
 
 class WrittenInputs:
-    """Inputs of a representation that reads texts as they are written, a query without the terms that expanders added."""
+    """Inputs of a representation that reads texts as they are written.
+
+    Its queries have no terms that expanders added.
+    """
 
     # The part that an index must store.
     stored_part = "text"
@@ -160,7 +166,7 @@ class SequenceInputs(WrittenInputs):
 
 
 class WordInputs(WrittenInputs):
-    """Inputs of a representation that reads words: the words of texts as arrays, with the kinds of break before each.
+    """Inputs of a representation that reads words: the words of texts as arrays, each with the kind of break before it.
 
     Texts are cut as `sublex.index.words` cuts them for a fit.
     """
@@ -200,7 +206,7 @@ def _text_words(table: WordTable, cut: CutText) -> TextWords:
 
 
 def _compact(texts: TextWords) -> TextWords:
-    """Return texts whose lists of surfaces and terms have no other words."""
+    """Return the same texts with shorter lists of surfaces and terms: words that the texts do not use are dropped."""
     distinct, words = np.unique(texts.words, return_inverse=True)
     surfaces = [texts.surfaces[word] for word in distinct.tolist()]
     terms = [texts.terms[word] for word in distinct.tolist()]

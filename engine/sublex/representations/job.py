@@ -34,7 +34,10 @@ class Options(NamedTuple):
 
 
 class FittingJob:
-    """The `sublex.contracts.fitted.Job` of one model. `stopped` is the exception by which the progress callback stopped the work."""
+    """The `sublex.contracts.fitted.Job` of one model.
+
+    `stopped` is the exception that the progress callback raised to stop the work, if it did.
+    """
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ def open_job(
         try:
             yield job
         except PluginError:
-            # An exception of the progress callback is the caller's, and not a failure of the plugin.
+            # The caller's progress callback raised this exception, so it is not reported as a failure of the plugin.
             if job.stopped is not None:
                 raise job.stopped from None
             raise

@@ -39,7 +39,7 @@ TOLERANCE = 1e-3
 
 
 class LoadedModel:
-    """A fitted model of a snapshot: the plugin's object with what fitting stored, and the snapshot as the plugin sees it."""
+    """A fitted model of a snapshot: the plugin's object, restored from disk, and the plugin's view of the snapshot."""
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
         self.snapshot, self.name = snapshot, str(component)
@@ -92,7 +92,7 @@ class LoadedRepresentation(LoadedModel):
     """A fitted representation with the rows of the snapshot's documents.
 
     `views` shares the rows among representations that differ only in parameters of queries. `uncovered` counts live documents
-    without a row; the representation has no opinion on these, and is refused unless `allow_uncovered` is set.
+    without a row; these documents get no score. If there are any, an error is raised unless `allow_uncovered` is set.
     """
 
     def __init__(
@@ -149,17 +149,20 @@ class LoadedRepresentation(LoadedModel):
         }
 
     def query(self, query: Query) -> Any:
-        """Return what the model encodes a query to; `scores` and `explain` take it."""
+        """Return the query as the model encodes it, for `scores` and `explain`."""
         with contract("representation", self.name):
             return self.model.encode_queries(self.inputs.query(query))[0]
 
     def vectors(self, inputs: Any) -> Rows:
-        """Return the vectors of documents for use outside the engine, given what the model reads of them."""
+        """Return the vectors of documents for use outside the engine.
+
+        `inputs` are the documents in the form that the model reads.
+        """
         with contract("representation", self.name):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores of documents, or of all by number when `docs` is None; float32, -inf for no opinion."""
+        """Return the scores of documents, by default of all by number; float32, -inf for a document without a score."""
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:
@@ -188,7 +191,7 @@ class LoadedRepresentation(LoadedModel):
         return docs.astype(np.int32), scores
 
     def find_by_sketches(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return documents with their scores, among which are the best. Return None if all documents have to be scored.
+        """Return documents with their scores, the `depth` best included. Return None if all documents must be scored.
 
         With `find=approximate` a few of the best may be missing.
         """
@@ -237,7 +240,9 @@ class LoadedRepresentation(LoadedModel):
         return read_sketch(folder, key, segment.docs)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """Return the model's explanation of a document's score; one leaf that says so if the plugin gives none.
+        """Return the model's explanation of a document's score.
+
+        If the plugin gives no explanation, the result is one leaf that says this.
 
         Raise PluginError when the value of the explanation is not the score.
         """

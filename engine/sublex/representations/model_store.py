@@ -155,7 +155,8 @@ class StoreReader:
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
-        # SciPy gives columns and offsets one type. Offsets of 4 bytes leave the columns mapped, where 8 bytes would copy them.
+        # SciPy uses the same type for columns and offsets. With offsets of 4 bytes the columns stay mapped; with 8
+        # bytes SciPy would copy them.
         starts = indptr.astype(np.int32) if len(data) <= np.iinfo(np.int32).max else indptr
         return csr_array((data, indices, starts), shape=shape)
 

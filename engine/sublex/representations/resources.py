@@ -27,8 +27,8 @@ class Resources:
     """The files that expressions on one index can name: registered resources by name, other files by path.
 
     `manifest` is that of the index; None if there is no index yet, or for files that are named by path alone.
-    `other_resources` are the resources of another index, for models that are copied from there. For a file that no longer exists the
-    hash recorded by the models that read it still counts.
+    `other_resources` are the resources of another index, for models that are copied from there. If a file no longer
+    exists, the hash that the models recorded when they read it is used.
     """
 
     def __init__(self, root: Path, manifest: Manifest | None, other_resources: Mapping[str, ResourceEntry] = ABSENT):

@@ -1,6 +1,6 @@
 """Kernels that score documents: sums over their terms, and products of their rows with a vector.
 
-Callers check the arguments. The sums are kept in four parts, which a processor adds independently of one another.
+Callers check the arguments. Each sum is kept in four parts, which a processor adds at the same time.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from numba import float32
 
 from sublex.tools.compiled import F32, F64, I32, I64, U32, U64, kernel
 
-# Another type of arguments.
+# The type of dense rows in the signatures of the kernels.
 MATRIX = float32[:, ::1]
 
 
@@ -16,7 +16,8 @@ MATRIX = float32[:, ::1]
 def dot(starts, terms, levels, level_values, weights, docs, sums):
     """Set sums[k] = Σ level_values[levels[i]] · weights[terms[i]] over the terms i of document docs[k].
 
-    The terms of document d lie from starts[d] to starts[d + 1]. All integers are unsigned, which saves a test for negative places.
+    The terms of document d lie from starts[d] to starts[d + 1]. All integers are unsigned, so Numba adds no test for
+    negative places.
     """
     for k in range(len(docs)):
         i, end = starts[docs[k]], starts[docs[k] + np.uint64(1)]

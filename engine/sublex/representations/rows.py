@@ -22,7 +22,7 @@ ROWS_VALUE = "rows"
 
 
 def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
-    """Write the rows of a segment, which come in blocks, and return what the manifest must record of them."""
+    """Write the rows of a segment, which come in blocks, and return the manifest's entry for them."""
     with FolderWriter(directory) as folder:
         store = StoreWriter(folder)
         store.put_rows(ROWS_VALUE, blocks)
@@ -46,7 +46,7 @@ def read_rows(directory: Directory, entry: FolderEntry, docs: int) -> Rows:
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:
-    """Return what a plugin gave as the rows of `docs` documents. Raise `PluginError` if it is anything else.
+    """Return rows that a plugin made, checked. Raise `PluginError` unless they are valid rows of `docs` documents.
 
     `name` is the plugin's, for the message. Sparse rows come back in compressed form.
     """
@@ -68,7 +68,7 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
 
 
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
-    """Return what all rows of a model must share: whether they are sparse, their type, and their width."""
+    """Return the properties that all rows of a model share: whether they are sparse, their type, and their width."""
     return hasattr(rows, "indptr"), rows.dtype, rows.shape[1:]
 
 

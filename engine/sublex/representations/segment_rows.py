@@ -1,7 +1,7 @@
 """Keeping rows up to date: new documents are encoded before they are committed, and merged segments keep their rows.
 
 A writer passes the manifest that it is about to commit to the function of `encode_before_commit`, which returns it with the rows of the
-new segment. A model that cannot encode leaves the documents uncovered and says so, and the commit goes on.
+new segment. If a model cannot encode the documents, they stay without rows, the user is told, and the commit goes on.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ LEAST_TOKENS = 1000
 def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
     """Return the function that a writer calls before it commits; it returns the manifest with the rows of the new segment.
 
-    The function gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and the order in
-    which the merge wrote their live documents, if it is a new one.
+    The function gets the new manifest, the entries of the segments that a merge replaced (none for an addition), and
+    the order in which the merge wrote their live documents, or None if the order is unchanged.
     """
 
     def before_commit(new: Manifest, replaced: Sequence[SegmentEntry], order: np.ndarray | None) -> Manifest:
@@ -91,7 +91,8 @@ def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[
 def _advise_refit(fitted: Mapping[str, ModelEntry], name: str, root: Path, say: Callable[[str], None]) -> None:
     """Tell the user to refit a model that knows too few of the words that were added since it was fitted.
 
-    The share of unknown tokens is compared with that at the time of the fit, because a model may leave out words on purpose.
+    The share of unknown tokens is compared with the share at the time of the fit, because a model may leave out words
+    on purpose.
     """
     tokens, unknown, added = token_counts(fitted[name])
     unknown_before = (unknown - added.unknown) / max(1, tokens - added.tokens)
@@ -112,7 +113,7 @@ def _merge_rows(
     """Write the rows of a merged segment for every model, and return the entries of all models by their names.
 
     `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`. `order` has the
-    places of its documents among the live documents of these segments; None if the order is theirs.
+    places of its documents among the live documents of these segments; None if their order is unchanged.
     """
     segments = [open_segment(root, entry) for entry in unmerged.segments]
     merged_from = {segment.name for segment in segments}

@@ -26,8 +26,8 @@ LARGEST_CODE = 127
 SIGNS, SEED = 256, 0
 # The approximate number of documents in the sample that chooses the projection.
 SAMPLE = 20_000
-# A vector shorter than this share of the longest may be what rounding left of larger vectors, and one shorter than any normal float32 has
-# no exact norm in float32: their errors have no bound.
+# The errors of very short vectors have no bound. A vector shorter than NOISE times the longest may consist of rounding
+# errors. A vector shorter than SMALLEST has no exact norm in float32.
 NOISE, SMALLEST = 1e-6, float(np.finfo(np.float32).tiny)
 # Added to the errors for the rounding of float32.
 ROUNDING = 1e-6
@@ -42,7 +42,7 @@ class Sketch(NamedTuple):
     * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
     * `scales`, `errors`: the scale of each document, and a bound of the distance between the vector and its codes times the scale. The
       scale is 0 for a document whose vector is 0.
-    * `tails`: a bound of the norm of what the projection leaves out; empty without a projection.
+    * `tails`: a bound of the norm of the part of the vector that the projection leaves out; empty without a projection.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
     * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
     * `signs`: a bit for the sign of the document's vector in each of these directions: four rows, each with 64 bits for every document.
@@ -105,7 +105,10 @@ def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, 
 
 
 def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return the entries of vectors, one row each, that codes stand for."""
+    """Return vectors, one per row, projected on `directions`; unchanged if there are no directions.
+
+    Codes stand for these entries.
+    """
     return vectors @ directions if directions.shape[1] else vectors
 
 
@@ -119,7 +122,7 @@ def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _directions(source: Source, run: Run) -> np.ndarray:
-    """Return the orthonormal columns in whose span most of a sample lies, widest first; none for vectors that are narrow enough."""
+    """Return the orthonormal directions in which the vectors of a sample differ most, as columns; none for narrow vectors."""
     first = next(iter(source.inputs.blocks(source.segment)))
     width = source.vectors(first[:1]).shape[1]
     if width <= MOST_ENTRIES:

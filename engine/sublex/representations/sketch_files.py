@@ -1,7 +1,7 @@
 """Sketches on disk, as derived data beside the rows of their segment: they can be deleted, and are made again.
 
-They are outside of the manifest and the fingerprint. A sketch goes with the rows, when a segment is merged or a model is forgotten. One
-that is missing, damaged or made for another model is never used.
+They are outside of the manifest and the fingerprint. A sketch is deleted with the rows when a segment is merged or a
+model is forgotten. A sketch that is damaged or made for another model is never used.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def has_sketch(model: Representation, docs: int) -> bool:
 def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | None = None) -> Sketch:
     """Make the sketch of a segment and store it in the folder of the segment's rows; return it.
 
-    The threads of the job make it, without a job those of all cores. If it cannot be stored, it is made all the same.
+    The threads of the job do the work; without a job, one thread per core. If the sketch cannot be stored, it is still
+    returned.
     """
     with one_thread(), Workers(1 if job else os.cpu_count() or 1) as workers:
         sketch = sketch_of(source, job.map if job else workers.map, job.progress if job else lambda done, total: None)

@@ -10,7 +10,7 @@ CODES = int8[:, ::1]
 BITS = uint64[:, ::1]
 # The number of buckets in which estimates of cosines, from -2 to 2, are counted.
 BUCKETS = 1 << 14
-# Every estimate by signs with a number divisible by `STEP` is counted. Counting all of them would take longer.
+# The estimates by signs of documents whose number is divisible by `STEP` are counted. Counting all would take longer.
 STEP = 8
 
 
@@ -22,18 +22,18 @@ def bucket_of(estimate):
 
 @inner
 def shared(a, b, c, d, plane):
-    """Return the number of ones that 256 bits in four parts share with those of a plane."""
+    """Return the number of bits that are 1 both in the 256 bits a, b, c, d and in a plane."""
     return ones(a & plane[0]) + ones(b & plane[1]) + ones(c & plane[2]) + ones(d & plane[3])
 
 
 @kernel((BITS, BITS, int64, F32, FLAGS, float64, F32, I64))
 def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
-    """Set estimates to the products of signs with a query, each times `scale` and the document's length, for all documents.
+    """Set each document's estimate to the product of its signs with a query, times `scale` and the document's length.
 
-    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. `lengths` are those of
-    `sketch.Sketch`. Every `STEP`-th document, if it is live, is counted in its bucket.
+    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. `lengths` is
+    the field of `sketch.Sketch`. Every `STEP`-th document, if it is live, is counted in the bucket of its estimate.
     """
-    # With rows that are taken before the loop, compilers compute many documents at once.
+    # The rows are taken before the loop, so that the compiler can compute many documents at once.
     a, b, c, d = signs[0], signs[1], signs[2], signs[3]
     plane0, plane1, plane2, plane3 = planes[0], planes[1], planes[2], planes[3]
     for doc in range(len(estimates)):
@@ -53,12 +53,16 @@ def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, cou
 
 @kernel((CODES, I16, F32, I64, float64, F32, I64))
 def estimate(codes, query, scales, docs, scale, estimates, counts):
-    """Set estimates[n] to the product of the codes of docs[n] with a query, times `scale` and its own scale, and count it in its bucket."""
+    """Set estimates[n] to the product of the codes of docs[n] with a query, times `scale` and the document's scale.
+
+    Count each estimate in its bucket.
+    """
     for n in range(len(docs)):
         row = codes[docs[n]]
         total = np.int32(0)
         for j in range(len(query)):
-            # The sum fits into 32 bits. It is cut to them at every step, so that compilers multiply many entries at once.
+            # The sum fits into 32 bits. It is converted to int32 at every step, so that the compiler can multiply many
+            # entries at once.
             total = np.int32(total + np.int32(row[j]) * np.int32(query[j]))
         estimates[n] = np.float32(np.float64(total) * scale * np.float64(scales[docs[n]]))
     for n in range(len(docs)):

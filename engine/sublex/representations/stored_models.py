@@ -60,7 +60,7 @@ def not_fitted(root: Path, expression: Any, fitted: Mapping[str, ModelEntry], ad
 
 
 def not_a_model(root: Path, expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
-    """Return the message for an expression, such as BM25, that is given as a fitted model and is none."""
+    """Return the message for an expression, such as BM25, that is given where a fitted model is needed."""
     if not fitted:
         problem = f"{expression} is not a single fitted model, and {root.name} has none; fit one: "
         return Message(problem, Step("fit", root, "lsi(e=100)"))
@@ -77,7 +77,10 @@ def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
 
 
 def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str, str]:
-    """Return why fitted models are outdated, by their names on disk: the expression of such a model no longer names it."""
+    """Return the reasons why fitted models are outdated, by their names on disk.
+
+    A model is outdated if its expression now names another model.
+    """
     known: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for name, entry in fitted.items():

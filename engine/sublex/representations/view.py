@@ -1,7 +1,7 @@
 """An index as a fitted model sees it when it scores: the rows of documents, and their terms over the model's vocabulary.
 
 `View` implements `sublex.contracts.fitted.View`. It reads the rows and the forward index of one generation's segments and
-computes sums over them; what the sums mean is up to the model.
+computes sums over them; the model defines the meaning of the sums.
 """
 
 from __future__ import annotations
@@ -26,20 +26,22 @@ from sublex.representations.rows import stacked
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# A call for at most this number of documents decodes their terms alone, and forgets them. A call for more documents decodes the terms of
-# whole segments, and keeps them for later calls.
+# A call for at most this number of documents decodes only the terms of these documents, and does not keep them. A call
+# for more documents decodes the terms of whole segments, and keeps them for later calls.
 FEW = 2000
-# Term frequencies below this are looked up in a table as they are; larger ones get a table of the distinct frequencies.
+# If all term frequencies are below this, a frequency is its own place in a table of all frequencies. Otherwise the
+# table has only the distinct frequencies.
 LEVELS = 1 << 16
 ALL_COLUMNS = slice(None)
-# The most characters of a text that stand for a title.
+# The most characters of a text that are shown in place of a missing title.
 TITLE_LENGTH = 80
 
 
 class Forward(NamedTuple):
     """The decoded terms of documents.
 
-    Document d has the terms `terms[starts[d]:starts[d + 1]]`. `levels` holds for each of them the position of its frequency in `counts`.
+    Document d has the terms `terms[starts[d]:starts[d + 1]]`. `levels` has for each of these terms the position of its
+    frequency in `counts`.
     """
 
     starts: np.ndarray
@@ -75,7 +77,10 @@ class View:
         return _joined(found) if found else parts[0][:0]
 
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
-        """Return `function(rows)` for the rows of documents. The function gets the rows of one segment at a time, without `docs` mapped."""
+        """Return `function(rows)` for the rows of documents.
+
+        Without `docs`, the function gets all rows of one segment at a time.
+        """
         if docs is None:
             return np.asarray(stacked([np.asarray(function(part)) for part in self._parts]))
         found = [
@@ -85,7 +90,7 @@ class View:
         return np.asarray(_joined(found) if found else function(self._parts[0][:0]))
 
     def once(self, name: str, compute: Callable[[], Any]) -> Any:
-        """Return what `compute()` returned when it was first called under this name."""
+        """Return the result of `compute()`, which is called once for each name; later calls return the kept result."""
         with self._keeping:
             if name not in self._kept:
                 self._kept[name] = compute()
@@ -100,7 +105,10 @@ class View:
         return lengths if docs is None else lengths[docs]
 
     def counts(self, word: int, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return how often a term of the vocabulary, given by its number, occurs in each document, float64; read from posting lists."""
+        """Return how often a term of the vocabulary, given by its number, occurs in each document, float64.
+
+        The counts are read from posting lists.
+        """
         counts = np.zeros(len(self))
         term = self.vocabulary.terms[word]
         for segment, base in zip(self.segments, self.bases.tolist(), strict=False):
@@ -151,7 +159,7 @@ class View:
             segment = self.segments[number]
             if few:
                 sizes, terms, tfs = segment.terms_of(local)
-                # -1, the number of a term that the model does not know, becomes the number after the last.
+                # An unknown term has the number -1, which becomes the number after the last term of the vocabulary.
                 numbers = self._numbers[number][terms] % np.int32(len(self.vocabulary) + 1)
                 forward, local = _forward(starts_of(sizes), numbers, tfs), np.arange(len(local))
                 term_weights = self._padded(weights, numbers)
@@ -168,7 +176,7 @@ class View:
         return sums
 
     def _padded(self, weights: Weights, terms: np.ndarray) -> np.ndarray:
-        """Return the weights of the vocabulary, and after them a 0 for all terms that the model does not know.
+        """Return the weights of the vocabulary, followed by one 0, which is the weight of all unknown terms.
 
         If the weights are a function, those of `terms` are computed, and the others are 0.
         """
@@ -221,7 +229,7 @@ class View:
 
     @cached_property
     def _numbers(self) -> list[np.ndarray]:
-        """For each segment the model's number of each of its terms, -1 for unknown terms."""
+        """An array for each segment: the model's number for each term of the segment, -1 for unknown terms."""
         return [self.vocabulary.of_segment(segment) for segment in self.segments]
 
     def _forward(self, number: int, segment: Segment) -> Forward:
@@ -232,9 +240,10 @@ class View:
             return self._decoded[number]
 
     def _by_segment(self, docs: np.ndarray | None) -> Iterator[tuple[int, Any, np.ndarray]]:
-        """Yield the position of each segment with some of the documents, their positions in `docs`, and their numbers within the segment.
+        """Yield a tuple for each segment that holds some of the documents.
 
-        The positions in `docs` are an array or a slice.
+        The tuple has the position of the segment, the positions of its documents in `docs` as an array or a slice, and
+        the numbers of these documents within the segment.
         """
         if docs is None:
             for number, base in enumerate(self.bases[:-1].tolist()):

@@ -1,1 +1,1 @@
-"""Small tools that know nothing of searching: checked arguments, messages, whole files, strings, threads, compilation of kernels."""
+"""Small tools that are not about search: checks of arguments, messages, files, strings, threads, compilation of kernels."""

@@ -26,7 +26,10 @@ def shown(value: Any) -> str:
 
 
 def text(value: Any, name: str) -> str:
-    """Return a text; raise InputError for a value that is none. `name` names the argument at the start of the message."""
+    """Return a text; raise InputError for a value that is not a text.
+
+    `name` names the argument at the start of the message.
+    """
     if isinstance(value, str):
         return str(value)
     raise InputError(f"{name} is {shown(value)}; give a text.")
@@ -51,19 +54,19 @@ def whole(value: Any, name: str, least: int = 1) -> int:
 
 
 def number(value: Any, name: str) -> float:
-    """Return a number; raise InputError for a value that is none."""
+    """Return a number; raise InputError for a value that is not a number."""
     if isinstance(value, numbers.Real):
         return float(value)
     raise InputError(f"{name} is {shown(value)}; give a number.")
 
 
 def threads(workers: Any) -> int:
-    """Return the number of threads: `workers`, or one a core without it. Raise InputError for another value."""
+    """Return the number of threads: `workers`, or one per core if it is None. Raise InputError for another value."""
     return os.cpu_count() or 1 if workers in (None, 0) else whole(workers, "workers")
 
 
 def file_path(value: Any, name: str) -> str:
-    """Return a path as text; raise InputError for a value that is no path, or an empty one."""
+    """Return a path as text; raise InputError for a value that is not a path, or for an empty path."""
     if isinstance(value, (str, os.PathLike)) and os.fspath(value):
         return os.fsdecode(value)
     raise InputError(f"{name} is {shown(value)}; give a path.")

@@ -11,7 +11,7 @@ from sublex.tools.compiled import inner
 def ones(bits):
     """Count the bits of a 64-bit number that are 1.
 
-    LLVM knows these four lines, and replaces them by the processor's own instruction for this.
+    LLVM recognises these four lines, and replaces them by the processor's instruction that counts bits.
     """
     bits -= (bits >> np.uint64(1)) & np.uint64(0x5555555555555555)
     bits = (bits & np.uint64(0x3333333333333333)) + ((bits >> np.uint64(2)) & np.uint64(0x3333333333333333))

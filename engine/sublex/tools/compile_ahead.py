@@ -21,7 +21,7 @@ _PROGRAM = "from sublex.tools.compile_ahead import serve; serve()"
 
 
 class CompileJob(NamedTuple):
-    """A signature that a kernel declares, by the module and the name of the kernel and the signature's number."""
+    """A signature to compile: the module and the name of a kernel, and the number of one of its declared signatures."""
 
     module: str
     name: str
@@ -32,7 +32,7 @@ class CompileJob(NamedTuple):
         return getattr(import_module(self.module), self.name)
 
     def compile(self) -> None:
-        """Compile the kernel for this signature, unless that is done, and store the machine code."""
+        """Compile the kernel for this signature and store the machine code, unless that has been done."""
         self.kernel().compile(self.signature())
 
     def signature(self) -> tuple[Any, ...]:
@@ -65,7 +65,7 @@ def _jobs(modules: Iterable[str]) -> list[CompileJob]:
 
 
 def jobs_of(module: str) -> list[CompileJob]:
-    """Return the jobs for the kernels that a module defines. What `@kernel` decorates is a kernel."""
+    """Return the jobs for the kernels that a module defines. A kernel is a function with the decorator `@kernel`."""
     return [
         CompileJob(module, name, number)
         for name, value in vars(import_module(module)).items()
@@ -75,7 +75,7 @@ def jobs_of(module: str) -> list[CompileJob]:
 
 
 def kernel_files(modules: Iterable[str]) -> dict[str, Path]:
-    """Return the files with kernels of Sublex, and of the packages of plugins that `modules` are in, by the names to import them.
+    """Return the files with kernels of Sublex and of the packages of plugins in `modules`, by the names to import them.
 
     A file with kernels is called `kernels.py`, or has a name that ends in `_kernels.py`. Nothing is imported.
     """
@@ -100,12 +100,15 @@ def _files_in(top: Path) -> Iterator[Path]:
 
 
 def _tasks(path: Path) -> set[str]:
-    """Return the tasks that a file's kernels name in `@kernel(…, before="…")`, read from its text."""
+    """Return the tasks that the kernels of a file name in `@kernel(…, before="…")`.
+
+    The text of the file is read; nothing is imported.
+    """
     return set(" ".join(re.findall(r"""before=["']([^"']*)""", path.read_text(encoding="utf-8"))).split())
 
 
 def missing(jobs: Iterable[CompileJob]) -> list[CompileJob]:
-    """Return the jobs whose machine code is not on disk, those that take longest first."""
+    """Return the jobs whose machine code is not on disk; the jobs that take longest come first."""
     from sublex.tools.compiled import has_code
 
     left = [job for job in dict.fromkeys(jobs) if not has_code(job.kernel(), job.signature())]
@@ -113,7 +116,7 @@ def missing(jobs: Iterable[CompileJob]) -> list[CompileJob]:
 
 
 def _size(job: CompileJob) -> int:
-    """Return the size of a kernel's bytecode, with that of the functions that it calls."""
+    """Return the size of the bytecode of a kernel and of the compiled functions that it calls."""
     from sublex.tools.compiled import functions_in
 
     return sum(len(function.__code__.co_code) for function in functions_in(job.kernel().py_func))
@@ -147,7 +150,7 @@ def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[]
 
 
 def _start() -> subprocess.Popen[str]:
-    """Start a process that compiles the jobs it is told. It has this process's search path for modules."""
+    """Start a process that compiles jobs named on its standard input. It has this process's search path for modules."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM],
@@ -156,10 +159,10 @@ def _start() -> subprocess.Popen[str]:
 
 
 def _feed(process: subprocess.Popen[str], waiting: deque[CompileJob], advance: Callable[[], None]) -> None:
-    """Tell a process one job after another, until none is left or the process fails."""
+    """Give a process one job after another, until no job is left or the process fails."""
     with suppress(IndexError, OSError), process:
         assert process.stdin and process.stdout
-        # The process says when it has started; until then this one takes the jobs.
+        # The process writes a line when it has started. Until then, this process takes the jobs.
         if process.stdout.readline():
             while True:
                 process.stdin.write(" ".join(map(str, waiting.popleft())) + "\n")
@@ -172,7 +175,8 @@ def _feed(process: subprocess.Popen[str], waiting: deque[CompileJob], advance: C
 def serve() -> None:
     """Compile the jobs that standard input names, a line for each, and answer each with a line.
 
-    An interrupt from the keyboard reaches all processes of a command. This one leaves it to the process that started it.
+    An interrupt from the keyboard reaches all processes of a command. This process ignores the interrupt; the process
+    that started it handles the interrupt.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers, sys.stdout = sys.stdout, sys.stderr

@@ -1,7 +1,8 @@
 """The decorators of kernels, which are functions that Numba compiles, and the cache that keeps their machine code on disk.
 
 Numba's own cache starts the compiler before it loads machine code, lets two processes overwrite each other's files, and looks for
-changes only in the file of the kernel. The cache here looks for changes of everything that a kernel's machine code is made of.
+changes only in the file of the kernel. The cache here detects changes of everything that a kernel's machine code
+depends on.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ STORED_U8, STORED_I32, STORED_U32 = (
 Signature = tuple[Any, ...]
 # The types of constants whose `repr` is the same in all processes.
 PLAIN = frozenset((int, float, str, bytes, bool, type(None)))
-# The beginning of the names of folders for machine code that last as long as a process.
+# The beginning of the names of temporary folders for machine code, which are deleted when the process ends.
 TEMPORARY = "sublex-kernels-"
 # The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
 # a thread has finished loading; `_interrupted_later` says why.
 loading: set[int] = set()
 
-# Decorates a function that only kernels call. It becomes a part of their machine code. Python must not call it: such a
-# function has no code that unpacks Python's objects, which saves a quarter of the time that its kernels take to compile.
+# Decorates a function that only kernels call. The function becomes a part of their machine code. Python must not call
+# the function: it has no code that unpacks Python's objects, which saves a quarter of the time to compile its kernels.
 inner = numba_jit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -81,7 +82,10 @@ def kernel(*signatures: Signature, before: str = "") -> Callable[[Function], Any
 
 
 def type_of(value: Any) -> Any:
-    """Return Numba's type of an argument. For an array Numba would load NumPy's masked arrays first, which takes 15 ms."""
+    """Return Numba's type of an argument.
+
+    For an array, Numba's own function would first import NumPy's masked arrays, which takes 15 ms.
+    """
     if type(value) not in (np.ndarray, np.memmap):
         return typeof(value, Purpose.argument)
     flags = value.flags
@@ -94,11 +98,15 @@ def type_of(value: Any) -> Any:
 class KernelCache(FunctionCache):
     """The machine code of one function, in files of its own for each signature.
 
-    So several processes can compile at the same time: two of them write to the same file only if they write the same code.
+    Several processes can therefore compile at the same time: two processes write to the same file only if they write
+    the same code.
     """
 
     def load_overload(self, sig: Signature, target_context: Any) -> Any:
-        """Return the function for a signature, or None. Numba's method loads the whole compiler first, which takes 0.3 s."""
+        """Return the function for a signature, or None.
+
+        Numba's own method would first load the whole compiler, which takes 0.3 s.
+        """
         with _interrupted_later():
             self._open(sig, target_context.codegen())
             _start_runtime(target_context)
@@ -110,9 +118,9 @@ class KernelCache(FunctionCache):
         super().save_overload(sig, data)
 
     def _open(self, signature: Signature, codegen: Any) -> dict:
-        """Turn to the files for a signature, this code and this processor, and return their index, empty if there are none.
+        """Select the files for a signature, this code and this processor. Return their index, which is empty if there are no files.
 
-        Numba's compiler lock is held, so no other thread turns to other files meanwhile.
+        The caller holds Numba's compiler lock, so no other thread selects other files in the meantime.
         """
         key = (
             self._index_key(signature, codegen),
@@ -128,7 +136,7 @@ class KernelCache(FunctionCache):
 
 @contextmanager
 def _interrupted_later() -> Iterator[None]:
-    """Run a block, and deliver an interrupt that comes meanwhile when the block has ended.
+    """Run a block. An interrupt that arrives during the block is delivered after the block.
 
     While LLVM loads machine code it calls Python. Python ignores exceptions there, so LLVM would load nothing after an
     interrupt, and the first call of the kernel would crash.
@@ -162,11 +170,12 @@ def functions_in(function: Function) -> list[Function]:
 
 @cache
 def _contents(function: Function) -> str:
-    """Return a digest of everything that the machine code of a function is made of, whatever files it comes from.
+    """Return a digest of everything that the machine code of a function depends on, in all files.
 
-    This is the bytecode of the function and of all compiled functions that it calls, and the values of the constants that they name.
+    This is the bytecode of the function and of all compiled functions that it calls, and the values of the constants
+    that they name.
     Functions and constants may be named alone or as attributes of modules. Classes, and functions that Numba replaces by its own,
-    count by their names; of a class of named tuples, the fields count too.
+    are represented by their names; for a class of named tuples, the fields are included too.
     """
     return hashlib.sha256("\n".join(_content(part)[0] for part in functions_in(function)).encode()).hexdigest()
 
@@ -181,13 +190,13 @@ def _content(function: Function) -> tuple[str, list[Function]]:
 
 
 def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
-    """Return what machine code depends on in a function's code: not the file, the lines and the docstring."""
+    """Return the parts of a code object that machine code depends on: not the file, the line numbers and the docstring."""
     constants = [None if value is docstring else _described(value) for value in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags, constants
 
 
 def _named(function: Function) -> Iterator[Any]:
-    """Yield the values of the names in a function's code, from its globals and from the modules among them; None for those not there."""
+    """Yield the values of the names in a function's code, from its globals and modules among these; None for unknown names."""
     names = list(dict.fromkeys(_names(function.__code__)))
     modules: list[ModuleType] = []
     scopes = [function.__globals__]
@@ -230,7 +239,10 @@ def _described(value: Any) -> Any:
 
 
 def _fields(argument: Any) -> Any:
-    """Return the fields of a named tuple's type, and of those in it. Numba's types of arguments are printed without them."""
+    """Return the fields of the type of a named tuple, and of the named tuples inside it.
+
+    Numba prints types of arguments without these fields.
+    """
     if type(argument) is types.Array or not isinstance(argument, types.BaseTuple):
         return ()
     return getattr(argument, "fields", ()), [_fields(item) for item in argument]  # type: ignore[attr-defined]
@@ -239,7 +251,7 @@ def _fields(argument: Any) -> Any:
 def _start_runtime(target: Any) -> None:
     """Tell the loader where Numba's runtime is. Numba also compiles parts of it, which only the compiler needs."""
     if hasattr(_nrt_python, "memsys_set_atomic_ops"):
-        # An old Numba, whose runtime does not work without these parts.
+        # The runtime of an old Numba does not work without these parts.
         rtsys.initialize(target)
     for name, address in _nrt_python.c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
@@ -247,7 +259,7 @@ def _start_runtime(target: Any) -> None:
 
 @global_compiler_lock
 def has_code(kernel: Any, signature: Signature) -> bool:
-    """Return whether the machine code of a kernel for a signature is on disk, or nothing can be written to disk."""
+    """Return whether a kernel's machine code for a signature is on disk; also true if nothing can be written to disk."""
     cache = kernel._cache
     return not isinstance(cache, KernelCache) or bool(cache._open(signature, kernel.targetctx.codegen()))
 

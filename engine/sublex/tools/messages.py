@@ -11,7 +11,8 @@ from pathlib import Path
 
 # Characters of an exception's message that are shown; a plugin's exception may have a very long one.
 LONGEST = 300
-# How like a known name is to another that it is suggested: 2 times the matching characters, over all characters.
+# The least likeness of a known name that is suggested: 2 times the number of matching characters, divided by the number
+# of all characters.
 LEAST_LIKENESS = 0.6
 # Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
 _BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
@@ -35,7 +36,7 @@ def clean_lines(text: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return "did you mean …? " with the known name most like `name`, or an empty string if none is like it.
+    """Return "did you mean …? " with the known name most like `name`, or an empty string if no name is similar.
 
     Of several names that are equally like it, the first is returned.
     """
@@ -56,7 +57,9 @@ def unknown(what: str, name: str, names: Iterable[str]) -> str:
 
 
 class Step:
-    """What a user may do next, as data: an operation with its arguments. Each face words it as its users type it.
+    """An operation with its arguments that a user may run next.
+
+    Each interface prints it in the form that its users type.
 
     `words` are the positional arguments, the index first where the operation takes one; "INDEX" stands for any. `options`
     are named as on the command line, with _ for -. `str()` gives the command line, quoted for the shell of the system.
@@ -67,14 +70,17 @@ class Step:
 
     def __str__(self) -> str:
         words, options = [_argument(word) for word in self.words], option_words(self.options)
-        # Words from the first one with a dash on stand after --.
+        # If a word begins with a dash, this word and all later ones stand after --.
         plain = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
         later = ["--", *words[plain:]] if words[plain:] else []
         return shlex.join(["sublex", *self.operation.split(), *words[:plain], *options, *later])
 
 
 class Message(str):
-    """A message that holds steps. As a string it has the wording of the command line; `worded` gives that of another face."""
+    """A message that holds steps.
+
+    As a string it has the wording of the command line; `worded` returns the wording of another interface.
+    """
 
     parts: tuple[object, ...]
 
@@ -87,7 +93,7 @@ class Message(str):
 
 
 def worded(message: str, wording: Callable[[Step], str]) -> str:
-    """Return a message with each of its steps in the words that a face has for it."""
+    """Return a message in which `wording` has turned each step into text."""
     parts = getattr(message, "parts", (message,))
     return "".join(wording(part) if isinstance(part, Step) else str(part) for part in parts)
 

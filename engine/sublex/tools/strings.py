@@ -28,7 +28,7 @@ class Strings(Sequence[str]):
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> Strings:
-        """Return the strings as Strings; an argument that is Strings already is returned as it is."""
+        """Return the strings as `Strings`; an argument that is a `Strings` already is returned unchanged."""
         if isinstance(strings, Strings):
             return strings
         return cls.joined(*end_to_end([string.encode(errors="surrogatepass") for string in strings]))
@@ -77,7 +77,7 @@ def end_to_end(strings: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def read_only(values: np.ndarray) -> np.ndarray:
-    """Return a view of an array that nobody can write to, or the array itself if that is so already.
+    """Return a read-only view of an array, or the array itself if it is read-only already.
 
     Kernels are compiled for read-only bytes of text, so that one piece of machine code fits texts of any origin.
     """

@@ -34,7 +34,10 @@ class OrderedQueue(Generic[U]):
         self._waiting.append(done)
 
     def ready(self) -> Iterator[U]:
-        """Yield the oldest results until the queue is within its limit; wait for calls that have not ended."""
+        """Yield the oldest results until the number of calls in the queue is within its limit.
+
+        Wait for calls that have not ended.
+        """
         while len(self._waiting) > self._limit:
             yield self._waiting.popleft().result()
 

@@ -1,4 +1,4 @@
-"""Reordering: put similar documents next to each other, so that gaps in posting lists and bounds of blocks become smaller.
+"""Reordering: put similar documents next to each other, so that gaps in posting lists and score bounds become smaller.
 
-`similar_order` finds the order by recursive graph bisection, and `reorder_segment` writes a segment in it.
+`similar_order` finds the order by recursive graph bisection, and `reorder_segment` writes a segment in this order.
 """

@@ -1,8 +1,9 @@
 """Find an order of documents that puts similar ones next to each other, by recursive graph bisection.
 
-The documents are split into halves so that the gaps in all posting lists take few bits: in each round the documents that gain
-most from it change sides (Dhulipala et al., KDD 2016). The halves are split in the same way, down to eight documents.
-As in Mackenzie et al. (TKDE 2022), a round needs no sorted gains, and each round asks for a greater gain than the one before.
+The documents are split into halves so that the gaps in all posting lists take few bits: in each round the documents for
+which a change of sides saves most bits change sides (Dhulipala et al., KDD 2016). The halves are split in the same way,
+down to eight documents. As in Mackenzie et al. (TKDE 2022), a round does not sort the gains, and each round requires a
+greater gain than the round before it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from sublex.tools.workers import Workers
 
 # Terms with fewer documents in the segment hardly matter to the order.
 LEAST_DOCUMENTS = 16
-# Documents of a part that is split down to leaves in one call.
+# A part with at most this number of documents is split down to leaves in one call.
 DOCUMENTS_PER_CALL = 1 << 13
 # More levels than any number of documents needs.
 ALL_LEVELS = 64
@@ -24,8 +25,8 @@ ALL_LEVELS = 64
 def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     """Return the documents of a segment in an order that puts similar ones next to each other.
 
-    The order depends on the postings alone. Finding it takes time in proportion to n log n for n postings, and memory for four
-    bytes a posting.
+    The order depends on the postings alone. For n postings, the search takes time proportional to n log n, and 4n bytes
+    of memory.
     """
     from sublex.building.reorder import bisection_kernels
 
@@ -36,7 +37,8 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
     def bisect(part: np.ndarray, levels: int) -> None:
         bisection_kernels.bisect(part, levels, starts, terms, slopes, vocabulary)
 
-    # Large parts are split one level per call, so that threads share them, and an interrupt need not wait for the last level.
+    # Large parts are split one level per call, so that threads share the work, and an interrupt need not wait for the
+    # last level.
     parts = [order]
     while len(parts[0]) > DOCUMENTS_PER_CALL:
         list(workers.map(lambda part: bisect(part, 1), parts))
@@ -46,10 +48,11 @@ def similar_order(segment: Segment, workers: Workers) -> np.ndarray:
 
 
 def log_slopes(docs: int) -> np.ndarray:
-    """Return x -> f(x + 1) - f(x) for x from 0 to `docs`, where f(x) = x log2(x + 1); in units of 1 / `BIT`.
+    """Return an array of f(x + 1) - f(x) for x from 0 to `docs`, where f(x) = x log2(x + 1), as multiples of 1 / `BIT`.
 
-    A term that x documents of a half contain costs log2(n / (x + 1)) bits for each of them, if the half has n documents. So f(x)
-    is how many bits fewer they cost than x log2(n), which does not depend on the split.
+    If a half has n documents and x of them contain a term, the term costs log2(n / (x + 1)) bits in each of the x
+    documents. All x documents together cost x log2(n) - f(x) bits. The first part does not depend on the split, so f(x)
+    is the saving to maximise.
     """
     from sublex.building.reorder.bisection_kernels import BIT
 
@@ -60,8 +63,9 @@ def log_slopes(docs: int) -> np.ndarray:
 def _document_terms(segment: Segment) -> tuple[np.ndarray, np.ndarray, int]:
     """Return where the terms of each document start, the terms of all documents, and the number of different terms.
 
-    Rare terms are left out, and those that more than half of the documents contain. The others are numbered by the number of
-    their documents, the most frequent first, which keeps the counts of most postings in the processor's first caches.
+    Rare terms, and terms that more than half of the documents contain, are left out. The other terms are numbered by
+    falling document frequency. The counters of frequent terms then lie together and stay in the processor's first
+    caches.
     """
     from sublex.building.reorder import bisection_kernels
 

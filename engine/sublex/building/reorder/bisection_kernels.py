@@ -13,9 +13,10 @@ from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 # A part with this number of documents or fewer is not split. The left half has a multiple of this number, so that halves
 # fit the blocks of retrieval.
 LEAF = 8
-# The most rounds of a split, and the share of the documents that a round has to move for another round to follow.
+# A split takes at most ROUNDS rounds. It ends earlier when a round moves at most one document in ENOUGH.
 ROUNDS, ENOUGH = 20, 200
-# Units of a bit in costs. The gain for which a pair of documents changes sides rises by `RISE` in each round.
+# Costs are whole numbers of 1 / BIT bits. A pair of documents changes sides for at least some gain, which rises by RISE
+# in each round.
 BIT = 4096
 RISE = BIT
 
@@ -38,11 +39,11 @@ def list_terms(docs, counts, numbers, cursors, terms):
 
 @kernel((I32, int64, I64, I32, I32, int64), before="reorder")
 def bisect(order, levels, starts, terms, slopes, vocabulary):
-    """Split documents into halves of similar documents, the halves again, and so on for a number of levels or down to leaves.
+    """Split documents into halves of similar documents, and split the halves again: `levels` times, or down to leaves.
 
-    `order` has the numbers of the documents, ascending, and gets them in the new order, ascending within each part. Document
-    d has the terms terms[starts[d]:starts[d + 1]], which are below `vocabulary`. `slopes` are those of `log_slopes`, for all
-    numbers up to that of the documents.
+    `order` has the numbers of the documents, ascending. The kernel puts them in the new order, ascending within each
+    part. Document d has the terms terms[starts[d]:starts[d + 1]], which are below `vocabulary`. `slopes` is the result
+    of `log_slopes` for the number of documents.
     """
     left, right = np.zeros(vocabulary, np.int32), np.zeros(vocabulary, np.int32)
     gains = np.empty((vocabulary, 2), np.int32)
@@ -59,15 +60,16 @@ def bisect(order, levels, starts, terms, slopes, vocabulary):
 
 @kernel((int64,), before="reorder")
 def half(docs):
-    """Return how many of the documents of a part go to its left half: half of them, to a multiple of `LEAF`."""
+    """Return the number of documents in the left half of a part: half of them, rounded to a multiple of `LEAF`."""
     return min((docs + LEAF) // (2 * LEAF), (docs - 1) // LEAF) * LEAF
 
 
 @inner
 def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
-    """Move the documents that belong together to the same side of `middle`.
+    """Divide the documents of `order` at the place `middle`, so that similar documents are on the same side.
 
-    left[t] and right[t] count the documents with term t on each side; they are 0 before and afterwards.
+    left[t] and right[t] are scratch memory for the number of documents with term t on each side; they are 0 before and
+    after the call.
     """
     sides = np.zeros(len(order), np.uint8)
     sides[middle:] = 1
@@ -118,14 +120,14 @@ def _count(order, sides, starts, terms, left, right, touched):
 def _exchange(order, sides, keys, middle, starts, terms, left, right):
     """Put the `middle` documents with the smallest keys on the left. Return the number of documents that changed sides.
 
-    Of documents with equal keys, those that are on the left stay there.
+    Of documents with equal keys, the documents that are already on the left come first.
     """
     pivot = _select(keys.copy(), middle)
     room, there = middle, 0
     for i in range(len(order)):
         room -= keys[i] < pivot
         there += keys[i] == pivot and sides[i] == 0
-    # The numbers of documents with the key of the pivot that stay on the left, and that come to the left.
+    # Of the documents with the pivot's key: the number that stay on the left, and the number that move to the left.
     stay = min(room, there)
     come = room - stay
     moved = 0
@@ -150,7 +152,7 @@ def _exchange(order, sides, keys, middle, starts, terms, left, right):
 
 @inner
 def _select(keys, place):
-    """Return the key that would be at `place` if the keys were sorted. They are left in another order."""
+    """Return the key that would be at `place` if the keys were sorted. The call changes the order of the keys."""
     low, high = 0, len(keys) - 1
     while low < high:
         pivot, i, j = keys[(low + high) // 2], low, high
@@ -163,7 +165,8 @@ def _select(keys, place):
                 keys[i], keys[j] = keys[j], keys[i]
                 i += 1
                 j -= 1
-        # Keys up to j are at most the pivot, those from i on at least the pivot, and those between are equal to it.
+        # Keys up to place j are at most the pivot, keys from place i on are at least the pivot, and keys between are
+        # equal to it.
         if place <= j:
             high = j
         elif place >= i:
@@ -175,7 +178,7 @@ def _select(keys, place):
 
 @kernel((STORED_U8, I64, I64, U8, I64), before="reorder")
 def move(data, begins, sizes, out, places):
-    """Copy pieces of bytes: piece k, data[begins[k]:begins[k] + sizes[k]], goes to out[places[k]:]."""
+    """Copy pieces of bytes: piece k is data[begins[k]:begins[k] + sizes[k]], and is copied to out[places[k]:]."""
     for k in range(len(sizes)):
         for i in range(sizes[k]):
             out[places[k] + i] = data[begins[k] + i]

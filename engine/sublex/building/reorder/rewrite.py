@@ -22,7 +22,7 @@ from sublex.tools.workers import Workers
 
 # The components of a lexicon, which do not depend on the order of documents.
 LEXICON = ("terms", "term_sizes", "surfaces", "surface_sizes", "df", "cf")
-# Bytes of texts in memory, at least; and bytes of texts that are compressed per call.
+# The least limit of texts in memory, and the size of the texts that are compressed per call, in bytes.
 LEAST_TEXTS, TEXTS_PER_CALL = 64 << 20, 4 << 20
 
 
@@ -79,8 +79,8 @@ def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWri
 def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
     """Write the stored documents.
 
-    The stored frames are read several times. Each time the documents that come next in the new order are kept in memory; their
-    texts take no more memory than the search for the order took.
+    The stored frames are read several times. Each pass keeps in memory the documents that come next in the new order.
+    Their texts take no more memory than the search for the order took.
     """
     texts = segment.texts
     assert texts is not None
@@ -96,7 +96,10 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
 
 
 class _Documents:
-    """Some documents of a segment in memory. `sizes` are the bytes of title, contents and other fields of all its documents."""
+    """Some documents of a segment in memory.
+
+    `sizes` has the bytes of title, contents and other fields of every document of the segment.
+    """
 
     def __init__(self, texts: TextsReader, sizes: np.ndarray, docs: np.ndarray):
         self._texts, self._sizes = texts, sizes[docs]
@@ -108,7 +111,7 @@ class _Documents:
         self._places[docs] = np.arange(len(docs))
 
     def take_from(self, frame: int) -> None:
-        """Copy those of the documents that a stored frame contains. Any thread may call this."""
+        """Copy from a stored frame the documents that are wanted. Any thread may call this."""
         from sublex.building.reorder.bisection_kernels import move
 
         places = self._places[self._firsts[frame] : self._firsts[frame + 1]]
@@ -140,7 +143,7 @@ class _Documents:
 
 
 def _pieces(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return pieces of bytes end to end."""
+    """Return the pieces `data[begins[k]:begins[k] + sizes[k]]`, joined end to end."""
     from sublex.building.reorder.bisection_kernels import move
 
     out = np.empty(int(sizes.sum()), np.uint8)

@@ -1,1 +1,1 @@
-"""Phrases by number (`phrase_list`), the words in which they are written (`lexicon`), and the means to find them in any text."""
+"""Lists of phrases (`phrase_list`), numbers of their words (`lexicon`), and kernels that find phrases in texts."""

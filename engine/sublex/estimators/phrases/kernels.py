@@ -1,8 +1,10 @@
 """Kernels that find the phrases of a list in texts, and cut texts into phrases.
 
-A text is an array of units, which are words by number, and an array of walls: a phrase cannot begin before a word with a wall and end after
-it. A node is a sequence of units: its parent is the sequence without the last unit. `longest` has for each place of a text the longest
-sequence with a node that begins there, -1 for none; its parents are all others that begin there. Callers check the arguments.
+A text is two arrays with a value for each word: its unit, which is a number, and whether there is a wall before the
+word. A phrase cannot contain two words with a wall between them. A node stands for a sequence of units; the node's
+parent stands for the sequence without its last unit. `longest` has, for each place of a text, the node of the longest
+sequence that begins there, -1 for none. The parents of this node, and their parents, are the nodes of the shorter
+sequences that begin there. Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -40,9 +42,9 @@ def find_slot(slots, keys, key):
 def segment(longest, walls, parents, lengths, weights, begin, end, found):
     """Write to `found` the node of each segment of the best segmentation, at the place where the segment begins, and -1 elsewhere.
 
-    The best segmentation has the largest sum of weights; nodes with a weight of -inf are no segments. A word that begins no node is
-    a segment without one. Of equally good segmentations the one with the longer last segment is taken. `begin` and `end` must stand at
-    walls.
+    The best segmentation has the largest sum of weights. A node with the weight -inf cannot be a segment. A word at
+    which no node begins is a segment of its own, without a node. Of equally good segmentations, the kernel takes the
+    one whose last segment is longer. There must be walls at the places `begin` and `end`.
     """
     best = np.empty(end - begin + 1)
     back = np.empty(end - begin + 1, np.int32)
@@ -78,10 +80,10 @@ def segment(longest, walls, parents, lengths, weights, begin, end, found):
 
 @kernel((I32, U8, I64, I32, int64, I32))
 def find_longest(units, walls, keys, slots, singles, longest):
-    """Set `longest` to the longest sequence of a trie that begins at each place, -1 for none.
+    """Set `longest` to the node of the longest sequence of a trie that begins at each place, -1 for none.
 
-    The first `singles` nodes are the units. `keys` has for each further node the number of its parent and its last unit, and `slots` is the
-    hash table of the keys. An unknown word is the unit -1.
+    The first `singles` nodes are the single units. For each other node, `keys` has a key made of the number of its
+    parent and its last unit. `slots` is the hash table of the keys. An unknown word has the unit -1.
     """
     for i in range(len(units)):
         node, k = units[i], i + 1

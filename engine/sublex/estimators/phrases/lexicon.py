@@ -1,6 +1,6 @@
-"""The numbers of units: words with the same term are one unit, so a phrase counts in all its inflections.
+"""The numbers of units: words with the same term are one unit, so all inflections of a phrase count as this phrase.
 
-Stop words, which have no term, are units by their letters.
+A stop word has no term. It is a unit by its letters, in lower case.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ COMMON_SHARE = 0.25
 
 
 class Lexicon:
-    """The numbers of units: each is a term, or a stop word in small letters."""
+    """The numbers of units. A unit is a term, or a stop word in lower case."""
 
     def __init__(self, terms: Iterable[str] = (), stops: Iterable[str] = ()):
         self.words: list[str] = []

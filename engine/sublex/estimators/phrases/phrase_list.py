@@ -1,4 +1,4 @@
-"""The phrases of a collection as a model keeps them: what is known of each, and the means to find them in any text."""
+"""The phrases of a collection as a model keeps them: names, counts, features, and a trie that finds them in texts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from sublex.estimators.word_sums import check_model, is_text, stored_numbers, st
 # The features of a phrase of several words.
 #
 # * concordance (f1), association (f2) and salience (f4): for the split into two parts A and B with the largest p(A)·p(B),
-#   log p/(p(A) p(B)), log c/√(c(A) c(B)), and log of p·f1; of counts after segmentation, once there are some
+#   log p/(p(A) p(B)), log c/√(c(A) c(B)), and log of p·f1; they use the counts after segmentation when these are known
 # * kept: the share of the occurrences that segmentation keeps whole
-# * words; mean, least and largest idf, and that of the first and of the last word; stops: the share of common words
+# * words: their number; idf: mean, least, largest, of the first and of the last word; stops: the share of common words
 # * first_stop, last_stop: whether the sequence begins or ends with a stop word
 # * quoted, bracketed, hyphened, capitals: shares of the occurrences
 # * after, before, alone: the share of the occurrences after punctuation, before punctuation, and between two
 # * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the entropy of the
 #   neighbours, where rare neighbours are taken to differ
-# * of_prefix, of_suffix: the share of the sequence in the occurrences of the sequence without its last, or its first, word
+# * of_prefix, of_suffix: the count of the sequence, divided by the count of the sequence without its last word, or
+# without its first word
 NAMES = (
     "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
     "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix"
@@ -34,9 +35,10 @@ MOST_WEIGHT = 1e6
 
 
 class _Trie(NamedTuple):
-    """A trie whose first nodes are the units: the other nodes' keys with their hash table, and for all nodes parents, lengths and weights.
+    """A trie of sequences of units, whose first nodes are the single units.
 
-    `phrases` has the phrase of each node, -1 for none.
+    `keys` and their hash table `slots` find the other nodes. All nodes have a parent, a length and a weight; `phrases`
+    has the phrase of each node, -1 for none.
     """
 
     keys: np.ndarray
@@ -48,15 +50,18 @@ class _Trie(NamedTuple):
 
 
 class PhraseList:
-    """Phrases by number: those of several words first, and both kinds best first.
+    """Phrases by number: first the phrases of several words, then the single words, each kind best first.
 
-    `names` has each phrase as it is written most often. For each phrase: `quality` from 0 to 1; `counts`, the occurrences of its words in a
-    row, and `mentions`, those that segmentation keeps whole, with those of its abbreviations; `features`, in columns as `NAMES` says;
-    `forms` and `abbreviations`, each as [text, count]. `sequences` has its units, with -1 after the last. `word_phrases` has for each
-    unit the phrase that it is alone or abbreviates, -1 for none. `weights` and `word_weights` say how likely each phrase and each unit is.
+    These attributes have a value for each phrase. `names`: its most frequent written form. `quality`: a number from 0
+    to 1. `counts`: how often its words occur in a row. `mentions`: how often segmentation keeps these words together,
+    plus the occurrences of its abbreviations. `features`: a row with the columns `NAMES`. `forms` and `abbreviations`:
+    lists of [text, count]. `sequences`: its units, followed by -1. `weights`: the logarithm of its probability.
+
+    These attributes have a value for each unit. `word_phrases`: the phrase that consists of the unit alone, or that the
+    unit abbreviates; -1 for none. `word_weights`: the logarithm of its probability.
     """
 
-    # The values that a model stores, and their attributes.
+    # The names of the arrays that a model stores, which are also names of attributes.
     ARRAYS = ("quality", "counts", "mentions", "features", "sequences", "weights", "word_phrases", "word_weights")
     LISTS = ("forms", "abbreviations")
 
@@ -69,7 +74,7 @@ class PhraseList:
         self.abbreviations: list[list[Any]] = values["abbreviations"]
 
     def values(self) -> dict[str, Any]:
-        """Return all that a model must store, by name."""
+        """Return the values that a model must store, by name."""
         stops = self.lexicon.first_stop
         words = {"terms": self.lexicon.words[:stops], "stops": self.lexicon.words[stops:]}
         return words | {name: getattr(self, name) for name in (*self.ARRAYS, *self.LISTS)}
@@ -103,7 +108,7 @@ class PhraseList:
             and self.sequences.ndim == 2 and self.features.shape == (phrases, len(NAMES))
             and bool(((self.sequences >= -1) & (self.sequences < words)).all())
             and self.sequences.shape[1] > 0 and bool((self.sequences[:, 0] >= 0).all())
-            # Nothing follows the -1 after the last unit, and no sum of weights overflows.
+            # After the first -1 of a sequence there are only -1, and no sum of weights overflows.
             and bool(((self.sequences[:, :-1] >= 0) | (self.sequences[:, 1:] < 0)).all())
             and bool((np.abs(self.weights) < MOST_WEIGHT).all()) and bool((np.abs(self.word_weights) < MOST_WEIGHT).all())
             and all(self.forms)
@@ -115,7 +120,7 @@ class PhraseList:
 
     @cached_property
     def names(self) -> list[str]:
-        """Each phrase as it is written most often."""
+        """The most frequent written form of each phrase."""
         return [forms[0][0] for forms in self.forms]
 
     @cached_property
@@ -153,7 +158,8 @@ class PhraseList:
     def find(self, units: np.ndarray, walls: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return where segments begin in a text, and the phrase of each segment, -1 for a word that is no phrase.
 
-        `units` are those of the lexicon, -1 for unknown words. `walls` says which words a phrase cannot continue to from the word before.
+        `units` has the number of each word in the lexicon, -1 for unknown words. `walls` is true for a word that cannot
+        be in one phrase with the word before it.
         """
         trie = self._trie
         units, walls = np.ascontiguousarray(units, np.int32), np.ascontiguousarray(walls, np.uint8)
@@ -169,7 +175,10 @@ class PhraseList:
 
 
 def _counted_texts(store: Stored, name: str) -> Any:
-    """Return a stored list that has for each phrase a list of texts with counts; raise `IndexCorrupt` for anything else."""
+    """Return a stored list that has, for each phrase, a list of [text, count].
+
+    Raise `IndexCorrupt` if the stored value has another form.
+    """
     lists = store.get(name)
     check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
     for item in (item for items in lists for item in items):

@@ -9,21 +9,24 @@ import numpy as np
 
 from sublex.estimators.topics.counts import counts_of
 
-# Words of a topic that are compared.
+# The number of best words of a topic that are compared.
 WORDS = 10
 
 
 def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
-    """Return the numbers of the most probable words of each topic, best first, of equals the lowest; `phi` is by word and topic."""
+    """Return the numbers of the most probable words of each topic, best first.
+
+    Of equally probable words the lowest numbers come first. `phi` has a row for each word and a column for each topic.
+    """
     return [np.argsort(-column, kind="stable")[:words] for column in phi.T]
 
 
 def npmi(matrix: Any, topics: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the coherence of each topic, given as numbers of words: the mean NPMI over all pairs of its words.
+    """Return the coherence of each topic: the mean NPMI over all pairs of its words. A topic is an array of numbers of words.
 
-    NPMI is log(p(a, b) / (p(a) p(b))) / -log p(a, b), where the probabilities are shares of the documents of `matrix` (Bouma 2009;
-    Aletras and Stevenson 2013). It is between -1 (no document has both words) and 1 (wherever one is, the other is too). A topic with
-    fewer than two words has the coherence 0.
+    NPMI is log(p(a, b) / (p(a) p(b))) / -log p(a, b), where p is the share of the documents of `matrix` that contain
+    the words (Bouma 2009; Aletras and Stevenson 2013). It is -1 if no document has both words, and 1 if each document
+    that has one word also has the other. A topic with fewer than two words has the coherence 0.
     """
     rows = counts_of(matrix)
     documents = max(1, rows.shape[0])
@@ -33,7 +36,8 @@ def npmi(matrix: Any, topics: Sequence[np.ndarray]) -> np.ndarray:
     alone = together.diagonal()
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.log(together / np.outer(alone, alone)) / -np.log(together)
-    # Words that are never together; and words that are both in every document, where the quotient is 0 / 0.
+    # NPMI is -1 for words that are never together. It is 1 for words that are both in every document, where the
+    # quotient is 0 / 0.
     values[together == 0], values[together == 1] = -1.0, 1.0
     found = np.zeros(len(topics))
     for number, words in enumerate(topics):

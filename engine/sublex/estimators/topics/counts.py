@@ -12,7 +12,8 @@ from sublex.estimators.blocks import rows_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Documents that a thread takes at a time. Each is inferred alone, so the number changes no result.
+# The number of documents that a thread takes at a time. Each document is inferred alone, so this number changes no
+# result.
 DOCUMENTS = 256
 
 
@@ -23,7 +24,10 @@ class Tokens(NamedTuple):
     words: np.ndarray
 
     def document_topics(self, z: np.ndarray, topics: int) -> csr_array:
-        """Return the number of tokens of each document in each topic, given the topic of each token, as sparse rows."""
+        """Return the number of tokens of each document in each topic, as sparse rows of `topics` columns.
+
+        `z` has the topic of each token.
+        """
         documents = len(self.starts) - 1
         return pairs(np.repeat(np.arange(documents), np.diff(self.starts)), z, (documents, topics))
 
@@ -31,12 +35,13 @@ class Tokens(NamedTuple):
 def counts_of(matrix: Any, columns: int | None = None) -> csr_array:
     """Return a matrix of documents by words as sparse rows of float64 with ascending columns and without zeros.
 
-    Raises `InputError` for a negative value, one that is not finite, or, with `columns`, for another number of columns.
+    Raises `InputError` for a negative value, for a value that is not finite, or if the number of columns is not
+    `columns`.
     """
     from scipy.sparse import csr_array
 
     rows = rows_of(matrix, columns)
-    # Sums and order are made in place, so they need a copy.
+    # SciPy sums duplicates and sorts columns in place, so this works on a copy.
     rows = csr_array((rows.data.astype(np.float64), rows.indices.copy(), rows.indptr.copy()), shape=rows.shape)
     rows.sum_duplicates()
     rows.eliminate_zeros()
@@ -51,7 +56,7 @@ def arrays_of(rows: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def whole_counts_of(matrix: Any, columns: int | None = None) -> csr_array:
-    """Return `counts_of(matrix, columns)`; raise `InputError` for a count that is not a whole number."""
+    """Return the counts of a matrix as sparse rows; raise `InputError` if a count is not a whole number."""
     rows = counts_of(matrix, columns)
     if (rows.data != np.floor(rows.data)).any():
         raise InputError('LDA: Gibbs sampling needs whole counts; round them, or choose method="variational".')
@@ -59,7 +64,7 @@ def whole_counts_of(matrix: Any, columns: int | None = None) -> csr_array:
 
 
 def pairs(rows: np.ndarray, topics: np.ndarray, shape: tuple[int, int]) -> csr_array:
-    """Return how often each pair of a row and a topic occurs, as sparse rows."""
+    """Return how often each pair (rows[i], topics[i]) occurs, as sparse rows of this shape."""
     from scipy.sparse import coo_array, csr_array
 
     return csr_array(coo_array((np.ones(len(topics)), (rows, topics)), shape=shape))

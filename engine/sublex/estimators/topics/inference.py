@@ -15,19 +15,20 @@ from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Sweeps of the Gibbs chain of a document that are thrown away, and those that are averaged.
+# The number of first sweeps of a document's Gibbs chain that are dropped, and the number of later sweeps that are
+# averaged.
 BURN_IN, SAMPLES = 20, 30
-# The fixed point ends when no topic's weight changes by more than TOLERANCE, or after STEPS.
+# The iteration ends when the weight of no topic changes by more than TOLERANCE, or after STEPS steps.
 TOLERANCE, STEPS = 1e-6, 200
 
 
 def sample(
     rows: csr_array, phi: np.ndarray, alpha: np.ndarray, seed: int = 0, workers: int = 1, samples: int = SAMPLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean number of tokens of each document in each topic, and for each entry the topic that it had most often.
+    """Return the mean number of tokens of each document in each topic, and the most frequent topic of each entry.
 
-    The documents are sparse rows of whole counts. The chain of a document starts with a hash of its row and the seed, so equal rows get
-    equal results.
+    The documents are sparse rows of whole counts. The random numbers for a document start from a hash of its row and
+    the seed, so equal rows get equal results.
     """
     from sublex.estimators.topics.kernels import fold_in
 
@@ -45,9 +46,10 @@ def sample(
 
 
 def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1) -> np.ndarray:
-    """Return the expected weight of each row in each topic, by a fixed point (CVB0), which is the same every time.
+    """Return the expected weight of each row in each topic, by a fixed point (CVB0) without random numbers.
 
-    Weights may be fractional; those that are not above 0 are ignored. The weights of a row add up to those of its words.
+    Weights may be fractional; weights that are not above 0 are ignored. The weights of a row over the topics add up to
+    the weights of its words.
     """
     from scipy.sparse import csr_array
 

@@ -41,8 +41,8 @@ def choose(weights, target):
 def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
     """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
 
-    Each row has a seed of its own. topics[i] gets the topic that the tokens of entry i had most often, the lowest of equals; an empty
-    `topics` is left alone.
+    Each row has a seed of its own. topics[i] gets the most frequent topic of the tokens of entry i; of equally frequent
+    topics it is the lowest. If `topics` is empty, nothing is written to it.
     """
     width = len(alpha)
     n_d, p, state = np.empty(width), np.empty(width), np.empty(1, np.uint64)
@@ -85,8 +85,8 @@ def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, to
 def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
     """Set expected[d, k] to the weight of row d in topic k: CVB0 with phi fixed (Asuncion, Welling, Smyth and Teh 2009).
 
-    Each word has a distribution over topics, given those of the row's other tokens. Weights are above 0; a word of weight 1 alone gets
-    exactly the probabilities of the topics given the word.
+    Each word has a distribution over topics, which depends on the distributions of the row's other tokens. Weights are
+    above 0. If a row has a single word, of weight 1, it gets exactly the probabilities of the topics given the word.
     """
     width = len(alpha)
     new = np.empty(width)
@@ -108,7 +108,7 @@ def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
             for i in range(begin, end):
                 one, total = min(weights[i], 1.0), 0.0
                 for k in range(width):
-                    # Rounding may leave a sum slightly below 0.
+                    # Rounding may make the difference slightly negative.
                     new[k] = phi[words[i], k] * (alpha[k] + max(0.0, n[k] - one * r[i - begin, k]))
                     total += new[k]
                 for k in range(width):

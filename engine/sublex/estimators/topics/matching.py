@@ -6,14 +6,18 @@ import numpy as np
 
 
 def affinities(phi: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return Σ_w √(phi_wi · other_wj) for each pair of topics i and j: 1 for equal topics, 0 for topics without a common word."""
+    """Return a matrix of Σ_w √(phi_wi · other_wj) for topics i and j.
+
+    The value is 1 for equal topics, and 0 for topics without a common word.
+    """
     return np.sqrt(phi).T @ np.sqrt(other)
 
 
 def matched(phi: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each topic its partner in another model and their affinity; partners differ, and their affinities have the largest sum.
+    """Return for each topic the number of its partner in another model, and their affinity.
 
-    A topic without a partner, where the other model has fewer topics, gets -1 and the affinity 0.
+    No two topics have the same partner, and the sum of the affinities is the largest possible. If the other model has
+    fewer topics, some topics have no partner; they get -1 and the affinity 0.
     """
     from scipy.optimize import linear_sum_assignment
 

@@ -1,4 +1,4 @@
-"""An estimator of topics to derive from: it has what can be asked once the topics are known."""
+"""A base class for estimators of topics, with the methods that need only the fitted topics."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ class TopicModel(Estimator):
     ----------
     phi_ : array of shape (words, topics), the probability of a word in a topic; each column adds up to 1
     alpha_ : array of shape (topics,), the parameter of the prior of each topic in a document
-    word_topics_ : array or sparse rows of shape (words, topics), the tokens of each word in each topic, expected or of the last sweep
-    trace_ : a list of figures that the fit noted as it went on
+    word_topics_ : array or sparse rows of shape (words, topics), the number of tokens of each word in each topic:
+    expected, or in the last sweep trace_ : a list of numbers that show the progress of the fit, such as a likelihood
+    after some sweeps
     """
 
     phi_ = np.zeros((0, 0))
@@ -28,7 +29,9 @@ class TopicModel(Estimator):
     trace_: list[Any]
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row the tokens that are expected in each topic, float64; a row adds up to the row's tokens.
+        """Return for each row the expected number of tokens in each topic, float64.
+
+        The numbers of a row add up to its tokens.
 
         A row's result depends on the row and the seed alone.
         """
@@ -39,7 +42,9 @@ class TopicModel(Estimator):
         return mixtures(self.topic_counts(matrix, workers), self.alpha_)
 
     def settle(self, weights: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row of weights the expected weight in each topic, by a fixed point without chance, for queries.
+        """Return for each row of weights the expected weight in each topic, by a fixed point without random numbers.
+
+        It is used for queries.
 
         Weights may be fractional; words whose weight is not above 0 are ignored.
         """

@@ -38,7 +38,10 @@ NOTE = (
 
 
 def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES) -> str:
-    """Return the page: a card for each topic, by falling share, with its words and documents. `names` has headings by number."""
+    """Return the page: a card for each topic, largest share first, with its words and documents.
+
+    `names` maps numbers of topics to headings.
+    """
     largest = max((topic.share for topic in topics), default=1.0) or 1.0
     cards = "\n".join(_card(topic, names.get(topic.number, f"Topic {topic.number}"), largest) for topic in topics)
     return html_page(title, STYLE, f'<p class="note">{NOTE}</p>\n<main>\n{cards}\n</main>')

@@ -1,4 +1,4 @@
-"""The parameters of models of topics that say how a document is compared with a query."""
+"""Declarations of the parameters that all models of topics have for the comparison of a document with a query."""
 
 from sublex.contracts.base import Param
 

@@ -22,9 +22,10 @@ from sublex.estimators.topics.scores import overlaps, similarities, topic_shares
 from sublex.estimators.topics.topics import Topic, topics_of
 from sublex.estimators.word_sums import check_model
 
-# Topics that an explanation lists, and words that name a topic in it.
+# The number of topics that an explanation lists, and the number of words that name a topic.
 LISTED_TOPICS, NAMING_WORDS = 5, 4
-# A topic with a smaller share of a document's tokens is not stored. With many topics the limit is below 1 / k, so one always stays.
+# A topic with a smaller share of a document's tokens is not stored. With k topics the limit is at most 1 / k, so at
+# least one topic is stored.
 LEAST_SHARE = 0.01
 
 
@@ -37,7 +38,9 @@ class EncodedQuery(NamedTuple):
 
 
 class TopicRepresentation(Representation):
-    """Scores by the topics of an estimator. `share` and `mu` matter only for score="likelihood".
+    """A representation that scores documents by the topics of an estimator.
+
+    `share` and `mu` matter only for score="likelihood".
 
     Subclasses implement `fit`, `save`, `load` and `describe`, and may name topics by labels.
     """
@@ -48,9 +51,9 @@ class TopicRepresentation(Representation):
         self.coherence = np.zeros(0)
 
     def check_restored(self, store: Stored) -> None:
-        """Raise `IndexCorrupt` unless the restored topics have probabilities, and every word is probable in one of them.
+        """Raise `IndexCorrupt` unless the columns of phi are probabilities and each word has a positive probability in some topic.
 
-        Restore the trace of the fit, too.
+        The method also restores the trace of the fit.
         """
         phi, alpha, total = self.estimator.phi_, self.estimator.alpha_, self.estimator.word_topics_.sum()
         check_model((alpha > 0).all() and (phi >= 0).all() and 0 < total < np.inf)
@@ -107,7 +110,7 @@ class TopicRepresentation(Representation):
         return np.where(tokens > 0, scores, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return a cosine or a similarity by topics, which are named by their words, and a likelihood by the query's words."""
+        """Return an explanation: by topics for a cosine or a similarity, and by the query's words for a likelihood."""
         docs = np.array([doc])
         rows = view.rows(docs)
         if self.kind == "likelihood":
@@ -153,7 +156,10 @@ class TopicRepresentation(Representation):
         return topic_shares(view.rows(docs))
 
     def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
-        """Return each word of a document that the model knows, with its most probable topic in this document; the query does not matter."""
+        """Return the words of a document that the model knows, each with its most probable topic in this document.
+
+        The query does not change the result.
+        """
         docs = np.array([doc])
         row = view.terms(docs)
         mixture = np.asarray(view.rows(docs).todense(), np.float64)[0]
@@ -190,7 +196,7 @@ class TopicRepresentation(Representation):
         return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the probability of a word in each document, and its parts by topics and by the document's words."""
+        """Return three arrays over documents: a word's probability, its part from topics, and its part from own words."""
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.
@@ -218,6 +224,9 @@ class TopicRepresentation(Representation):
 
 
 def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:
-    """Return a value of the row of each document. The values of all rows are computed once, and kept under the name."""
+    """Return `function(rows)` for documents, a value for each.
+
+    The values of all rows are computed once, and kept under the name.
+    """
     values: np.ndarray = view.once(name, lambda: view.map_rows(function))
     return values if docs is None else values[docs]

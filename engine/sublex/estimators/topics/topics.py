@@ -13,7 +13,7 @@ from sublex.estimators.sparse_rows import lengths, row_numbers
 from sublex.estimators.topics.coherence import top_words
 from sublex.estimators.topics.model import TopicModel
 
-# Words and documents that are kept of each topic, and of these, what `sublex card` prints.
+# The number of words and of documents that are kept for each topic; and the numbers of these that `sublex card` prints.
 WORDS, DOCUMENTS = 20, 5
 CARD_WORDS, CARD_DOCUMENTS = 8, 3
 
@@ -39,7 +39,7 @@ class Topic(NamedTuple):
 
 
 def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[Topic]:
-    """Return the topics of a fitted model by falling share, with the documents of the view that have most of them."""
+    """Return the topics of a fitted model, largest share first, each with the documents that have most of it."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
     documents = _best_documents(fitted.alpha_, view)
@@ -53,7 +53,7 @@ def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[st
 def _best_documents(alpha: np.ndarray, view: View) -> list[list[tuple[str, str, float]]]:
     """Return for each topic the live documents with the largest theta, as docno, title and theta.
 
-    Theta is smoothed by alpha, so that a document of a single word is not the best.
+    Theta is smoothed by alpha, so that a document of a single word is not ranked first.
     """
     rows = view.rows()
     theta = (rows.data + alpha[rows.indices]) / (lengths(rows) + alpha.sum())[row_numbers(rows)]

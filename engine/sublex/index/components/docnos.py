@@ -13,7 +13,7 @@ from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.tools.strings import Strings
 
-# Bytes: if no docno is longer, all are sorted as big-endian 64-bit words, which is fast.
+# If no docno has more bytes than this, docnos are sorted as big-endian 64-bit words, which is fast.
 LONGEST_AS_WORDS = 64
 # Docnos copied into words per step, which bounds the memory for the mask.
 DOCNOS_PER_STEP = 1 << 16
@@ -60,7 +60,7 @@ class DocnosReader:
         return order
 
     def find(self, docno: str) -> list[int]:
-        """Return the documents that have this docno. Of several such documents, at most one is not deleted."""
+        """Return the documents that have this docno. At most one of them is not deleted."""
         wanted = docno.encode("utf-8", "surrogatepass")
         place = self.strings.bisect(wanted, self.order)
         docs = []

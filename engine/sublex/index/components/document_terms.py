@@ -17,14 +17,20 @@ from sublex.index.format import UNSIGNED, Folder, FolderWriter
 
 
 def write_document_lists(folder: FolderWriter, lists: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write `document_terms` and `document_term_sizes`: the encoded lists of some documents after the other, and their sizes."""
+    """Write `document_terms` and `document_term_sizes`.
+
+    Each item is the encoded lists of the next documents, and their sizes.
+    """
     writer = StringsWriter(folder, "document_term")
     for data, sizes in lists:
         writer.add(data, sizes)
 
 
 class DocumentTermsReader:
-    """Decodes document terms. `lengths` gives the number of terms a document; `terms` is the size of the lexicon."""
+    """Decodes document terms.
+
+    `lengths` has the number of terms of each document; `terms` is the size of the lexicon.
+    """
 
     def __init__(self, folder: Folder, lengths: LengthsReader, terms: int):
         folder.expect("document_terms", ("|u1",))
@@ -34,13 +40,13 @@ class DocumentTermsReader:
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        # Each entry takes a byte at least, so the data bounds the memory for decoded terms.
+        # Each entry takes at least one byte, so damaged lengths cannot ask for more memory than the data can fill.
         if (self._lengths.uniques > self._sizes.all()).any():
             raise IndexCorrupt(f"{self._sizes.path} does not fit the numbers of terms; rebuild the index.")
         return piece_starts(self._sizes, self._data)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return counts, ordinals and frequencies of the terms of a range of documents; see `gather`."""
+        """Return (counts, ordinals, frequencies) of the terms of a range of documents, as `gather` does."""
         starts = self._starts[begin : end + 1]
         data = self._data.part(int(starts[0]), int(starts[-1]))
         return self._decode(data, starts[:-1] - starts[0], starts[1:] - starts[0], self._lengths.uniques[begin:end])

@@ -34,9 +34,10 @@ class LexiconWriter:
         df: np.ndarray,
         cf: np.ndarray,
     ) -> None:
-        """Append terms, which must follow those already added, and their surfaces.
+        """Append terms and their surfaces. The terms must ascend and be greater than all terms added before.
 
-        Both come as their bytes end to end, and the size of each. A surface equal to its term must be empty.
+        Terms and surfaces are pairs: the bytes of all strings end to end, and the size of each string. A surface equal
+        to its term must be empty.
         """
         self._terms.add(*terms)
         self._surfaces.add(*surfaces)
@@ -44,7 +45,7 @@ class LexiconWriter:
         self._cf.write(cf)
 
     def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
-        """Write all raw forms of a spill, how often each occurs, and the ordinals of their terms, ascending."""
+        """Write all raw forms of a spill, how often each occurs, and the ordinal of its term. The ordinals ascend."""
         StringsWriter(self._folder, "raw").add(*raw_forms)
         self._folder.put("raw_counts", counts.astype(np.uint64))
         self._folder.put("raw_terms", terms.astype(np.uint32))
@@ -82,7 +83,7 @@ class LexiconReader:
 
     @cached_property
     def cf(self) -> np.ndarray:
-        """How often each term occurs in all documents."""
+        """The number of occurrences of each term in all documents."""
         return self._folder["cf"].numbers(MOST)
 
     @cached_property
@@ -94,7 +95,10 @@ class LexiconReader:
         return self._surfaces[term] or self.terms[term]
 
     def written(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the most frequent raw form of every term: bytes, and where in them each raw form starts, and its size."""
+        """Return the most frequent raw form of every term.
+
+        The three arrays are bytes, where each form starts in them, and its size.
+        """
         terms, surfaces = (
             Strings(reader.text_data, reader.starts[:-1], np.diff(reader.starts))
             for reader in (self.terms, self._surfaces)
@@ -105,7 +109,7 @@ class LexiconReader:
     def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
         """Return raw forms of a range of terms, how often each occurs, and the place of its term in the range.
 
-        A spill knows all raw forms. A finished segment knows only the surfaces, which count as often as their terms occur.
+        A spill has all raw forms. A finished segment has only the surfaces; a surface has the count of its term.
         """
         if "raws" not in self._folder:
             surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))

@@ -18,7 +18,7 @@ from sublex.index.offsets import starts_of
 
 
 class EncodedPostings(NamedTuple):
-    """Posting lists of consecutive terms in the form in which they are stored."""
+    """Posting lists of consecutive terms, encoded as they are stored."""
 
     words: np.ndarray
     block_lasts: np.ndarray
@@ -38,7 +38,7 @@ class PostingsWriter:
     """Writes `postings`, `block_lasts`, `block_widths`, `tails` and `tail_sizes`."""
 
     def __init__(self, folder: FolderWriter):
-        # In the order of the fields of `EncodedPostings`.
+        # The writers are in the order of the fields of `EncodedPostings`.
         self._writers: tuple[ComponentWriter | NumbersWriter, ...] = (
             folder.stream("postings", np.uint32), folder.stream("block_lasts", np.int32),
             folder.stream("block_widths", np.uint8), folder.stream("tails", np.uint8), folder.collect("tail_sizes"),
@@ -87,7 +87,7 @@ class PostingsReader:
     def _tail_starts(self) -> np.ndarray:
         from sublex.index import posting_kernels
 
-        # A posting takes a byte at least, so the data bounds the memory for decoded postings.
+        # A posting takes at least one byte, so damaged frequencies cannot ask for more memory than the data can fill.
         if (self._lexicon.df % posting_kernels.BLOCK > self._tail_sizes.all()).any():
             raise IndexCorrupt(f"{self._tail_sizes.path} does not fit {self._df_path}; rebuild the index.")
         return piece_starts(self._tail_sizes, self._tails)

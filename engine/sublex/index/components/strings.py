@@ -1,7 +1,7 @@
 """Byte strings on disk: the bytes of all strings end to end in one component, and the size of each string in another.
 
-Strings in memory are `sublex.tools.strings.Strings`; the reader here differs in that its bytes are mapped and verified at the first
-access.
+Strings in memory are `sublex.tools.strings.Strings`; the reader here maps the bytes of a file and verifies them at the
+first access.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StringsReader:
     """Reads strings by their numbers. Each access verifies the bytes that it needs."""
 
     def __init__(self, folder: Folder, name: str, count: int | None = None):
-        """Read the strings `name` of a folder; `count` is how many there must be."""
+        """Read the strings `name` of a folder; if `count` is given, there must be this number of strings."""
         folder.expect(f"{name}s", ("|u1",))
         folder.expect(f"{name}_sizes", UNSIGNED, count)
         self._bytes, self._sizes = folder[f"{name}s"], folder[f"{name}_sizes"]
@@ -57,7 +57,7 @@ class StringsReader:
         data, starts = self.data, self.starts[:-1]
         if len(data) and data.max() >= 128:
             self._decoded(data.tobytes())
-            # No string begins within a character, so each of them is UTF-8 as all of them are.
+            # All bytes together are UTF-8. If no string begins inside a character, each string is UTF-8 too.
             firsts = data[starts[starts < len(data)]]
             if ((firsts & 0xC0) == 0x80).any():
                 raise self._bytes.damaged("has a string that is not UTF-8")

@@ -21,7 +21,7 @@ from sublex.readers.batch import Batch
 
 # Bytes of documents, before compression, after which a frame ends.
 FRAME_BYTES = 1 << 16
-# Bytes that a frame may have after decompression, and bytes that are decompressed in one step.
+# The most bytes that a frame may have after decompression, and the most bytes that are decompressed in one step.
 MOST_FRAME_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
 # Decompressed frames kept by a reader.
 CACHED_FRAMES = 16
@@ -80,7 +80,10 @@ class TextsWriter:
 
 
 class TextFrame(NamedTuple):
-    """A decompressed frame: for each document (title, contents, other fields) in bytes, then contents and other fields."""
+    """A decompressed frame: sizes, contents and other fields of its documents.
+
+    `sizes` has a row for each document: the bytes of title, contents and other fields.
+    """
 
     sizes: np.ndarray
     text: np.ndarray
@@ -141,7 +144,7 @@ class TextsReader:
         return IndexCorrupt(f"{self._data.path} is damaged in frame {frame} ({error}); rebuild the index.")
 
     def document(self, doc: int, docno: str) -> Document:
-        """Return a stored document under the docno given, which is stored elsewhere."""
+        """Return a stored document. The caller gives its docno, which is stored in another component."""
         frame = int(np.searchsorted(self._doc_ends, doc, side="right"))
         raw = self.raw(frame)
         place = doc - (int(self._doc_ends[frame - 1]) if frame else 0)
@@ -164,7 +167,10 @@ def _fields(data: np.ndarray) -> dict[str, Any]:
 
 
 def _decompressed(frame: bytes) -> bytes:
-    """Return a zstandard frame decompressed. A large frame takes memory as its data come, not by the size that it claims."""
+    """Return a zstandard frame decompressed.
+
+    Memory for a large frame grows with the decompressed data, because the size in its header may be wrong.
+    """
     decompressor = zstandard.ZstdDecompressor()
     claimed = zstandard.frame_content_size(frame)
     if 0 <= claimed <= MOST_AT_ONCE:

@@ -1,4 +1,4 @@
-"""Tombstones: which documents of a segment are deleted, and how much each term's frequencies shrink by that.
+"""Tombstones: the deleted documents of a segment, and the amounts to subtract from each term's frequencies.
 
 With tombstones, statistics are exact at once, and the posting lists stay as they are until the segment is merged.
 """
@@ -62,7 +62,7 @@ class TombstonesReader:
 
 
 def _places(component: Component, count: int) -> np.ndarray:
-    """Return the values of a component: ascending places in an array of `count` values."""
+    """Return the values of a component. They must be ascending places in an array of `count` values."""
     places = component.numbers(max(0, count - 1))
     if (places[1:] <= places[:-1]).any():
         raise component.damaged("does not ascend")

@@ -23,8 +23,8 @@ LONGEST_HEADER = 1 << 20
 class CiffFile:
     """A CIFF file, plain or compressed, as a `PostingsSource`. It is read once, from its beginning to its end.
 
-    `header` is what the file states, and `report` notes where the postings say something else. Gaps and frequencies are checked here;
-    the engine checks the rest.
+    `header` has the numbers that the file states, and `report` notes where the postings differ from them. Gaps and
+    frequencies are checked here; the engine checks the rest.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -115,7 +115,10 @@ class CiffFile:
             yield _in_order(late)
 
     def _mark(self, numbers: np.ndarray, seen: np.ndarray) -> None:
-        """Mark the numbers of documents as seen. Raise `InputError` for one that no document may have, or that two have."""
+        """Mark the numbers of documents as seen.
+
+        Raise `InputError` for a number that is out of range, or that two documents have.
+        """
         beyond = numbers[numbers >= self.docs]
         if len(beyond):
             raise InputError(

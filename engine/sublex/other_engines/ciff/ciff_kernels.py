@@ -12,19 +12,22 @@ from numba import int64
 from sublex.index.posting_kernels import put_number
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, inner, kernel
 
-# The faults of a message: its fields are damaged; a posting list has no postings, or states another number of them; a frequency is
-# not from 1 to MOST; a number is not from 0 to MOST.
+# The faults of a message. DAMAGED: its fields are damaged. COUNT: a posting list has no postings, or another number of
+# them than it states. FREQUENCY: a frequency is not from 1 to MOST. NUMBER: a number is not from 0 to MOST.
 SOUND, DAMAGED, COUNT, FREQUENCY, NUMBER = 0, 1, 2, 3, 4
 MOST = 2**31 - 1
 # The kinds of values.
 VARINT, BYTES = 0, 2
-# The least bytes of a posting: its tag and length, and the tag and value of its frequency.
+# The least number of bytes of a posting: its tag and length, and the tag and value of its frequency.
 LEAST_POSTING = 4
 
 
 @inner
 def _varint(data, at, end):
-    """Return a varint as a signed number, and where it ends: -1 if it is cut or longer than ten bytes."""
+    """Return a varint as a signed number, and where it ends.
+
+    The end is -1 if the varint is cut off or longer than ten bytes.
+    """
     value, shift = np.uint64(0), np.uint64(0)
     while at < end and shift < np.uint64(70):
         byte = np.uint64(data[at])
@@ -38,7 +41,7 @@ def _varint(data, at, end):
 
 @inner
 def _skip(data, at, end, kind):
-    """Return where the value of an unknown field ends: -1 if that is beyond `end` or the kind is unknown."""
+    """Return where the value of an unknown field ends; -1 if it ends beyond `end` or if the kind is unknown."""
     if kind == VARINT:
         _, at = _varint(data, at, end)
         return at
@@ -58,10 +61,11 @@ def _skip(data, at, end, kind):
 
 @kernel((STORED_U8, int64, I64, I64), before="import")
 def split(data, at, starts, ends):
-    """Find messages that lie whole in data[at:], each after its length as a varint; at most len(starts).
+    """Find the complete messages in data[at:], at most len(starts). A varint with its length stands before each message.
 
-    Message k is data[starts[k]:ends[k]]. Returns the number of messages found, where the next one begins with its length, and the
-    bytes that it needs from there: 0 if they are not known yet, -1 if its length is damaged.
+    Message k is data[starts[k]:ends[k]]. Returns the number of messages found, the place where the length of the next
+    message begins, and the number of bytes from this place to the end of the next message: 0 if that is not known yet,
+    -1 if the length is damaged.
     """
     for k in range(len(starts)):
         size, begin = _varint(data, at, len(data))
@@ -102,8 +106,8 @@ def _posting(data, at, end):
 def _list(data, at, end, docs, tfs, o, term):
     """Decode a posting list to docs[o:] and tfs[o:].
 
-    `term` gets where the term begins and ends, and its stated frequency in the collection. Returns a fault, the number that it is
-    about, and the new o.
+    `term` gets three values: where the term begins, where it ends, and its stated frequency in the collection. Returns
+    a fault, the wrong number, and the new o.
     """
     first, claimed, last = o, np.int64(0), np.int64(0)
     while at < end:
@@ -150,9 +154,10 @@ def _list(data, at, end, docs, tfs, o, term):
 def decode_lists(data, starts, ends, terms, df, docs, tfs):
     """Decode the posting lists data[starts[k]:ends[k]].
 
-    terms[3k:3k + 3] gets where the term of list k begins and ends in `data`, and its stated frequency in the collection. df[k] gets its
-    number of postings. `docs` and `tfs` need room for a posting for each LEAST_POSTING bytes of data. Returns the number of postings, the
-    place of the first faulty list or -1, its fault, and the number that the fault is about.
+    terms[3k:3k + 3] gets three values: where the term of list k begins in `data`, where it ends, and its stated
+    frequency in the collection. df[k] gets its number of postings. `docs` and `tfs` need room for one posting per
+    LEAST_POSTING bytes of data. Returns the number of postings, the place of the first faulty list or -1, its fault,
+    and the wrong number.
     """
     o = np.int64(0)
     for k in range(len(starts)):
@@ -168,10 +173,10 @@ def decode_lists(data, starts, ends, terms, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, I64, I64, U8, I64), before="import")
 def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
-    """Decode the records data[starts[k]:ends[k]] of documents: their numbers, their lengths, and their docnos, which are put end to end.
+    """Decode the records data[starts[k]:ends[k]] of documents: their numbers, their lengths, and their docnos end to end.
 
-    `docnos` needs room for all bytes of the records. Returns the bytes of the docnos, the place of the first faulty record or -1, its
-    fault, and the number that the fault is about.
+    `docnos` needs room for all bytes of the records. Returns the number of bytes of the docnos, the place of the first
+    faulty record or -1, its fault, and the wrong number.
     """
     o = np.int64(0)
     for k in range(len(starts)):

@@ -1,4 +1,4 @@
-"""Cut the stream of a CIFF file into messages, with little memory and without trust in the lengths that it states."""
+"""Cut the stream of a CIFF file into messages. A wrong length in the file makes it use no more memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex.errors import InputError
 from sublex.readers.lines import LONGEST_RECORD
 from sublex.tools.messages import counted
 
-# Bytes that are read at a time, and messages that are found at a time.
+# The number of bytes that are read at a time, and the most messages that are found at a time.
 CHUNK, MESSAGES = 1 << 22, 1 << 16
 
 
@@ -33,7 +33,10 @@ class Messages:
         self._data, self._at = np.frombuffer(b"", np.uint8), 0
 
     def parts(self, count: int, kind: str) -> Iterator[Part]:
-        """Yield the next `count` messages. `kind` names one in errors; none may have more than `LONGEST_RECORD` bytes."""
+        """Yield the next `count` messages.
+
+        `kind` names a message in errors. A message may have at most `LONGEST_RECORD` bytes.
+        """
         from sublex.other_engines.ciff import ciff_kernels
 
         found = 0
@@ -59,7 +62,10 @@ class Messages:
         return self._at == len(self._data) and not self._read(1)
 
     def _read(self, needed: int) -> bool:
-        """Read on, until the messages not yet cut out have `needed` bytes or the stream ends. Return whether there was more."""
+        """Read until `needed` bytes are in memory that are not yet cut into messages, or until the stream ends.
+
+        Return whether any byte was read.
+        """
         pieces = [self._data[self._at :].tobytes()]
         size, target = len(pieces[0]), max(needed, CHUNK)
         before = size

@@ -15,17 +15,18 @@ from sublex.language.profiles import profile as find_profile
 from sublex.other_engines.ciff.ciff_file import CiffFile
 from sublex.other_engines.from_postings import create_from_postings
 
-# Terms that the analyzer is tried on, and the share of them that it should leave as they are. The right analyzer of a language leaves
-# nine in ten, since a stemmer may shorten a stem once more; a stemmer on words that were not stemmed leaves four in ten.
+# The number of terms that the analyzer is tried on, and the share of these terms that it should not change. The right
+# analyzer of a language leaves nine in ten, since a stemmer may shorten a stem once more; a stemmer on words that were
+# not stemmed leaves four in ten.
 SAMPLE, LEAST_KEPT = 1000, 0.8
 NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents cannot be shown"
 
 
 def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None, registry: plugins.Registry) -> str:
-    """Return the expression of the analyzer for the terms of a file: the one given, or that of the profile given.
+    """Return the expression of the analyzer for the terms of a file: the given one, or that of the given profile.
 
-    Raise an error for an analyzer or a profile that does not exist. Without a name, raise `InputError`: the file does not tell, and
-    with a wrong analyzer queries find nothing.
+    Raise an error for an analyzer or a profile that does not exist. Raise `InputError` if both are None: the file does
+    not name its analyzer, and with a wrong analyzer queries find nothing.
     """
     if analyzer is not None or profile is not None:
         default = "" if profile is None else find_profile(profile).analyzer
@@ -71,7 +72,7 @@ def read_ciff(
 
 
 def _share_kept(snapshot: Snapshot) -> float:
-    """Return the share of terms that the analyzer leaves as they are, in a sample from all parts of the lexicon."""
+    """Return the share of terms that the analyzer does not change, in a sample from all parts of the lexicon."""
     (segment,) = snapshot.segments
     count = len(segment.terms)
     ordinals = np.unique(np.linspace(0, count - 1, SAMPLE).astype(int)).tolist() if count else []

@@ -1,4 +1,7 @@
-"""Write an index as a CIFF file. Documents are numbered anew without the deleted ones, and segments are merged on the way."""
+"""Write an index as a CIFF file.
+
+Deleted documents are left out, the others get new numbers, and the posting lists of all segments are merged.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,8 @@ def write_ciff(
 ) -> Exported:
     """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
 
-    The file is compressed if its name ends in `.gz`. A file that exists is replaced when the new one is finished; a pipe is written to.
+    The file is compressed if its name ends in `.gz`. An existing file is replaced when the new file is finished. If
+    `path` is a pipe, the bytes are written into it.
     """
     target = Path(path)
     if target.suffix in set(COMPRESSED) - {".gz"}:
@@ -53,7 +57,7 @@ def write_ciff(
 
 
 def _refuse_to_replace(path: Path) -> None:
-    """Raise `InputError` if the path is a file that holds something other than CIFF, which would be lost."""
+    """Raise `InputError` if the path is a file of another format than CIFF, because writing would destroy it."""
     if not path.is_file() or not path.stat().st_size:
         return
     try:
