@@ -52,7 +52,7 @@ def _folder(snapshot: Snapshot, kind: str, parts: list[str]) -> Directory:
 
 
 def declared(root: Path) -> list[str]:
-    """Return the rankers, as printed, whose impacts are stored anew after every commit; [] if the list is unreadable."""
+    """Return the rankers whose impacts are stored after every commit, by printed form; [] if the list is unreadable."""
     try:
         names = json.loads(derived.folder_of(root).read(DECLARED))
     except (OSError, ValueError, RecursionError, IndexCorrupt):

@@ -117,7 +117,7 @@ class Impacts:
         return np.full(len(self.least), -np.inf, np.float32)
 
     def write(self, documents: Directory, impacts: Directory) -> None:
-        """Compute the impacts of all terms, and write documents and impacts to two folders, which must not exist yet."""
+        """Compute the impacts of all terms, and write documents and impacts to two folders, which must be new."""
         self.compute(np.arange(len(self._state)))
         if derived.read(documents) is None:
             derived.write(documents, self.postings.stored_documents())

@@ -219,7 +219,7 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return a number n so that, if n documents of the sample reach a score, k of all documents most likely reach it."""
+    """Return the number n for which holds: if n documents of the sample reach a score, k of all documents likely do."""
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
     # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)

@@ -184,7 +184,7 @@ class Searcher:
         return list(zip(names, numbers, self._weights(known), strict=True))
 
     def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, and weights."""
+        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights."""
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = self.term_table.numbers([term for query in counted for term in query])
         known: list[tuple[float, int, float]] = []
