@@ -1,4 +1,7 @@
-"""Find out why a document is not among the hits: its rank, its words, the stage that dropped it, and changes that bring it in."""
+"""Find out why a document is not among the hits.
+
+The result has the document's rank, its words, the stage that dropped it, and the changes that make it a hit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StageRank(NamedTuple):
-    """A stage of a pipeline, the document's rank after the stage (0 if the document is no hit), and the number of hits."""
+    """A stage of a pipeline, the document's rank after the stage (0 if it is no hit), and the number of hits."""
 
     expression: Expression
     rank: int
@@ -105,7 +108,7 @@ def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, r
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
     """Return a weight for one part of a blend with which the document is among the first k.
 
-    None if there is no such weight. Of several weights, the nearest to the present one is returned. Two candidates
+    Return None if there is no such weight. Of several weights, the nearest to the present one is returned. Two candidates
     change their order at a single weight. Between two of these weights the rank of the document is constant, and it is
     counted in sorted lists of them.
     """

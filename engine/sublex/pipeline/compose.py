@@ -105,7 +105,7 @@ class Composer:
         return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
-        """Return a text for each model, retriever and function, which says which code and which state the hits depend on.
+        """Return a text for each model, retriever and function that says on which code and state the hits depend.
 
         The state of a model is its fingerprint and its number of uncovered documents. The state of a retriever is the
         state of the foreign index.

@@ -18,7 +18,7 @@ class Unit(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A part in which two scores differ: the difference, the component and the label of the part, and its two values."""
+    """A part in which two scores differ: the difference, the part's component and label, and the part's two values."""
 
     difference: float
     part: str

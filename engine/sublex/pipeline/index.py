@@ -282,7 +282,7 @@ class Index(Contents):
         return model
 
     def card(self, expression: Expr) -> dict[str, Any]:
-        """Return facts about a fitted model: how it was fitted, which documents it covers, and the facts that its plugin adds."""
+        """Return facts about a fitted model: how it was fitted, what it covers, and the facts that its plugin adds."""
         if not self.allow_uncovered:
             return Index(self.path, True, self._load_registry).card(expression)
         return self.fitted_model(expression).card()

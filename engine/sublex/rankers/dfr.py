@@ -95,7 +95,7 @@ def inverse_frequency(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def stirling(n: Any, m: Any) -> Any:
-    """Return f(n, m) of Amati and van Rijsbergen: Stirling's formula for log2(n! / m!), without its term -(n - m) log2 e."""
+    """Return f(n, m) of Amati and van Rijsbergen: log2(n! / m!) by Stirling's formula, without the term -(n - m) log2 e."""
     return (m + 0.5) * np.log2(n / m) + (n - m) * np.log2(n)
 
 
