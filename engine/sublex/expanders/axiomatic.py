@@ -74,7 +74,7 @@ class Axiomatic(Declared):
         return np.concatenate([first, others[: max(self.n * self.r - len(first), 0)]])
 
     def _similarity(self, pool: FeedbackDocuments, column: int) -> np.ndarray:
-        """Return the similarity of each term to the term of a column: 1 for the term itself, at most beta for others."""
+        """Return the similarity of each term to the term of a column: 1 for this term, at most beta for others."""
         holds = np.zeros(len(pool.lengths))
         holds[pool.rows[pool.columns == column]] = 1
         both = pool.sum_by_term(holds[pool.rows])

@@ -81,7 +81,7 @@ def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
     """Return the begin and end of the best sequence of matches that is no longer than `width`; (0, 0) without matches.
 
-    The best sequence has the most different terms. Of equals, the one with the most matches is best, then the first one.
+    The best sequence has the most different terms. Of equals, it has the most matches; of these, it is the first.
     """
     best, place, first = (0, 0), (0, 0), 0
     inside: Counter[str] = Counter()

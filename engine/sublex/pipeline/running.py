@@ -119,7 +119,7 @@ def _metadata(path: Path) -> Mapping[str, Any]:
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return how the run file at `path` was made differently, by its metadata; "" if it was not, or if there is no file."""
+    """Return how the metadata of the run file at `path` differ; "" if they do not differ, or if there is no file."""
     if not path.is_file():
         return ""
     before = _metadata(path)

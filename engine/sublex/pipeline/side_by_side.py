@@ -1,4 +1,4 @@
-"""Compare rankings of one query: how far each document moved, which documents are new or gone, and how many are shared."""
+"""Compare rankings of one query: how far documents moved, which documents are new or gone, and how many are shared."""
 
 from __future__ import annotations
 
