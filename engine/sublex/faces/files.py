@@ -34,10 +34,10 @@ def check_output(output: str, *endings: str) -> str:
 
 
 def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
-    """Write the file that a result makes, to a path that `check_output` accepted, and return what is left to show.
+    """Write the file that a result makes to a path that `check_output` accepted. Return what to show, and a message.
 
-    Return a pair of what to show and a message. Show a sentence, or the result itself if the file only repeats it. Raise
-    `InputError` if the result makes no file.
+    A sentence is returned to be shown, or the result itself if the file only repeats it. Raise `InputError` if the result
+    makes no file.
     """
     make = shown.files.get(ending) or next(iter(shown.files.values()), None)
     if make is None:

@@ -83,7 +83,7 @@ class Function(Expression):
         return self
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
-        """Return the function's scores of documents as float64; -inf, "no opinion", for a document that it does not score.
+        """Return the function's scores of documents as float64; -inf for a document that it does not score.
 
         `before` has the documents' scores from the stage before; it is None if there is no such stage.
         """

@@ -251,7 +251,7 @@ class Registry:
         return self.resolve(kind, parse_call(text)).make()
 
     def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
-        """Return the printed form of an object that was made by a name with parameters: its own `str`, or else the call."""
+        """Return the printed form of an object made by a name with parameters: its own `str`, or else the call."""
         has_own = type(made).__str__ is not object.__str__
         return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
 

@@ -49,7 +49,7 @@ FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
 def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> list[str]:
-    """Return a sentence that says how Sublex reads a query with forms of a query language, as a list; [] for plain words.
+    """Return a list: a sentence on how Sublex reads a query with forms of a query language, or nothing for plain words.
 
     The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
     query language of another engine.

@@ -43,7 +43,10 @@ class FilterScoring(Scoring):
         return self._note(bool(rank_in(self.find(), doc)))
 
     def explain_after(self, before: Scoring, doc: int) -> Explanation:
-        """Return the explanation by the scorer before the filter, with evidence on whether the filter keeps the document."""
+        """Return the explanation by the scorer before the filter.
+
+        Its evidence says whether the filter keeps the document.
+        """
         tree, kept = before.explain(doc), bool(rank_in(self.find(), doc))
         return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(self._note(kept), *tree.parts))
 
