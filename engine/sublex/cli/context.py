@@ -1,4 +1,4 @@
-"""What operations may use of the command line: the index that the user names, messages on standard error, bars and -v."""
+"""The context of operations on the command line: the index that the user names, messages, progress bars and -v."""
 
 from __future__ import annotations
 

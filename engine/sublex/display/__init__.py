@@ -1,5 +1,5 @@
 """Displays: turn answers, documents, explanations and other results into lines, JSON and tables, and print nothing.
 
-The command line, the shell and other faces of Sublex show the same results. Each function here takes an opened index and
-returns `Shown`, which a face prints in its own way.
+A face is a program in which users meet Sublex, such as the command line or the shell. All faces show the same results:
+the functions here return a `Shown`, and each face prints it in its own way.
 """

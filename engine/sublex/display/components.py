@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Param
     from sublex.language.plugins import Registry
 
-# The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so many.
+# The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so
+# many.
 KINDS = ("ranker", "expander", "representation", "filter", "retriever", "normaliser")
 BY_NAME = (*KINDS, "analyzer", "reader", "backend")
 TYPES = {
@@ -64,7 +65,10 @@ def component(registry: Registry, name: str) -> Shown:
 
 
 def _called(text: str, registry: Registry) -> list[Described]:
-    """Return the component of a call, with the values of the call in place of the defaults. Raise InputError for wrong values."""
+    """Return the component of a call, with the values of the call in place of the defaults.
+
+    Raise InputError for wrong values.
+    """
     from sublex.language.expression import Call
     from sublex.language.parser import parse
 
@@ -110,7 +114,10 @@ def _paragraphs(thing: object) -> list[str]:
 
 
 def _source_of_module(factory: Callable[..., Any]) -> str:
-    """Return the paragraph of a module's docstring that cites the literature; empty for functions, which share modules."""
+    """Return the paragraph of a module's docstring that cites the literature.
+
+    Empty for functions, which share modules.
+    """
     if not inspect.isclass(factory):
         return ""
     module = sys.modules.get(factory.__module__)
@@ -190,7 +197,7 @@ def _lines(component: Described) -> Iterator[Line]:
 
 
 def _stage(param: Param) -> str:
-    """Return what a change of a parameter of a fitted model costs; empty if it costs nothing."""
+    """Return the work that a change of this parameter of a fitted model makes necessary; "" if it makes none."""
     return {"fit": "changes the fit", "encode": "changes the rows of documents"}.get(param.stage, "")
 
 

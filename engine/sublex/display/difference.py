@@ -13,7 +13,7 @@ HEAD = ("difference", "part", "word")
 
 
 def difference(one: Explanation, other: Explanation, docnos: tuple[str, str], query: str) -> Shown:
-    """Return the difference of two scores for one query as Shown, the parts that make most of it first."""
+    """Return the difference of two scores for one query as Shown. The parts with the largest differences come first."""
     rows = gaps(one, other)
     head = (*HEAD, *docnos)
 

@@ -15,7 +15,7 @@ NO_WORD = "The analyzer leaves no word of the query, so there is no score to exp
 
 
 def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool = True) -> Shown:
-    """Return an explanation, as `Index.explain` gives it, as Shown.
+    """Return an explanation as Shown. `tree` is a result of `Index.explain`.
 
     Raise InputError if there is no score because the query has no words.
     """
@@ -25,7 +25,7 @@ def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool
 
 
 def place_of(tree: Explanation) -> str:
-    """Return where the document stands, such as "at rank 3 of 20"."""
+    """Return the place of the document among the hits as text, such as "at rank 3 of 20"."""
     rank, hits = tree.evidence["rank"], tree.evidence["found"]
     return f"at rank {rank:,} of {hits:,}" if rank else f"not among the {hits:,} found"
 

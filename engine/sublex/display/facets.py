@@ -15,7 +15,7 @@ HEAD = ("documents", "number", "label")
 
 
 def facets(found: Sequence[Facet], model: str, documents: int) -> Shown:
-    """Return the most frequent labels of a model in so many documents as Shown."""
+    """Return the most frequent labels of a model as Shown. `documents` is the number of documents that were counted."""
     rows = [(facet.docs, facet.number, facet.label) for facet in found]
     title = line(f"{counted(documents, 'document')} by the labels of {model}:")
     objects = [dict(zip(HEAD, row, strict=True)) for row in rows]

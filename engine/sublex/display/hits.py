@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from sublex.retrieval.hits import Hit
 
 HEAD = ("rank", "score", "docno", "title", "passage")
-# Blanks before a passage, and the eighths of a cell with which a bar is drawn.
+# The number of blanks before a passage, and the characters with which a bar is drawn, from empty to eight eighths.
 INDENT, EIGHTHS = 5, " ▏▎▍▌▋▊▉█"
 BAR = 8
-# The styles of labels; labels whose numbers differ by this much have the same one.
+# The number of styles for labels. Labels whose numbers differ by a multiple of it have the same style.
 LABEL_STYLES = 8
 
 
@@ -64,7 +64,7 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
 
 def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
     """Return a hit with its title and its best passage; both are empty if no text of it can be read."""
-    # The shortest decimal form of the float32 score, which is what a run has.
+    # This is the shortest decimal form of the float32 score; a run has the same form.
     score = float(str(np.float32(hit.score)))
     document = index.snapshot.shown(hit.doc)
     if document is None:
@@ -93,7 +93,7 @@ def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras)
 
 
 def _bar(score: float, most: float) -> str:
-    """Return a bar as long as the score is of the highest score."""
+    """Return a bar whose length is proportional to the score; the highest score has the longest bar."""
     size = round(8 * BAR * max(0.0, score) / most) if most > 0 else 0
     return ("█" * (size // 8) + EIGHTHS[size % 8].strip()).ljust(BAR)
 

@@ -17,7 +17,7 @@ SEGMENT = ("segment", "documents", "deleted", "terms")
 
 
 def overview(index: Index, terms: int) -> Shown:
-    """Return the facts of an index as Shown, with so many of its most frequent terms."""
+    """Return the facts of an index as Shown, with its most frequent terms; `terms` is their number."""
     statistics, sizes = index.statistics, index.nbytes()
     facts = {
         "path": str(index.path),

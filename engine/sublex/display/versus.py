@@ -8,7 +8,7 @@ from typing import Any
 from sublex.forms.lines import Column, Line, Shown, Span, line
 from sublex.pipeline.side_by_side import Moved, Ranking, moved
 
-# Blanks between the columns of two rankings, and the characters of a move, as in  ↑12.
+# The blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
 GAP, MOVE = 2, 5
 
 

@@ -13,9 +13,10 @@ from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms, normalise
 from sublex.language.parameters import Declared, parameter
 
-# The spelling of terms that Anserini's AxiomReranker selects.
+# Anserini's AxiomReranker selects only terms that match this pattern.
 LETTERS = re.compile("[a-z]{2,}")
-# Decimals to which weights are rounded before they are compared, so that rounding errors do not order equal weights.
+# Weights are rounded to this number of decimals before they are compared, so that rounding errors cannot order equal
+# weights.
 DECIMALS = 9
 
 
@@ -41,7 +42,7 @@ class Axiomatic(Declared):
 
     @property
     def docs(self) -> int:
-        """The number of feedback documents, under the name that the engine reads."""
+        """The number of feedback documents. The engine reads this attribute of expanders."""
         return self.r
 
     def expand(self, query: Query, context: Context) -> Query:
@@ -59,12 +60,12 @@ class Axiomatic(Declared):
             if len(column) and query_weights[term] > 0:
                 weights += query_weights[term] * self._similarity(pool, int(column[0]))
         added = pool.best_terms(context, weights.round(DECIMALS), self.m)
-        # The weight of a selected query term is complete: it contains the term's similarity with itself.
+        # Selected query terms are left out: their weight is complete, with the similarity of the term to itself.
         unselected = {term: weight for term, weight in query_weights.items() if term not in added}
         return expanded_query(query, unselected, added, "Axiomatic")
 
     def _pool(self, terms: Iterable[str], context: Context) -> np.ndarray:
-        """Return the documents of the pool. The draw depends on nothing but the seed and the query's terms."""
+        """Return the documents of the pool. The random draw depends only on the seed and on the query's terms."""
         first, live = context.docs[: self.r], context.live_docs
         key = xxhash.xxh3_64_intdigest("\n".join(sorted(terms)).encode("utf-8", "surrogatepass"))
         random = np.random.Generator(np.random.Philox(key=np.array([self.seed, key], np.uint64)))
@@ -73,7 +74,7 @@ class Axiomatic(Declared):
         return np.concatenate([first, others[: max(self.n * self.r - len(first), 0)]])
 
     def _similarity(self, pool: FeedbackDocuments, column: int) -> np.ndarray:
-        """Return the similarity of each term to the term of a column: 1 for that term, else at most beta."""
+        """Return the similarity of each term to the term of a column: 1 for this term, at most beta for others."""
         holds = np.zeros(len(pool.lengths))
         holds[pool.rows[pool.columns == column]] = 1
         both = pool.sum_by_term(holds[pool.rows])
@@ -87,7 +88,8 @@ class Axiomatic(Declared):
 def mutual_information(both: np.ndarray, each: np.ndarray, other: float, size: int) -> np.ndarray:
     """Return the mutual information, in nats, of the presence of each term and the presence of another term.
 
-    Of `size` documents, `each` hold the term, `other` hold the other term, and `both` hold both.
+    `size` is the number of documents. `each` has the number of documents with each term, `other` is the number with the
+    other term, and `both` has the number with both.
     """
     total = np.zeros(len(both))
     for joint, one, two in (

@@ -11,9 +11,9 @@ from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms
 from sublex.language.parameters import Declared, parameter
 
-# The spelling of expansion terms: Anserini's, with at least one letter.
+# Terms that can be added match this pattern: Anserini's, with the condition that a term has at least one letter.
 WORD = re.compile("(?=.*[a-z])[a-z0-9]{2,20}")
-# The least weight of a term, and the number of feedback documents that must hold an added term.
+# The least weight of a term, and the least number of feedback documents that contain an added term.
 MIN_WEIGHT, MIN_DOCUMENTS = 1e-6, 2
 
 
@@ -54,9 +54,10 @@ class BM25PRF(Declared):
 
 
 def relevance_weights(r: np.ndarray, size: int, terms: np.ndarray, context: Context) -> np.ndarray:
-    """Return the relevance weights of Robertson and Spärck Jones of terms that `r` of `size` feedback documents hold.
+    """Return Robertson and Spärck Jones's relevance weights of terms.
 
-    The weight is the logarithm of the term's odds in the feedback documents over its odds in all other documents.
+    `r` of the `size` feedback documents contain a term. The weight is log(a / b): a is the odds that a feedback
+    document contains the term, and b the odds that another document contains it.
     """
     df = context.stats(terms).df
     others_without = context.collection.docs - size - df + r

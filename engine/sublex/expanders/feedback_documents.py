@@ -1,6 +1,6 @@
 """The feedback documents of an expander as one sparse matrix, and the functions that build the expanded query.
 
-Feedback documents are the documents from which an expander takes terms, as a rule the first of a retrieval.
+Feedback documents are the documents from which an expander takes terms: usually the first documents of a retrieval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from sublex.contracts.base import Context, Query, QueryTerm
 
 TRUST = "How much feedback depends on the share of the query that its documents hold; 0 is not at all."
-# Anserini's filters: the spelling of a term, and the largest share of the collection's documents that may hold it.
+# Anserini's filters: a pattern that terms must match, and the largest share of the collection's documents that may
+# contain a term.
 ANSERINI_WORD = re.compile("[a-z0-9]{2,20}")
 MAX_SHARE = 0.1
 
@@ -44,9 +45,9 @@ class FeedbackDocuments(NamedTuple):
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
     def coverage(self, context: Context, query: Query) -> float:
-        """Return the share of the query's terms that a document holds, weighted by idf, as the mean over the documents.
+        """Return the mean, over the documents, of the share of the query's terms that a document contains.
 
-        Terms that no document of the collection holds are left out. The idf of a term is ln(1 + N / df).
+        Each term counts with its idf, ln(1 + N / df). Terms that no document of the collection contains are left out.
         """
         known = np.array([*known_terms(context, query.weights()).values()], np.int64)
         if not len(known) or not len(self.lengths):
@@ -58,7 +59,7 @@ class FeedbackDocuments(NamedTuple):
         return float(self.sum_by_document(by_term[self.columns]).mean() / idf.sum())
 
     def select(self, mask: np.ndarray) -> FeedbackDocuments:
-        """Return the matrix with only the terms for which the mask, one bool a term, is true."""
+        """Return the matrix with only the terms for which the mask is true. The mask has one bool for each term."""
         entries = mask[self.columns]
         columns = (np.cumsum(mask) - 1)[self.columns[entries]]
         return FeedbackDocuments(self.terms[mask], self.rows[entries], columns, self.tfs[entries], self.lengths)
@@ -72,7 +73,10 @@ class FeedbackDocuments(NamedTuple):
         return self.select(context.stats(self.terms).df / max(context.collection.docs, 1) <= max_share)
 
     def top_per_document(self, number: int) -> FeedbackDocuments:
-        """Return the matrix with only the `number` most frequent terms of each document; ties go to the first terms."""
+        """Return the matrix with only the `number` most frequent terms of each document.
+
+        Of equals, the first terms are kept.
+        """
         order = np.lexsort((self.columns, -self.tfs, self.rows))
         rows = self.rows[order]
         entries = order[np.arange(len(rows)) - np.searchsorted(rows, rows) < number]
@@ -95,7 +99,8 @@ class FeedbackDocuments(NamedTuple):
     ) -> dict[str, float]:
         """Return the `number` terms of highest merit, with their weights, best first.
 
-        Terms need a merit above 0, and ties go to the first terms. By default the merit of a term is its weight.
+        Only terms with a merit above 0 are returned. Of equals, the first terms are preferred. By default the merit of
+        a term is its weight.
         """
         merits = weights if merits is None else merits
         order = np.argsort(-merits, kind="stable")[:number]
@@ -104,13 +109,16 @@ class FeedbackDocuments(NamedTuple):
 
 
 def known_terms(context: Context, terms: Collection[str]) -> dict[str, int]:
-    """Return the numbers of the terms that some document of the collection holds, by term."""
+    """Return a dictionary from terms to their numbers.
+
+    Terms that no document of the collection contains are left out.
+    """
     return {term: number for term, number in zip(terms, context.numbers([*terms]), strict=True) if number >= 0}
 
 
 def normalise(weights: Mapping[str, float], power: int) -> dict[str, float]:
     """Return the weights divided by their L1 norm (`power` 1) or L2 norm (`power` 2); unchanged if the norm is 0."""
-    # Dividing by the largest weight first keeps the powers within the range of floats.
+    # The weights are divided by the largest one first, so that their powers stay within the range of floats.
     largest = max(map(abs, weights.values()), default=0.0) or 1.0
     norm = sum(abs(weight / largest) ** power for weight in weights.values()) ** (1 / power) or 1.0
     return {term: weight / largest / norm for term, weight in weights.items()}

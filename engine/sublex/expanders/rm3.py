@@ -17,7 +17,8 @@ from sublex.expanders.feedback_documents import (
 )
 from sublex.language.parameters import Declared, parameter
 
-# The relevance model before normalisation: the terms that it may select from, and the weight of each.
+# The relevance model before normalisation: the feedback documents with the terms that can be selected, and the weight
+# of each term.
 Estimate = tuple[FeedbackDocuments, np.ndarray]
 
 
@@ -52,7 +53,7 @@ class RM3(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         documents = FeedbackDocuments.read(context, context.docs[: self.docs])
-        # The share of the new query that the model gets.
+        # The share of the model in the new query; the original query has the rest.
         share = (1 - self.original) * documents.coverage(context, query) ** self.trust
         scores = context.scores[: self.docs].astype(np.float64)
         estimate = self._terrier if self.variant == "terrier" else self._anserini
@@ -69,7 +70,7 @@ class RM3(Declared):
         if self.filter:
             documents = documents.select_matching(context, ANSERINI_WORD)
         documents = documents.top_per_document(self.terms)
-        # Scores that are not all above 0 cannot be weights; the documents then count alike.
+        # If some score is not above 0, scores cannot be weights, so all documents get the same weight.
         weights = scores if (scores > 0).all() else np.ones(len(scores))
         shares = weights / np.maximum(documents.sum_by_document(documents.tfs), 1)
         return documents, documents.sum_by_term(shares[documents.rows] * documents.tfs)

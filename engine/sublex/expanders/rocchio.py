@@ -11,7 +11,7 @@ from sublex.contracts.base import Context, Query
 from sublex.expanders.feedback_documents import MAX_SHARE, FeedbackDocuments, expanded_query, normalise
 from sublex.language.parameters import Declared, parameter
 
-# The lengths of terms that Anserini's RocchioReranker selects.
+# Anserini's RocchioReranker selects only terms of these lengths.
 TERM_LENGTHS = re.compile(".{2,20}", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ class Rocchio(Declared):
         moves = {}
         for term in [*relevant, *non_relevant]:
             move = self.beta * relevant.get(term, 0.0) - self.gamma * non_relevant.get(term, 0.0)
-            # A move never makes a weight negative.
+            # The sum of a weight and its move is never below 0, unless the weight was.
             moves[term] = max(move, -max(original.get(term, 0.0), 0.0))
         return expanded_query(query, original, {term: move for term, move in moves.items() if move}, "Rocchio")
 

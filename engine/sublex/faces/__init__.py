@@ -1,1 +1,4 @@
-"""What the command line and the shell share: printing, bars of progress, interrupts, compilation ahead, continuations of expressions."""
+"""The functions that the command line and the shell share.
+
+They print results, show bars of progress, handle interrupts, compile kernels ahead, and complete expressions.
+"""

@@ -1,4 +1,4 @@
-"""Compile the kernels that a command needs before it begins, and tell the user about it.
+"""Compile the kernels that a command needs before the command begins, and tell the user about it.
 
 The machine code is stored, so later commands start at once.
 """
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = False) -> None:
     """Compile what a command needs and is not yet compiled, and print what happens on standard error.
 
-    `tasks` names what the command is about to do, such as "search"; the decorators of kernels name the tasks that need them. A command
-    that searches `index` names it, so that kernels for stored impacts and for large indexes are compiled, too. With `once`, the command
-    searches each term only once, which needs no kernels for large indexes. A kernel that is not foreseen is compiled when it is called;
-    a line on standard error says that too.
+    `tasks` names the tasks of the command, such as "search"; the decorators of kernels name the tasks that need them. For
+    a command that searches, `index` is the index: kernels for stored impacts and for large indexes are then compiled if
+    it needs them. `once` means that the command searches each term only once, which needs no kernels for large indexes.
+    Any other kernel is compiled when it is called, and a line on standard error says so.
     """
     if tasks:
         compile_missing(_jobs(tasks, index, once))
@@ -32,7 +32,10 @@ def say_if_compiling(tasks: str = "", index: Index | None = None, once: bool = F
 
 
 def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None]) -> None:
-    """Compile what tasks need for an index and is not yet compiled, and print nothing; `say_status` gets a few words meanwhile."""
+    """Compile the missing kernels that tasks need for an index.
+
+    Print nothing; `say_status` gets a few words meanwhile.
+    """
     from sublex.tools.compile_ahead import compile_all, missing, processors
 
     left = missing(_jobs(tasks, index))
@@ -83,7 +86,7 @@ def compile_missing(jobs: Iterable[CompileJob]) -> bool:
 
 
 def _fate(jobs: Sequence[CompileJob]) -> str:
-    """Return whether the machine code outlives this command, as the end of a sentence."""
+    """Return the end of a sentence that says whether the machine code is stored for later commands."""
     from sublex.tools.compiled import is_temporary
 
     if is_temporary(jobs[0].kernel()):
@@ -92,7 +95,7 @@ def _fate(jobs: Sequence[CompileJob]) -> str:
 
 
 def _announce_others() -> None:
-    """Print a line when Numba compiles a kernel that was not foreseen."""
+    """Print a line when Numba compiles a kernel that was not compiled before the command."""
     from numba.core import event
 
     class Listener(event.Listener):

@@ -1,4 +1,4 @@
-"""What may stand at the end of an expression that is being typed: components, parameters and their values."""
+"""Complete the end of an expression that is being typed, by components, parameters and their values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CALL_AT_END = re.compile(r"([^\W\d][\w.:/-]*)\s*\Z")
 
 
 def continuations_of(text: str, registry: Registry) -> tuple[str, list[tuple[str, str]]]:
-    """Return the name at the end of an expression, and the texts that may stand in its place, each with its help."""
+    """Return the word at the end of an expression, and the texts that may replace it, each with its help."""
     word = _NAME_AT_END.search(text)[0]  # type: ignore[index]
     return word, list(_continuations(text[: len(text) - len(word)], word, registry))
 
@@ -57,7 +57,10 @@ def _params_at(before: str, registry: Registry) -> Sequence[Param]:
 
 
 def _parameters(params: Sequence[Param]) -> Iterator[tuple[str, str]]:
-    """Yield `name=` for each parameter. A single one comes with its default, too, so that the shell adds no space after =."""
+    """Yield `name=` for each parameter.
+
+    A single parameter is also yielded with its default, or the shell would add a space.
+    """
     from sublex.language.expression import print_value
 
     for param in params:

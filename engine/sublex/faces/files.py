@@ -1,4 +1,4 @@
-"""Write the files that users name for results, and replace none that Sublex did not write."""
+"""Write results to the files that users name. A file that Sublex did not write is not replaced, unless it has data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
 
-# Files of these kinds are replaced as any output is. Other kinds, such as pages, are replaced only if Sublex wrote them.
+# Existing files with these endings are replaced. Other files, such as pages, are replaced only if Sublex wrote them.
 DATA = (".csv", ".tsv", ".json", ".jsonl")
 
 
@@ -34,10 +34,10 @@ def check_output(output: str, *endings: str) -> str:
 
 
 def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
-    """Write the file that a result makes, to a path that `check_output` accepted, and return what is left to show.
+    """Write the file that a result makes to a path that `check_output` accepted. Return what to show, and a message.
 
-    That is a sentence; or the result itself, if the file only repeats it, and a message after it. Raise `InputError` if the
-    result makes no file.
+    A sentence is returned to be shown, or the result itself if the file only repeats it. Raise `InputError` if the result
+    makes no file.
     """
     make = shown.files.get(ending) or next(iter(shown.files.values()), None)
     if make is None:

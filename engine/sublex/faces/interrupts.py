@@ -13,12 +13,13 @@ from pathlib import Path
 
 from sublex.errors import is_interrupt
 
-# Seconds until an ignored interrupt is delivered again, and between attempts to deliver one to a thread that loads machine code.
+# Seconds before an ignored interrupt is delivered again. Also the seconds between attempts to interrupt a thread that
+# loads machine code.
 PAUSE = 0.01
 
 
 def deliver_ignored_interrupts() -> None:
-    """Deliver each interrupt again that Python ignores from here on in this process.
+    """From now on, deliver each interrupt that Python ignores in this process a second time.
 
     Python prints and ignores an exception in code that it runs between two steps of a program, such as `__del__` or the
     callback of a weak reference. Without this, an interrupt at that moment would not end the command.
@@ -27,11 +28,15 @@ def deliver_ignored_interrupts() -> None:
 
 
 def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:
-    """Interrupt this thread again in a moment if Python ignored an interrupt; print any other exception that it ignored."""
+    """Interrupt this thread again in a moment if Python ignored an interrupt.
+
+    Print any other exception that it ignored.
+    """
     error = ignored.exc_value
     if isinstance(error, KeyboardInterrupt) or (error and is_interrupt(error)):
-        # An interrupt that is raised in this function would be ignored as well, so another thread raises it a moment later. That
-        # thread is not a `threading.Thread`: starting one takes a lock, and this thread may hold that lock already.
+        # An interrupt that is raised in this function would be ignored as well, so another thread raises it a moment
+        # later. That thread is not a `threading.Thread`: starting one takes a lock, and this thread may hold that lock
+        # already.
         _thread.start_new_thread(_interrupt_soon, (threading.get_ident(),))
     else:
         sys.__unraisablehook__(ignored)
@@ -49,7 +54,8 @@ def interrupt(thread: int) -> None:
         return
     import ctypes
 
-    # If the exception came while LLVM loads machine code, the process would crash. Loading takes a few hundredths of a second.
+    # If the exception came while LLVM loads machine code, the process would crash. Loading takes a few hundredths of a
+    # second.
     while thread in getattr(sys.modules.get("sublex.tools.compiled"), "loading", ()):
         time.sleep(PAUSE)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt))
@@ -75,7 +81,7 @@ def reporting_interrupts(path: Path) -> Iterator[None]:
 
 
 def _manifest_version(path: Path) -> tuple[int, ...]:
-    """Return the inode and modification time of the manifest, which change with every commit; () without a manifest."""
+    """Return the inode and modification time of the manifest; () without a manifest. Both change with every commit."""
     manifest = path / "index.json"
     if not manifest.exists():
         return ()

@@ -1,7 +1,7 @@
 """Print what commands return: tables, JSON, CSV and messages.
 
-Results go to standard output; messages for the user go to standard error. Controls in texts of the data are replaced, so
-that no document, name or path can steer the terminal or begin a line of its own.
+Results go to standard output, and messages for the user go to standard error. Control characters in texts of the data
+are replaced, so that no document, name or path can send commands to the terminal or begin a new line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def say(*messages: str) -> None:
 
 
 def show(text: str) -> None:
-    """Print a line of the result on standard output, whatever names and paths it holds."""
+    """Print a line of the result on standard output. Control characters in names and paths are replaced."""
     click.echo(one_line(text))
 
 
@@ -59,7 +59,7 @@ def print_shown(shown: Shown, form: str = "table", printer: Callable[[Sequence[L
 
 
 def _print_parts(parts: str | Iterable[str | np.ndarray]) -> None:
-    """Print a text, or parts of one, some as bytes; a terminal gets bytes without controls."""
+    """Print a text, or its parts, which may be bytes. On a terminal, control characters in bytes are replaced."""
     for part in (parts,) if isinstance(parts, str) else parts:
         if isinstance(part, str):
             click.echo(part, nl=False)
@@ -95,7 +95,7 @@ def print_figures(table: Table, form: str = "table") -> None:
 
 
 def print_run(parts: Iterable[np.ndarray]) -> None:
-    """Write the lines of a run, given as bytes, to standard output; a terminal gets them without controls."""
+    """Write the lines of a run, given as bytes, to standard output. On a terminal, control characters are replaced."""
     for part in parts:
         lines = part.tobytes()
         if sys.stdout.isatty():

@@ -18,9 +18,9 @@ GIVEN_UP = "what is being computed still ends, but its result is not used"
 class Work(threading.Thread, Generic[T]):
     """A call in a thread of its own.
 
-    Ctrl-C raises KeyboardInterrupt in the thread at its next step in Python, so that files and locks are cleaned up. Compiled
-    code takes no notice; then the main thread goes on, and the work ends when the compiled code returns. Until then nothing
-    that it says is printed.
+    Ctrl-C raises KeyboardInterrupt in the thread at its next step in Python, so that files and locks are cleaned up.
+    Compiled code cannot be interrupted in this way. The main thread then goes on without the work, which ends when the
+    compiled code returns. Until then, no message of the work is printed.
     """
 
     def __init__(self, call: Callable[[], T]):
@@ -58,7 +58,10 @@ class Work(threading.Thread, Generic[T]):
         return self._results[0]
 
     def _interrupt(self) -> None:
-        """Raise KeyboardInterrupt in the thread and wait a moment for its end. Raise KeyboardInterrupt here if it goes on."""
+        """Raise KeyboardInterrupt in the thread and wait a moment for its end.
+
+        Raise KeyboardInterrupt here if it goes on.
+        """
         with suppress(KeyboardInterrupt):
             interrupt(self.ident or 0)
             self._over.wait(GRACE)

@@ -1,4 +1,4 @@
-"""Expression trees: the nodes that a pipeline, or one component with its parameters, is made of, and how they are printed.
+"""Expression trees: the nodes of a pipeline, or of one component with its parameters, and how they are printed.
 
 The printed form of a tree is its identity. Two trees are equal when their printed forms are equal, and `parser.py` parses a
 printed form back to the tree. This file does not know the components: `plugins.py` looks up names and checks parameters.
@@ -30,7 +30,7 @@ class Expression:
     The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.
     """
 
-    # The precedence of the node's operator. A node is printed in parentheses where its place needs a higher precedence.
+    # The precedence of the node's operator. A node is printed in parentheses if its place needs a higher precedence.
     binds: ClassVar[int]
     __array_ufunc__ = None  # A NumPy number times an expression calls `__rmul__` below.
 
@@ -40,7 +40,10 @@ class Expression:
             yield from value if isinstance(value, tuple) else (value,)
 
     def map(self, change: Change) -> Expression:
-        """Return a copy of the node with `change` applied to each of its children but for names, in reading order."""
+        """Return a copy of the node with `change` applied to each of its children in reading order.
+
+        Names stay unchanged.
+        """
 
         def changed(value: Any) -> Any:
             if isinstance(value, tuple):
@@ -76,9 +79,9 @@ class Expression:
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Return what a value beside an operator stands for: an expression, or a weight before `*`.
+    """Return the expression for a value next to an operator, or the weight for a value before `*`.
 
-    `operands.py` registers texts and functions.
+    `operands.py` registers how texts and functions become expressions.
     """
     raise NotImplementedError
 
@@ -108,8 +111,8 @@ class Range:
 class Call(Expression):
     """A component by name, `name(value, parameter=value)`.
 
-    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a call with
-    its registration.
+    A value is a number, a truth value, a text, a tuple, a `Range` or an expression. `plugins.Component` is a resolved
+    call: it also has the registration of the component.
     """
 
     binds = 4
@@ -177,7 +180,7 @@ class Weighted(Expression):
         return f"{print_value(self.weight)}*{_within(self.expression, 3)}"
 
     def __mod__(self, depth: Any) -> Expression:
-        """Cut the weighted expression: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
+        """Cut the expression inside the weight: in the text `0.3*a % 200` the `%` binds more tightly than in Python."""
         return Weighted(self.weight, Cut(self.expression, depth))
 
 
@@ -194,7 +197,10 @@ class Blend(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Chain(Expression):
-    """A sequence of stages, `a >> b >> c`; each works on the query and the hits of the stage before it. Made by `chain`."""
+    """A sequence of stages, `a >> b >> c`. Each stage gets the query and the hits of the stage before.
+
+    `chain` makes it.
+    """
 
     binds = 0
     stages: tuple[Expression, ...]
@@ -205,7 +211,10 @@ class Chain(Expression):
 
 @dataclass(frozen=True, eq=False)
 class Normalised(Expression):
-    """An expression with its scores brought to a common scale, `zscore(expression)`; the parser reads it as a `Call`."""
+    """An expression with its scores brought to a common scale, `zscore(expression)`.
+
+    The parser reads it as a `Call`.
+    """
 
     binds = 4
     normaliser: str
@@ -286,7 +295,7 @@ def _contents(value: Any) -> Iterator[Any]:
 def _plain(value: Any) -> Any:
     """Return a value with each call without parameters replaced by its name.
 
-    Only the declaration of a parameter tells whether a lone word is the name of a component or a text.
+    A single word may be the name of a component or a text: only the declaration of the parameter decides this.
     """
     if isinstance(value, (tuple, list)):
         return tuple(map(_plain, value))

@@ -21,7 +21,7 @@ from sublex.tools.messages import counted
 
 
 class StoredDocument:
-    """A document as a function sees it. Its title, text and fields are read from the index when they are first used.
+    """A document that a function gets. Its title, text and fields are read from the index on first use.
 
     `has_text` says whether the index stores texts; if not, reading a title, a text or fields raises IndexProblem.
     """
@@ -83,16 +83,16 @@ class Function(Expression):
         return self
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
-        """Return the function's scores of documents as float64, -inf for a document on which it has no opinion.
+        """Return the function's scores of documents as float64; -inf for a document that it does not score.
 
-        `before` are the documents' scores in the stage before, and None without such a stage.
+        `before` has the documents' scores from the stage before; it is None if there is no such stage.
         """
         with self.lock, contract(self.kind, self.name):
             given = self.function(query, list(documents))
         return self._checked(self._array(given, len(documents)), [document.docno for document in documents])
 
     def _array(self, given: Any, number: int) -> np.ndarray:
-        """Return what the function gave as an array of `number` numbers. Raise PluginError for anything else."""
+        """Return the function's result as an array. Raise PluginError unless it consists of `number` numbers."""
 
         def refusal(what: str) -> PluginError:
             return PluginError(
@@ -153,7 +153,7 @@ class Transformer(Function):
         return np.array([by_docno.get(document.docno, -np.inf) for document in documents])
 
     def _columns(self, given: Any) -> tuple[list[str], Any]:
-        """Return the docnos and the scores of the frame that the transformer gave."""
+        """Return the docnos and the scores of the frame that the transformer returned."""
         columns = list(getattr(given, "columns", ()))
         if "docno" in columns and "score" in columns:
             return [str(docno) for docno in given["docno"]], given["score"].to_numpy()
@@ -163,7 +163,7 @@ class Transformer(Function):
         raise PluginError(f"The transformer {self.name} gave {shown}; a stage needs the columns docno and score.")
 
     def _among_hits(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, -inf for those that are not among the hits of the stage before."""
+        """Return the scores of documents; -inf for a document that is not among the hits of the stage before."""
         scores, places = np.full(len(documents), -np.inf), np.flatnonzero(np.isfinite(before))
         if len(places):
             scores[places] = self.scores(query, [documents[place] for place in places.tolist()], before[places])
@@ -242,7 +242,7 @@ def name_of(thing: object) -> str:
 
 
 def _named(thing: object, name: str | None) -> str:
-    """Return the given name, or else the thing's own."""
+    """Return `name`, or without it the name of the function or object."""
     name = name_of(thing) if name is None else name
     if not isinstance(name, str) or not name.strip():
         raise InputError(f"name={name!r} should be a text: the name that the expression shows.")

@@ -1,4 +1,4 @@
-"""What texts, functions and PyTerrier transformers stand for beside the operators of expressions, as in `"BM25" >> ranker`."""
+"""Turn texts, functions and PyTerrier transformers next to operators into expressions, as in `"BM25" >> ranker`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _thing(value: object, operator: str) -> Any:
     if is_transformer(value) and operator == ">>":
         return transformer(value)
     if is_transformer(value):
-        # In 0.3 * transformer the weight is PyTerrier's, and the normaliser of a blend would undo it.
+        # PyTerrier itself evaluates 0.3 * transformer, and the normaliser of a blend would undo this weight.
         raise InputError(
             f"The transformer {type(value).__name__} in a blend needs sublex.pyterrier.stage(…) around it, "
             "and the weight outside: 0.3 * stage(…)."

@@ -18,9 +18,9 @@ from sublex.language.expression import NORMALISERS, Call, Expression, Range, pri
 from sublex.language.parser import parse
 from sublex.tools.messages import nearest
 
-# Resolves an expression that is the value of a parameter.
+# A function that resolves an expression which is the value of a parameter.
 Canonical = Callable[[Expression], Expression]
-# For messages: what a user should write for a value of each type.
+# For messages: the values that a user may write for each type.
 WANTED = {
     float: "a number",
     int: "a whole number",
@@ -64,7 +64,10 @@ class Declared:
         return printed(type(self).__name__, params(type(self)), vars(self))
 
     def refuse(self, *names: str, reason: str) -> None:
-        """Raise `InputError` if one of these parameters, which have no effect for this `reason`, was set."""
+        """Raise `InputError` if one of these parameters was set.
+
+        They have no effect, and the message says the `reason`.
+        """
         for param in params(type(self)):
             if param.name in names and getattr(self, param.name) != param.default:
                 raise InputError(f"{type(self).__name__}: {param.name} has no effect {reason}; leave it out.")
@@ -73,8 +76,8 @@ class Declared:
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked value of the declared type for every parameter, in the declared order.
 
-    The value is the user's, else the profile's, else the declared default. Raise `InputError` for a call that does not
-    fit.
+    The value is the user's, else the profile's, else the declared default. Raise `InputError` for unknown parameters, or
+    values of a wrong type or out of range.
     """
     names = [param.name for param in params]
     if len(call.args) > len(names) and call.name in NORMALISERS:

@@ -44,13 +44,13 @@ _UNREADABLE = {
     "}": "Expected no } without a { before it",
     ">": "Expected >> in place of >",
 }
-# For each kind of literal, the tokens that make it the beginning of a pipeline when they follow it.
+# For each kind of literal: if one of these tokens follows it, it is the beginning of a pipeline.
 _CONTINUED = {"number": ("*",), "range": ("*",), "word": ("(", ">>", "+", "%"), "string": ()}
 T = TypeVar("T")
 
 
 class Token(NamedTuple):
-    """A piece of the text, and the position of its first character."""
+    """A token: its kind, its text, and the position of its first character."""
 
     kind: str
     text: str
@@ -65,7 +65,10 @@ class _Unreadable(Exception):
 
 
 def parse(text: str) -> Expression:
-    """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`. Raise InputError with a caret."""
+    """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`.
+
+    Raise InputError with a caret.
+    """
     if not isinstance(text, str):
         raise InputError(f"The expression is {shown(text)}; give a text such as 'BM25 >> RM3 >> BM25'.")
     try:
@@ -75,7 +78,10 @@ def parse(text: str) -> Expression:
 
 
 def parse_call(text: str) -> Call:
-    """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers. Raise InputError."""
+    """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers.
+
+    Raise InputError.
+    """
     try:
         call = _read(text, _Parser.call)
         if call.args:
@@ -110,7 +116,7 @@ def _read(text: str, rule: Callable[[_Parser], T]) -> T:
 
 
 def _refuse_misspelt(token: Token) -> None:
-    """Raise _Unreadable at the first wrong character of a word that begins like a name or like a weight."""
+    """Raise _Unreadable at the first wrong character if a word begins like a name or a weight but is neither."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
         wrong = f"no {token.text[begin.end()]} in a name" if begin["name"] else f"* after {begin.group()}"
@@ -133,7 +139,8 @@ def _tokens(text: str) -> list[Token]:
 class _Parser:
     """A position in a list of tokens.
 
-    A method named after a rule of the grammar reads the rule's text from the position on, and moves the position behind it.
+    Each rule of the grammar has a method of its name. The method reads the rule's text from the position on, and moves
+    the position behind this text.
     """
 
     def __init__(self, tokens: list[Token]):
@@ -170,7 +177,7 @@ class _Parser:
         raise _Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def hint(self) -> str:
-        """Return how to write what the token at the position seems to mean, or an empty string."""
+        """Return a hint how to write what the user seems to mean by the token at the position; "" without a hint."""
         if self.now.text.startswith("-"):
             return " (to subtract, give a negative weight, as in a + -0.5*b)"
         return " (a weight comes first, as in 0.5*a)" if self.now.text == "*" else ""
@@ -274,7 +281,10 @@ class _Parser:
             ) from None
 
     def nested(self, rule: Callable[[], T]) -> T:
-        """Return the result of a rule within parentheses or brackets. Raise _Unreadable when they are nested too deep."""
+        """Return the result of a rule within parentheses or brackets.
+
+        Raise _Unreadable when they are nested too deep.
+        """
         self.depth += 1
         if self.depth > DEEPEST:
             raise _Unreadable(f"Expected at most {DEEPEST} nested parentheses", self.tokens[self.at - 1].at)

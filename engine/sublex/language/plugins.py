@@ -1,6 +1,7 @@
 """The plugin registry: loads plugins and looks up names. No other file turns a name into an object.
 
-Each plugin is loaded, checked and called by itself. When one fails, its error becomes one sentence and the others work on.
+Each plugin is loaded, checked and called separately. If a plugin fails, its error becomes one sentence, and the other
+plugins still work.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ API = 3
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "backend")
-# The kinds that can stand in an expression share one namespace; the kind `component` means any of them.
+# The kinds of components that an expression can contain. Their names must differ across kinds. The kind `component`
+# means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
 # Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
@@ -128,16 +130,19 @@ class Registry:
         return [point.module for point in self._points]
 
     def plugin(self, name: str) -> Plugin:
-        """Return the loaded plugin of this name, such as a registration names it."""
+        """Return the loaded plugin of this name. A registration has the name of its plugin."""
         return next(plugin for plugin in [*self._loaded.values(), *self._absent] if plugin.name == name)
 
     def miss(self, name: str, error: str) -> None:
-        """Add a plugin that is wanted but not installed."""
+        """Add a plugin that the user wants but that is not installed; `error` is the sentence about it."""
         self._absent.append(Plugin(name, "", error=error))
 
     def _load_for(self, kinds: Iterable[str]) -> None:
-        """Load the plugins that may register one of these kinds. A built-in plugin registers one kind, others may any."""
-        # Several threads may look names up; a plugin is loaded once.
+        """Load the plugins that may register one of these kinds.
+
+        A built-in plugin registers one kind; others may register any.
+        """
+        # Several threads may look up names at once, but a plugin is loaded only once.
         with self._lock:
             for place, point in enumerate(self._points):
                 if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
@@ -203,7 +208,7 @@ class Registry:
     def find(self, kind: str, name: str) -> Registration:
         """Return the registration of `name` or `plugin:name`, whatever its case.
 
-        A registration in the same case goes before others. Raise UnknownName for none or several.
+        Registrations in the same case are preferred. Raise UnknownName if there is none, or if several are left.
         """
         plugin, _, short = name.rpartition(":")
         alike = [r for r in self._registrations(kind, short) if plugin.casefold() in ("", r.plugin.casefold())]
@@ -227,7 +232,10 @@ class Registry:
         return f"{plugin.distribution} {plugin.version}".strip()
 
     def _unknown(self, kind: str, name: str) -> str:
-        """Return the message for an unknown name. A plugin that failed to load may have it, so the message names these."""
+        """Return the message for an unknown name.
+
+        It names the plugins that failed to load, because one may have the name.
+        """
         if name == FUNCTION:
             return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
         failed = [plugin for plugin in self.plugins if plugin.error]
@@ -243,12 +251,15 @@ class Registry:
         return self.resolve(kind, parse_call(text)).make()
 
     def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
-        """Return the printed form of an object that a name with parameters made: its own `str`, or else the call."""
+        """Return the printed form of an object made by a name with parameters: its own `str`, or else the call."""
         has_own = type(made).__str__ is not object.__str__
         return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
 
     def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
-        """Return the object with this name and these parameters. The parameters are checked against the declared ones."""
+        """Return the object with this name and these parameters.
+
+        The parameters are checked against the declared ones.
+        """
         return self.resolve(kind, Call(name, tuple(args), dict(params))).make()
 
     def resolve(self, kind: str, call: Call, defaults: Defaults = NO_DEFAULTS) -> Component:
@@ -287,7 +298,8 @@ class Registry:
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """Return each plugin that implements a hook, with a function that takes all arguments of the hook by name.
 
-        The function passes to the plugin the arguments that it declares. The caller calls each function by itself.
+        The function passes only the arguments that the plugin declares. The caller must handle the errors of each
+        function separately.
         """
         # All plugins are loaded, because any of them may implement the hook.
         named = {plugin.name: plugin for plugin in self.plugins}

@@ -1,4 +1,4 @@
-"""Profiles: named sets of defaults for analysis and ranking, after the engines that people compare with.
+"""Profiles: named sets of defaults for analysis and ranking. Each profile has the defaults of an engine.
 
 A profile explains why two engines disagree on "BM25". `docs/analysis.md` and `docs/rankers.md` show the profiles as
 tables.
@@ -19,7 +19,7 @@ Defaults = Mapping[str, Mapping[str, Any]]
 class Profile(NamedTuple):
     """The defaults of one engine.
 
-    `analyzer` is an analyzer expression, `ranker` the ranker of searches that name none, as `plugin:name`.
+    `analyzer` is an analyzer expression. `ranker` is the ranker of searches that name no ranker, as `plugin:name`.
     `defaults` holds the parameters of rankers and expanders that differ from the declared defaults.
     """
 

@@ -1,4 +1,4 @@
-"""What an operation may use of the face that asked for it: the index, messages, progress, and a memory of the last answer."""
+"""The context of an operation: the index, messages, progress, and a memory of the last answer, provided by the face."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """The context of an operation on an opened index. This one is silent and forgets; each face has one of its own."""
+    """The context of an operation on an opened index.
+
+    This class prints and remembers nothing; each face has a subclass.
+    """
 
     def __init__(self, index: Index | None = None):
         self._index = index
@@ -36,7 +39,10 @@ class Context:
         self.command_line = ""
 
     def ask(self, operation: Operation, **arguments: Any) -> Shown:
-        """Answer an operation. One that asks another one in this way is, for a face that remembers steps, that other one."""
+        """Answer an operation.
+
+        If an operation calls this for another one, faces that remember steps remember the other one.
+        """
         return operation(self, **arguments)
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
@@ -54,7 +60,7 @@ class Context:
 
     @property
     def has_index(self) -> bool:
-        """Whether there is an index, for an operation that can do without."""
+        """Whether there is an index, for an operation that does not need one."""
         return self._index is not None
 
     @property
@@ -75,10 +81,16 @@ class Context:
         return plugins.load() if self._index is None else self._index.registry
 
     def say(self, *messages: str) -> None:
-        """Tell the user something while the operation goes on; what is known at its end is better a note of `Shown`."""
+        """Tell the user something while the operation runs.
+
+        What is known only at its end should be a note of `Shown`.
+        """
 
     def show(self, text: str) -> bool:
-        """Show a line of the result before the rest is known, and return True, if the face can; else it belongs into `Shown`."""
+        """Show a line of the result at once and return True.
+
+        Return False if the face cannot; the line must then be in `Shown`.
+        """
         return False
 
     def report(self, error: SublexError) -> None:
@@ -86,13 +98,16 @@ class Context:
         self.say(str(error))
 
     def step(self, what: str) -> AbstractContextManager[None]:
-        """Run a block that does a part of the operation, for a face that tells how long each took: "Ranked by BM25"."""
+        """Run a block that does a part of the operation, such as "Ranked by BM25".
+
+        A face may print how long the block took.
+        """
         return nullcontext()
 
     def progress(
         self, label: str, unit: str = "documents", total: int | None = None
     ) -> AbstractContextManager[Callable[..., None]]:
-        """Run a block with the function `advance(done, total)`, by which it tells how far it is."""
+        """Run a block that reports its progress by the function `advance(done, total)`."""
         return nullcontext(lambda done, total=None: None)
 
     def changing(self) -> AbstractContextManager[None]:
@@ -100,7 +115,10 @@ class Context:
         return nullcontext()
 
     def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
-        """Compile the kernels that tasks such as "analyze search" need, on an index; with `once`, for one search of each term."""
+        """Compile the kernels that tasks such as "analyze search" need, on an index.
+
+        With `once`, for one search of each term.
+        """
 
     def remember(self, **facts: Any) -> None:
         """Keep the query, the answer and the ranker of a search, for a face that has a memory."""
@@ -111,9 +129,10 @@ class Context:
             return self.index.pipeline(ranker, profile)
 
     def fitted_model(self, expression: str, kind: type, otherwise: str) -> LoadedModel:
-        """Return the fitted model that a user names. Its `model` is the plugin's object, of the class `kind`; its `view` has the rows.
+        """Return the fitted model that a user names.
 
-        Raise `InputError` for a model of another class. `otherwise` ends the sentence: "has no word graphs; name a fitted swg".
+        Its `model` is the plugin's object, of the class `kind`; its `view` has the rows. Raise `InputError` for a model
+        of another class. `otherwise` ends the sentence: "has no word graphs; name a fitted swg".
         """
         found = self.index.fitted_model(expression)
         if not isinstance(found.model, kind):

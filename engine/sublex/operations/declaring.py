@@ -16,7 +16,7 @@ from sublex.tools.messages import Step
 
 
 class Needs(Enum):
-    """What an operation works on; a face finds it, and the operation gets it by its context."""
+    """The thing that an operation works on. A face finds it, and the operation gets it from its context."""
 
     NOTHING = "nothing"
     INDEX = "an index"
@@ -33,7 +33,9 @@ INDEXED = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.NEW)
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of an operation. Name, type, default, choices and `many` come from the signature of its function, and the help
+    """A parameter of an operation.
+
+    Name, type, default, choices and `many` come from the signature of its function, and the help
     from the section `Args:` of its docstring.
 
     `flags` are the names of an option, such as ("-k",); a positional parameter has None. `completes` says what may stand there:
@@ -77,7 +79,10 @@ def positional(metavar: str = "", **facts: Any) -> Parameter:
 
 
 def option(*flags: str, **facts: Any) -> Parameter:
-    """Declare an option. Without `flags`, it is called as the parameter: `allow_uncovered` becomes --allow-uncovered."""
+    """Declare an option.
+
+    Without `flags`, it is called as the parameter: `allow_uncovered` becomes --allow-uncovered.
+    """
     return Parameter(flags=flags, **facts)
 
 
@@ -166,12 +171,15 @@ class Operation:
 
     @cached_property
     def _groups(self) -> dict[str, Any]:
-        """The parameters that stand for several, which the fields of a NamedTuple declare."""
+        """The parameters whose type is a NamedTuple: each stands for several parameters, the fields of this type."""
         return {name: hint for name, (hint, _) in self._hints.items() if hasattr(hint, "_fields")}
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of the function after the context, those of a group in its place."""
+        """The parameters of the function after the context.
+
+        A group is replaced by the parameters that it stands for.
+        """
         declared: list[Parameter] = []
         for name, (hint, default) in self._hints.items():
             if name in self._groups:
@@ -206,11 +214,11 @@ class Operation:
 
 
 def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]], Operation]:
-    """Return the decorator that makes a function an `Operation`; its arguments are those of `Operation` after the function.
+    """Return the decorator that makes a function an `Operation`.
 
-    @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), examples=("sublex labels demo 'lda(k=20)'",))
-    def labels(context, expression: Model) -> Shown:
-        '''List the labels of a fitted model.'''
+    Its arguments are those of `Operation` after the function. @operation(needs=Needs.MODEL, forms=("table", "json",
+    "csv"), examples=("sublex labels demo 'lda(k=20)'",)) def labels(context, expression: Model) -> Shown: '''List the
+    labels of a fitted model.'''
     """
     return lambda function: Operation(function, *args, **facts)
 

@@ -1,4 +1,7 @@
-"""Operations that find documents: for a query, like another document, by several rankers side by side; and their facets."""
+"""Operations that find documents: for a query, like another document, by several rankers side by side.
+
+And their facets.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Answer, Pipeline
 
-# Labels of facets are counted in so many documents found, at least; a retrieval finds as many candidates for later stages.
+# Labels of facets are counted in at least this number of hits. A retrieval finds the same number of candidates.
 DEPTH = 1000
-# Labels that are shown.
+# The number of labels that are shown.
 LABELS = 10
 
 

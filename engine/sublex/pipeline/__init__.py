@@ -1,7 +1,10 @@
 """The pipeline: from an expression to hits on one snapshot of an index, and the `Index` that users hold.
 
-A query's way: `index.py` asks `compose.py` for the pipeline of an expression. It is parsed, resolved by the plugin registry (every name
-becomes a component with its parameters), and composed into stages (`stages/`), unless that was done before. A `Pipeline` starts its
-scorer for each query; `running.py` runs a topic file and writes a TREC run.
-Data comes from `index`, `retrieval` and `representations`; evaluation, tuning and the command line build on this room.
+`index.py` asks `compose.py` for the pipeline of an expression. `compose.py` parses the expression, and the plugin
+registry resolves it: every name becomes a component with its parameters. The result is composed into stages, which are
+in `stages/`. Pipelines are kept, so this is done once for an expression. A `Pipeline` starts its scorer for each query.
+`running.py` runs a topic file and writes a TREC run.
+
+This room reads data from `index`, `retrieval` and `representations`. Evaluation, tuning and the command line use this
+room.
 """

@@ -1,4 +1,7 @@
-"""Find out why a document is not among the hits: its rank, its words, the stage that dropped it, and changes that bring it in."""
+"""Find out why a document is not among the hits.
+
+The result has the document's rank, its words, the stage that dropped it, and the changes that make it a hit.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class StageRank(NamedTuple):
-    """A stage of a pipeline with the document's rank after it, 0 if it is not there, and the number of hits."""
+    """A stage of a pipeline, the document's rank after the stage (0 if it is no hit), and the number of hits."""
 
     expression: Expression
     rank: int
@@ -35,7 +38,10 @@ class Word(NamedTuple):
 
 
 class Absence(NamedTuple):
-    """Why a document is not among the first k hits: the words, its rank after each stage, and sentences on what brings it in."""
+    """Why a document is not among the first k hits: the query's words, its rank after each stage, and useful changes.
+
+    A change is a sentence about a depth or a weight with which the document is among the first k hits.
+    """
 
     docno: str
     k: int
@@ -45,7 +51,7 @@ class Absence(NamedTuple):
 
 
 def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) -> Absence:
-    """Return why a document is not among the first k hits; if it is, there are no changes."""
+    """Return why a document is not among the first k hits. If it is among them, the result has no changes."""
     doc = index.doc(docno)
     assert doc is not None
     stages = list(_stages(index, query, doc, pipeline))
@@ -67,7 +73,7 @@ def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Wor
 
 
 def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterator[StageRank]:
-    """Yield the rank of a document after each stage that has hits, a cut after the stage that it cuts."""
+    """Yield the rank of a document after each stage that has hits. A cut comes after the stage whose hits it cuts."""
     whole = pipeline.expression
     stages = whole.stages if isinstance(whole, Chain) else (whole,)
     for place, stage in enumerate(stages):
@@ -79,7 +85,7 @@ def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterato
 
 
 def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, ranks: list[StageRank]) -> Iterator[str]:
-    """Yield changes of depth or weight that bring a document among the first k hits."""
+    """Yield sentences about changes of depth or weight with which a document is among the first k hits."""
     for before, after in zip(ranks, ranks[1:], strict=False):
         if before.rank and not after.rank and before.rank > after.found:
             yield f"A depth of {before.rank:,} after % lets it through to the next stage."
@@ -100,10 +106,11 @@ def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, r
 
 
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
-    """Return the weight of one part of a blend, nearest to its present one, at which the document is among the first k.
+    """Return a weight for one part of a blend with which the document is among the first k.
 
-    The order of two candidates changes at one weight. The ranks of the document between these weights are counted from sorted
-    lists of them. Return None without such a weight.
+    Return None if there is no such weight. Of several weights, the nearest to the present one is returned. Two candidates
+    change their order at a single weight. Between two of these weights the rank of the document is constant, and it is
+    counted in sorted lists of them.
     """
     scoring = pipeline.scorer.start(State(query))
     if isinstance(scoring, ChainScoring):
@@ -118,7 +125,8 @@ def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, numbe
     others = sum((other * scores for other, scores in parts), np.zeros(len(docs)))
     rise, gap = own[place[0]] - own, others - others[place[0]]
     always = np.count_nonzero((rise == 0) & (gap > 0))
-    # A document that rises faster passes the other at gap / rise, and one that rises slower is passed there.
+    # When the weight grows to gap / rise, the document passes another one that rises more slowly, and is passed by
+    # another one that rises faster.
     passes, passed = np.sort(gap[rise > 0] / rise[rise > 0]), np.sort(gap[rise < 0] / rise[rise < 0])
     ends = np.unique(np.concatenate([passes, passed, [0.0]]))
     ends = ends[ends >= 0]

@@ -1,4 +1,4 @@
-"""Composing: from a resolved expression to the stages that run it on a snapshot."""
+"""Composing: makes the stages that run a resolved expression on a snapshot."""
 
 from __future__ import annotations
 
@@ -46,14 +46,18 @@ from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.messages import counted
 
-# The ranker that retrieves for an expander. The plugin is named, so that no other plugin's BM25 is meant.
+# The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
+# BM25.
 FEEDBACK = Call("rankers:BM25")
-# Pipelines that a composer keeps: those that were asked for last.
+# The number of pipelines that a composer keeps. The pipelines that were used last are kept.
 KEPT = 64
 
 
 class Composer:
-    """Makes the pipelines of expressions on one snapshot; expressions that name the same ranker or model share it."""
+    """Makes the pipelines of expressions on one snapshot.
+
+    Expressions with the same ranker or model share one object for it.
+    """
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
         self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
@@ -67,13 +71,16 @@ class Composer:
         self._lock = Lock()
 
     def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
-        """Return the pipeline of an expression, made on first use, and again when a file that it names has changed."""
+        """Return the pipeline of an expression.
+
+        It is made on first use, and again after a change of a file that it names.
+        """
         printed = _printed(expression)
         if printed is None:
             return self._made(expression, profile).pipeline
         key = printed, profile.name
         with self._lock:
-            # Pipelines are dropped in the order of this dictionary, so this one becomes the last.
+            # The first pipelines of this dictionary are dropped first, so the one in use moves to the end.
             if kept := self._pipelines.pop(key, None):
                 self._pipelines[key] = kept
         if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
@@ -87,7 +94,7 @@ class Composer:
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
         resolved = self.resolve(operand(expression, ">>"), profile.defaults)
-        # The files are read after this, so a file that changes meanwhile has another hash at the next look.
+        # The files are hashed before they are read. If one changes in between, its hash differs at the next use.
         files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
         if not scorer.finds:
             raise InputError(
@@ -98,10 +105,10 @@ class Composer:
         return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
-        """Return the code and the state of each model, retriever and function, on which hits depend beside the index.
+        """Return a text for each model, retriever and function that says on which code and state the hits depend.
 
-        The state of a model is its fingerprint and its number of uncovered documents; that of a retriever is the
-        foreign index's.
+        The state of a model is its fingerprint and its number of uncovered documents. The state of a retriever is the
+        state of the foreign index.
         """
         found = {}
         for component in self.fitted_components(resolved):
@@ -122,7 +129,7 @@ class Composer:
         return self._hashes(value for value in values if value is not None)
 
     def _hashes(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the hash of each resource, empty for a file that cannot be read."""
+        """Return the hash of each resource by name; "" for a file that cannot be read."""
         hashes = {}
         for name in names:
             try:
@@ -205,12 +212,12 @@ class Composer:
             self._used = set()
 
     def compose(self, resolved: Expression, defaults: Defaults, cache: Cache | None = None) -> Scorer:
-        """Return the scorer of a resolved expression.
+        """Return the scorer that runs a resolved expression.
 
-        `defaults` are those of the ranker that retrieves for an expander. With a cache, expressions that are composed one
-        after another share what the parts of their blends find.
+        `defaults` are the defaults for the ranker that finds feedback documents for an expander. With a cache, the
+        expressions that are composed with it share the results of the parts of their blends.
         """
-        functions_in(resolved)  # Raises InputError for two functions with one name, by which results are shared.
+        functions_in(resolved)  # This raises InputError for two functions with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
@@ -223,13 +230,16 @@ class _Kept(NamedTuple):
 
 
 class _Composition:
-    """One expression on its way to stages."""
+    """The composition of one expression: methods that make the stage of each of its nodes."""
 
     def __init__(self, composer: Composer, feedback: Component, cache: Cache | None):
         self.composer, self.feedback, self.cache = composer, feedback, cache
 
     def scorer(self, node: Expression, whole: Expression) -> Scorer:
-        """Return the stage of a node that has to be a scorer; `whole` is the expression that a message shows."""
+        """Return the stage of a node.
+
+        Raise `InputError`, with the expression `whole` in its message, if it is no scorer.
+        """
         stage = self.stage(node)
         if isinstance(stage, Scorer):
             return stage
@@ -261,7 +271,7 @@ class _Composition:
         raise InputError(f"{node} cannot be run.")
 
     def part(self, part: Expression, blend: Expression) -> Part:
-        """Return one part of a blend. Without a normaliser of its own it gets minmax."""
+        """Return one part of a blend. If the part names no normaliser, it gets minmax."""
         weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
         if isinstance(inner, Normalised):
             normaliser, scorer = inner.normaliser, self.cached(inner.expression, inner)
@@ -278,7 +288,7 @@ class _Composition:
         return Scale(NORMALISERS[normaliser], self.composer.snapshot)
 
     def cached(self, node: Expression, whole: Expression) -> Scorer:
-        """Return the scorer of a node, with the cache around it where there is one."""
+        """Return the scorer of a node. If the composition has a cache, the scorer uses the cache."""
         scorer = self.scorer(node, whole)
         if self.cache is None or isinstance(node, Normalised):
             return scorer
@@ -307,10 +317,10 @@ class _Composition:
 
 
 def _printed(expression: str | Expression) -> str | None:
-    """Return the text by which a composer finds the pipeline of an expression.
+    """Return the text under which a composer keeps the pipeline of an expression.
 
-    Return None for an expression with a function, because another function may have its name, and for one with a
-    component that was resolved already, perhaps by another profile.
+    None if it must not be found by its text. That holds for an expression with a function, because another function may
+    have the same name, and for an expression with a resolved component, because another profile may have resolved it.
     """
     if isinstance(expression, str):
         return str(expression)
@@ -320,12 +330,15 @@ def _printed(expression: str | Expression) -> str | None:
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:
-    """Return the values of a component's query parameters, which may name models that it uses when it runs."""
+    """Return the values of a component's query parameters.
+
+    They may name models that the component uses for each query.
+    """
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
 
 
 def _is_filter(node: Expression) -> bool:
-    """Return whether a part of a blend is nothing but a filter."""
+    """Return whether a part of a blend is a filter, with no other stage."""
     match node:
         case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
             return _is_filter(inner)

@@ -1,4 +1,4 @@
-"""The facts, the terms and the documents of an index: all that can be read without a ranker."""
+"""The facts, the terms and the documents of an index: everything that can be read without a ranker."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ class Contents:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the analyzer, the documents and the deletions. Indexes with equal fingerprints give equal scores."""
+        """A hash of the analyzer, the documents and the deletions.
+
+        Indexes with equal fingerprints give equal scores.
+        """
         return self.snapshot.fingerprint
 
     @property
@@ -121,11 +124,14 @@ class Contents:
 
     @property
     def corpus(self) -> Corpus:
-        """The view of the documents that plugins fit their models to: counts, vocabulary, lengths, texts."""
+        """The documents in the form to which plugins fit their models: counts, vocabulary, lengths, texts."""
         return self.snapshot.corpus
 
     def doc(self, docno: str) -> int | None:
-        """Return the number of the live document with this docno, or None. Numbers hold for one generation."""
+        """Return the number of the live document with this docno, or None.
+
+        Another generation may number documents differently.
+        """
         return self.snapshot.doc(arguments.text(docno, "The docno"))
 
     def docno(self, doc: int) -> str:
@@ -151,10 +157,10 @@ class Contents:
         return self.snapshot.documents()
 
     def to_ciff(self, file: str | Path, workers: int | None = None) -> None:
-        """Write the postings, document lengths and docnos as a CIFF file for other engines; `.gz` at the end compresses it.
+        """Write the postings, document lengths and docnos as a CIFF file for other engines.
 
-        Deleted documents are left out, and the others are numbered anew. The file has no texts, no written forms of
-        words and no analyzer.
+        `.gz` at the end compresses it. Deleted documents are left out, and the others are numbered anew. The file has
+        no texts, no written forms of words and no analyzer.
         """
         from sublex.other_engines.ciff.write_ciff import write_ciff
 

@@ -18,7 +18,7 @@ class Unit(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """A part of two scores that differ in it: the difference, the component and the label of the part, and its two values."""
+    """A part in which two scores differ: the difference, the part's component and label, and the part's two values."""
 
     difference: float
     part: str
@@ -28,19 +28,22 @@ class Gap(NamedTuple):
 
 
 def gaps(one: Explanation, other: Explanation) -> list[Gap]:
-    """Return the parts in which two scores for one query differ, those that make most of the difference first."""
+    """Return the parts in which two scores for one query differ, in descending order of the absolute difference."""
     parts: dict[tuple[str, str], list[float]] = {}
     for side, tree in enumerate((one, other)):
         for unit in units(tree):
             parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
-    # The score of a document that is not found is minus infinity, and no part of it counts.
+    # A document that is not found has the score minus infinity; parts with infinite values are left out.
     finite = ((name, values) for name, values in parts.items() if all(map(math.isfinite, values)))
     found = [Gap(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
     return sorted(found, key=lambda gap: -abs(gap.difference))
 
 
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:
-    """Yield the parts of a score that people compare: words, or topics, below the components that are blended."""
+    """Yield the parts of a score that people compare, such as words or topics.
+
+    In a blend, they are parts of its components.
+    """
     counted = [inner for inner in node.parts if inner.kind != "evidence"]
     if node.kind == "scaled" and len(counted) == 3:
         inner, scale, offset = counted

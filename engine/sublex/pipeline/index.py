@@ -58,7 +58,7 @@ class Index(Contents):
     ):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
         self.built: BuildSummary | None = None
-        # The snapshots share the plugins, which are loaded when the first name is looked up.
+        # All snapshots share one registry of plugins, which is loaded at the first lookup of a name.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
 
@@ -69,7 +69,7 @@ class Index(Contents):
 
     @cached_property
     def _composer(self) -> Composer:
-        # Imported with the first pipeline: commands that only look into the index start sooner without it.
+        # Composing is imported for the first pipeline, so that commands which only read the index start sooner.
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
@@ -87,8 +87,8 @@ class Index(Contents):
     def pipeline(self, expression: Expr | Pipeline | None = None, profile: str | None = None) -> Pipeline:
         """Return the pipeline of an expression on this index.
 
-        Parameters that the expression leaves out get the defaults of `profile`, or of the index's own profile. Without an expression
-        the pipeline is the profile's default ranker. A pipeline is returned as it is.
+        Parameters that the expression leaves out get the defaults of `profile`, or of the index's own profile. Without
+        an expression, the profile's default ranker is used. If the argument is a pipeline, it is returned unchanged.
         """
         from sublex.pipeline.pipeline import Pipeline
 
@@ -108,14 +108,20 @@ class Index(Contents):
         return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
-        """Return the searcher of a single ranker: the fastest way from query terms to documents and scores as arrays."""
+        """Return the searcher of a single ranker.
+
+        It finds documents and scores, as arrays, faster than a pipeline does.
+        """
         component = self._resolve(ranker, profile)
         if not isinstance(component, Component) or component.kind != "ranker":
             raise InputError(f"{component} is not a single ranker.")
         return self._composer.searcher(component)
 
     def query(self, text: str | Query) -> Query:
-        """Return a text as a query: its terms, each with weight 1. A query is returned as it is."""
+        """Return a text as a query: its terms, each with weight 1.
+
+        If the argument is a query, it is returned unchanged.
+        """
         if isinstance(text, Query):
             return text
         words = arguments.text(text, "The query")
@@ -165,15 +171,16 @@ class Index(Contents):
     def explain(
         self, text: str | Query, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
     ) -> Explanation:
-        """Return a document's score for a text, taken apart; also for a document that the pipeline does not find.
+        """Return a tree that shows how a document's score for a text is computed.
 
-        The evidence of the root has the document's `rank` (None when it is not found) and the number of documents `found`.
+        The pipeline need not find the document. The evidence of the root has the document's `rank`, None if it is not
+        found, and the number of documents `found`.
         """
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
         return ready.explain(self.query(text), doc)
 
-    # Labels that fitted models give.
+    # Labels from fitted models.
 
     def labelled_models(self, pipeline: Expr | Pipeline | None = None) -> list[str]:
         """Return the fitted models in a pipeline that name topics or keyphrases, by their expressions."""
@@ -199,7 +206,10 @@ class Index(Contents):
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
-        """Store the impacts of these rankers alone on disk; they are computed again after every change of the index."""
+        """Store the impacts of these rankers, and of no others, on disk.
+
+        They are computed again after every change of the index.
+        """
         from sublex.retrieval import impact_store
 
         several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
@@ -215,7 +225,8 @@ class Index(Contents):
         return impact_store.sizes(self._snapshot, self._searcher_of)
 
     def _searcher_of(self, printed: str) -> Searcher:
-        # The printed form of a ranker leaves out Sublex's own defaults; the profile of the index may have others.
+        # The printed form of a ranker leaves out the defaults of the profile "sublex". The profile of the index may
+        # have other defaults, so it must not resolve the printed form.
         return self.searcher(printed, "sublex")
 
     # Fitted models.
@@ -232,8 +243,8 @@ class Index(Contents):
     ) -> None:
         """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
 
-        `source` is another index to take the fitted model from. `memory` is in bytes; fitting that needs more is refused.
-        `progress` is called with the work done and the total, `say` with messages.
+        If `source` is another index, its fitted model is copied. `memory` is a limit in bytes: an error is raised if
+        fitting needs more. `progress` is called with the work done and the total, and `say` with messages.
         """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
@@ -252,7 +263,10 @@ class Index(Contents):
         return self._composer.model(component)
 
     def outdated_models(self) -> dict[str, str]:
-        """Return why fitted models are outdated, by their names on disk: no expression names such a model any more."""
+        """Return a dictionary from the names on disk of outdated models to reasons.
+
+        No expression names an outdated model.
+        """
         from sublex.representations.identity import Namer
         from sublex.representations.stored_models import outdated_models
 
@@ -268,13 +282,16 @@ class Index(Contents):
         return model
 
     def card(self, expression: Expr) -> dict[str, Any]:
-        """Return a description of a fitted model: how it was fitted, what it covers, and what the plugin says about it."""
+        """Return facts about a fitted model: how it was fitted, what it covers, and the facts that its plugin adds."""
         if not self.allow_uncovered:
             return Index(self.path, True, self._load_registry).card(expression)
         return self.fitted_model(expression).card()
 
     def forget(self, *expressions: Expr) -> None:
-        """Remove fitted models and the rows of the documents, all or none. A model that another one depends on stays."""
+        """Remove fitted models and their rows of the documents.
+
+        If another model depends on one of them, none is removed.
+        """
         from sublex.representations.fitting import forget
 
         forget(self.path, *map(str, expressions), registry=self.registry)
@@ -288,7 +305,7 @@ class Index(Contents):
         self._open()
 
     def remove_resource(self, name: str) -> None:
-        """Remove a resource. A resource that a model was fitted with stays."""
+        """Remove a resource. Raise an error if a model was fitted with the resource."""
         from sublex.representations.resources import remove
 
         remove(self.path, name)
@@ -310,8 +327,8 @@ class Index(Contents):
     ) -> BuildSummary:
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
-        `duplicates` is for docnos that are in the index already: "error" adds nothing, "first" keeps the old document, "last"
-        replaces it. The other options are those of `sublex.build`.
+        `duplicates` says what happens if a docno is in the index already: "error" adds no document at all and raises an
+        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options.
         """
         from sublex.building.indexing import add_documents
 
@@ -324,7 +341,7 @@ class Index(Contents):
         return summary
 
     def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:
-        """Delete documents by their docnos, all or none."""
+        """Delete the documents with these docnos. If one docno is unknown, none is deleted."""
         from sublex.building.writer import delete
 
         if not isinstance(docnos, Iterable):
@@ -336,7 +353,8 @@ class Index(Contents):
     def merge(self, workers: int | None = None, say: Say = silently, *, reorder: bool = False) -> None:
         """Merge all segments into one, without the deleted documents.
 
-        With `reorder`, similar documents get neighbouring numbers; this changes no hit, score or tie of a ranker.
+        With `reorder`, similar documents get neighbouring numbers. The hits and scores of rankers stay the same, and so
+        does the order of equal scores.
         """
         from sublex.building.writer import merge_all
 
@@ -350,7 +368,7 @@ class Index(Contents):
         return encode_before_commit(self.path, Options(arguments.threads(workers), say=say, registry=self.registry))
 
     def _refresh(self, say: Say) -> None:
-        """Open the generation that was just committed, and compute its stored impacts."""
+        """Open the generation that was just committed, and store the impacts of the declared rankers for it."""
         self._open()
         from sublex.retrieval import impact_store
 

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 
 def labelled_model(index: Index, pipeline: Pipeline, naming: Callable[[str], object]) -> str:
-    """Return the only model of a pipeline that names topics or keyphrases; raise InputError if there is not exactly one.
+    """Return the only model of a pipeline that names topics or keyphrases.
 
-    `naming` returns what a user may write to name a model, for the message: a text or a `Step`.
+    Raise InputError if there is not exactly one. `naming` is used for the message: it takes the expression of a model,
+    and returns a text or a `Step` with which a user can choose this model.
     """
     models = index.labelled_models(pipeline)
     if len(models) == 1:
@@ -35,7 +36,7 @@ def _fitted(index: Index) -> Iterator[str]:
     """Yield the fitted models of an index that have labels, by their expressions."""
     for entry in index.fitted.values():
         for expression in expressions_of(entry):
-            # An expander has no labels, and a model that cannot be loaded is no advice.
+            # Expanders have no labels. A model that cannot be loaded must not be suggested.
             with suppress(SublexError):
                 if index.representation(expression).labels:
                     yield expression

@@ -13,7 +13,7 @@ from sublex.pipeline.weighted import query_of
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
-# Terms of a query for documents like another.
+# The number of terms in a query for documents like another document.
 TERMS = 25
 
 

@@ -11,7 +11,7 @@ from sublex.contracts.base import Analyzer
 
 
 class Passage(NamedTuple):
-    """A part of a text, and the (begin, end) of each query word in it, in characters."""
+    """A part of a text, and the place (begin, end) of each query word in the part, in characters."""
 
     text: str
     spans: tuple[tuple[int, int], ...]
@@ -28,8 +28,9 @@ class _Match(NamedTuple):
 def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200) -> Passage:
     """Return about `width` characters of a text: the part with the most different terms.
 
-    Among equal parts, the part with the most matches counts, then the first. The passage begins and ends at a space
-    where it can. White space becomes a single space, and an ellipsis marks an end where text is left out.
+    Of parts with equally many terms, the part with the most matches is returned; if these are equal too, the first one.
+    The passage begins and ends at a space if there is one nearby. White space becomes a single space. An ellipsis marks
+    each end at which text is left out.
     """
     text = " ".join(text.split())
     matches = _matches(text, analyzer, frozenset(terms))
@@ -55,9 +56,9 @@ def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Matc
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
-    """Yield the position of each term of a raw token within the token.
+    """Yield the match of each term of a token, in characters of the token.
 
-    The position is the whole token when the token has a single term, or when the term is not spelt as in the token.
+    A match is the whole token if the token has a single term, or if the term is not spelt as in the token.
     """
     lower, at = raw.lower(), 0
     for term in terms:
@@ -67,7 +68,7 @@ def _within(raw: str, terms: list[str]) -> Iterator[_Match]:
 
 
 def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans, which come in order of their begins, with overlapping spans joined."""
+    """Return the spans with overlapping spans joined. The spans must be sorted by their begins."""
     joined: list[tuple[int, int]] = []
     for begin, end in spans:
         if joined and begin < joined[-1][1]:
@@ -78,9 +79,9 @@ def _joined(spans: Iterator[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
-    """Return the begin and end of the best sequence of matches that fits the width; (0, 0) without matches.
+    """Return the begin and end of the best sequence of matches that is no longer than `width`; (0, 0) without matches.
 
-    The best has the most different terms. Among equals, the one with the most matches counts, then the first.
+    The best sequence has the most different terms. Of equals, it has the most matches; of these, it is the first.
     """
     best, place, first = (0, 0), (0, 0), 0
     inside: Counter[str] = Counter()
@@ -96,7 +97,10 @@ def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
 
 
 def _start(text: str, place: tuple[int, int], width: int) -> int:
-    """Return the first character of a passage that has `place` in its middle and begins with a word."""
+    """Return the position of the first character of a passage.
+
+    The passage begins with a word and has `place` in its middle.
+    """
     begin = min(place[0] - (width - (place[1] - place[0])) // 2, len(text) - width)
     if begin <= 0:
         return 0

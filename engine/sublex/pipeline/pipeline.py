@@ -15,7 +15,7 @@ from sublex.retrieval.hits import Hits
 from sublex.tools.messages import counted
 from sublex.tools.workers import Workers
 
-# Queries in one task of a worker thread.
+# The number of queries in one task of a worker thread.
 GROUP = 32
 
 
@@ -30,9 +30,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    The pipeline stays on its `snapshot` when the index changes. `models` has the fingerprint of each fitted model in
-    the expression, and the version of each Python function that has one. `uncovered` has the number of documents
-    without a row, for each model that lacks some.
+    The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted model
+    in the expression, and the version of each Python function that has a version. `uncovered` has the number of
+    documents without a row, for each model for which there are such documents.
     """
 
     def __init__(
@@ -51,12 +51,15 @@ class Pipeline:
 
     @property
     def components(self) -> list[Component]:
-        """The components that the expression names, with those in the parameters of others."""
+        """The components that the expression names, including components in parameters of other components."""
         return list(components_in(self.expression))
 
     @property
     def expands(self) -> bool:
-        """Whether the expression has an expander. If so, the terms of a query are searched more than once."""
+        """Whether the expression has an expander.
+
+        With an expander, the terms of a query are searched more than once.
+        """
         return any(component.kind == "expander" for component in self.components)
 
     @property
@@ -75,14 +78,17 @@ class Pipeline:
         return Answer(scoring.state.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
-        """Return the score of a document for a query, taken apart; the root's evidence has its rank and the number of hits."""
+        """Return a tree that shows how the score of a document is computed.
+
+        The evidence of the root has the document's rank and the number of hits.
+        """
         tree = self.scorer.start(State(query)).explain(doc)
         hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
-        # The first query is answered alone: it computes what all queries share.
+        # The first query is answered before the others start: it computes values that all queries share.
         yield from [self.answer(query, k) for query in queries[:1]]
         groups = [queries[begin : begin + GROUP] for begin in range(1, len(queries), GROUP)]
         with Workers(min(workers, len(groups))) as pool:

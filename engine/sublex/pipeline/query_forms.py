@@ -1,7 +1,7 @@
-"""Recognise forms of query languages, such as phrases and fields, in plain text, and say how Sublex reads them.
+"""Recognise forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
 
-Sublex has no query language: every query is plain words. The rules here leave ordinary text alone, such as hyphens, times,
-web addresses and formulas.
+Sublex has no query language: every query is plain words. Ordinary text is not taken for such a form; examples are
+hyphens, times, web addresses and formulas.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
 
-# Characters of a form that a note shows, and words of a query that it lists.
+# The most characters of a form, and the most words of a query, that a note shows.
 LONGEST_FORM, LISTED_WORDS = 40, 10
-# In a text of more words, + and - before a word are marks of its writer, as in "Ca2+ -dependent" or in a list.
+# In a longer text, + and - before a word are ordinary marks, as in "Ca2+ -dependent" or in a list.
 LONGEST_SIGNED = 12
 
-# Letters without digits and underscores; the end of a word; and a place where a form may begin.
+# Regular expressions for a letter, for the end of a word, and for a place at which a form may begin.
 LETTER, END, BEGIN = r"[^\W\d_]", r"(?=[\s),.;]|$)", r"(?<![^\s(])"
 PHRASE = re.compile(r'(?<![^\s(:+-])"([^"\n]{3,200})"')
 SIGN = re.compile(rf'{BEGIN}([+-])(["(]?)({LETTER}{{2,}})')
@@ -35,23 +35,24 @@ EMPHASIS = re.compile(r"(?<!\S)\*\S")
 INDRI = re.compile(r"(?<!\S)#\w+\(")
 
 OPERATORS = frozenset(("AND", "OR", "NOT"))
-# Beside one of these words AND, OR and NOT are words that are only written large, as in "must NOT".
+# Next to one of these words, AND, OR and NOT are ordinary words in capitals, as in "must NOT".
 COMMON = frozenset(LUCENE.split()) | frozenset(
     "am can could did do does had has have i may might must only shall should were which who would we you".split()
 )
-# The usual names of fields. Other words before a colon are ratios (male:female), ports, schemes of addresses.
+# The usual names of fields. Other words before a colon belong to ratios (male:female), ports or web addresses.
 FIELDS = frozenset(
     "abstract author authors body category content contents date desc description docid docno headline journal keyword "
     "keywords lang language name narr publisher site source subject summary tag tags text title type url venue year".split()
 )
-# Names before ^ in formulas.
+# Names that stand before ^ in formulas.
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
 def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> list[str]:
-    """Return the sentence that says how Sublex reads a query with forms of a query language; nothing for plain words.
+    """Return a list: a sentence on how Sublex reads a query with forms of a query language, or nothing for plain words.
 
-    A pipeline with a retriever whose parameter `language` is true reads a query language of another engine, so there is nothing to say.
+    The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
+    query language of another engine.
     """
     forms = forms_of(query)
     if not forms or (pipeline and any(c.kind == "retriever" and c.values.get("language") for c in pipeline.components)):
@@ -63,12 +64,15 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> l
 
 
 def words_of(index: Index, query: str) -> list[str]:
-    """Return the words of a query that the analyzer keeps, each term once and as the user wrote it."""
+    """Return the words of a query that the analyzer keeps, as the user wrote them.
+
+    Of several words with one term, the first.
+    """
     return list(words_by_term(index.analyzer, query).values())
 
 
 def topics_notes(topics: Sequence[Topic]) -> list[str]:
-    """Return one sentence about how Sublex reads the topics that have forms of a query language; nothing if none has."""
+    """Return a list with one sentence about all topics with forms of a query language; [] if there are none."""
     examples: dict[str, str] = {}
     number = 0
     for topic in topics:
@@ -95,7 +99,7 @@ def forms_of(text: str) -> dict[str, str]:
 def _forms(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield each form in a text: its kind, the form as written, and how Sublex reads it."""
     for match in PHRASE.finditer(text):
-        # A comma or a point before the second mark is a quotation's.
+        # A comma or a point before the second quotation mark means that the text is a quotation.
         if match[1] == match[1].strip(" \t,.") and len(match[1].split()) > 1:
             yield "phrase", match[0], "is not a phrase"
     for match in SIGN.finditer(text) if len(text.split()) <= LONGEST_SIGNED else ():
@@ -118,7 +122,7 @@ def _forms(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _operators(text: str) -> Iterable[str]:
-    """Yield AND, OR and NOT between words that are not in capitals too, as in a heading."""
+    """Yield the operators AND, OR and NOT. Between words in capitals, as in a heading, they are not operators."""
     words = text.split()
     for before, word, after in zip(words, words[1:], words[2:], strict=False):
         beside = (before.strip('("'), after.strip(')"'))

@@ -23,7 +23,7 @@ def described_run(
 ) -> Run:
     """Return the hits of a pipeline over topics as a run with its tag and metadata.
 
-    Topic number n has the documents and the scores from `offsets[n]` to `offsets[n + 1]`, at most k.
+    The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
     """
     qids, docnos = [topic.qid for topic in topics], pipeline.snapshot.all_docnos
     return Run(qids, offsets, docs, scores, docnos, tag_of(str(pipeline)), describe(topics, pipeline, k))

@@ -1,4 +1,4 @@
-"""Running a topic file: writes a TREC run for a pipeline, with metadata that describes how it was made, and measures the time."""
+"""Running a topic file: writes a TREC run for a pipeline, with metadata, and measures the time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
 from sublex.trec.topics import Topics
 
-# The place of the expression in a run's metadata.
+# The keys under which a run's metadata have the expression.
 EXPRESSION = ("method", "expression")
 
 
 class Times(NamedTuple):
     """Milliseconds per query, and the seconds for all queries and for writing the run.
 
-    `first` is the first query, which also computes what all queries share. `mean` and the percentiles leave it out,
-    unless it is the only query.
+    `first` is the time of the first query, which also computes values that all queries share. `mean` and the percentiles
+    leave out the first query, unless it is the only one.
     """
 
     queries: int
@@ -49,7 +49,10 @@ class Times(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A run file that was written. `replaced` says how the file that it replaced was made differently; empty without one."""
+    """A run file that was written.
+
+    If it replaced a file that was made in another way, `replaced` says how they differ; otherwise it is empty.
+    """
 
     path: Path
     lines: int
@@ -68,7 +71,9 @@ def write(
     progress: Callable[[int], None] = lambda topics: None,
     tag: str = "",
 ) -> Done:
-    """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder, in which the expression names it.
+    """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
+
+    A file in a folder is named after the expression.
 
     `tag` is the last column of the run; by default it is the expression.
     """
@@ -92,7 +97,7 @@ def write(
 
 
 def run_path(output: Path, pipeline: Pipeline) -> Path:
-    """Return the path of a pipeline's run, which is `output` or a file in it, and make its folder."""
+    """Return the path for a pipeline's run: `output` or a file in this folder. Make the folder if it does not exist."""
     folder = output.parent if is_run_file(output) else output
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +106,7 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
     if folder != output:
         return output
     printed = str(pipeline)
-    # A file of another expression keeps its name.
+    # A file with the run of another expression is not replaced: the new file gets another name.
     return path_in(folder, printed, lambda path: _value(_metadata(path), EXPRESSION) not in (None, printed))
 
 
@@ -114,7 +119,7 @@ def _metadata(path: Path) -> Mapping[str, Any]:
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return how the metadata of the run file at `path` differ; empty if they do not, or if there is no file."""
+    """Return how the metadata of the run file at `path` differ; "" if they do not differ, or if there is no file."""
     if not path.is_file():
         return ""
     before = _metadata(path)
@@ -138,7 +143,10 @@ def _value(metadata: Any, keys: Sequence[str]) -> Any:
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
-    """Return the times of a run: `seconds` of each query in their order, and of finding and writing all hits."""
+    """Return the times of a run.
+
+    All arguments are in seconds: of each query, of finding all hits, and of writing them.
+    """
     each = 1000 * np.array(seconds or [0.0])
     later = each[1:] if len(each) > 1 else each
     p50, p95, p99 = map(float, np.percentile(later, (50, 95, 99)))

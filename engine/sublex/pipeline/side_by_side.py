@@ -1,4 +1,4 @@
-"""Compare rankings of one query: how far each document moved, which are new or gone, and how many two rankings share."""
+"""Compare rankings of one query: how far documents moved, which documents are new or gone, and how many are shared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from typing import NamedTuple
 
 
 class Ranking(NamedTuple):
-    """A name and docnos, best first."""
+    """The name of a ranking, and its docnos, best first."""
 
     name: str
     docnos: Sequence[str]
 
 
 class Moved(NamedTuple):
-    """A ranking beside the first one: the ranks that each document rose, None for a new one; the number shared; those gone."""
+    """A ranking compared with the first one.
+
+    It has the number of ranks that each document rose, None for a new document; the number of shared documents; and the
+    documents that are gone.
+    """
 
     ranking: Ranking
     moves: list[int | None]

@@ -13,7 +13,7 @@ from sublex.language.expression import print_value, shortest
 def weighted_query(text: str) -> Query:
     """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
 
-    A term stands as `sublex terms` lists it, and the weight follows the last ^. A term without ^ has weight 1.
+    Terms are written as `sublex terms` lists them. A term's weight follows the last ^; without ^, the weight is 1.
     """
     terms = []
     for word in text.split():

@@ -20,10 +20,10 @@ from sublex.rankers.whoosh_lengths import round_lengths
 
 
 class Variant(NamedTuple):
-    """The two factors of a variant's score, each as a function and in writing, the default of `delta`, and rounded lengths.
+    """A variant of BM25: the two factors of its score, each as a function and as a written formula, and its lengths.
 
-    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. Variants that do not
-    use delta have 0. `length` takes the lengths of documents, and is None if they stay exact.
+    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. The default of delta is
+    0 in variants that do not use it. `length` is a function that rounds document lengths, or None for exact lengths.
     """
 
     idf: Formula
@@ -35,12 +35,12 @@ class Variant(NamedTuple):
 
 
 def odds(df: Any, n: Any) -> Any:
-    """Return the odds that a document lacks the term, as Robertson and Spärck Jones estimate them."""
+    """Return Robertson and Spärck Jones's estimate of the odds that a document lacks the term."""
     return (n - df + 0.5) / (df + 0.5)
 
 
 def saturated(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the term frequency, saturated and normalised by length: below 1."""
+    """Return the term frequency, saturated and normalised by length. The result is below 1."""
     return tf / (tf + k1 * pivot)
 
 
@@ -50,12 +50,12 @@ def scaled(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
 
 
 def raised(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the scaled frequency plus delta, which long documents get in full."""
+    """Return the scaled frequency plus delta. Delta does not depend on the length, so long documents get all of it."""
     return scaled(tf, pivot, k1, delta) + delta
 
 
 def shifted(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the scaled frequency, with delta added to the normalised frequency before saturation."""
+    """Return the scaled frequency, after delta was added to the normalised frequency and before it was saturated."""
     s = tf / pivot + delta
     return (k1 + 1) * s / (s + k1)
 
@@ -64,7 +64,7 @@ SATURATED = saturated, "tf / (tf + k1 (1 - b + b length / mean))"
 SCALED = scaled, f"(k1 + 1) {SATURATED[1]}"
 RAISED = raised, f"{SCALED[1]} + delta"
 SHIFTED = shifted, "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)"
-# `odds` as it is written in formulas.
+# The written formula of `odds`.
 ODDS = "(N - df + 0.5) / (df + 0.5)"
 VARIANTS = {
     "lucene": Variant(lambda df, n: np.log(1 + odds(df, n)), f"ln(1 + {ODDS})", *SATURATED),
@@ -116,7 +116,10 @@ class BM25(WeightingModel):
 
     @property
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
-        """The method that saturates query term frequencies; the inherited one, which is not called, if k3 is None."""
+        """The method that saturates query term frequencies.
+
+        If k3 is None, the inherited method, which is never called.
+        """
         return super().weight if self.k3 is None else self._saturated_weight
 
     def _saturated_weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
@@ -133,7 +136,7 @@ class BM25(WeightingModel):
 
 def query_saturation(qtf: np.ndarray, k3: float) -> np.ndarray:
     """Return (k3 + 1) qtf / (k3 + qtf); negative frequencies keep their sign."""
-    # The least denominator avoids 0 / 0 where k3 and qtf are both 0.
+    # The smallest denominator, 1e-300, avoids 0 / 0 if k3 and qtf are both 0.
     return np.sign(qtf) * (k3 + 1) * np.abs(qtf) / np.maximum(k3 + np.abs(qtf), 1e-300)
 
 

@@ -12,7 +12,7 @@ from sublex.language.parameters import parameter
 from sublex.rankers.explanations import leaf, total
 from sublex.rankers.weighting_model import WeightingModel
 
-# Each measure of divergence as a function of tf and the expected frequency e, and as it is written.
+# The measures of divergence by name: each as a function of tf and the expected frequency e, and as a written formula.
 MEASURES = {
     "standardized": (lambda tf, e: (tf - e) / np.sqrt(e), "(tf - e) / sqrt(e)"),
     "saturated": (lambda tf, e: (tf - e) / e, "(tf - e) / e"),

@@ -17,12 +17,15 @@ from sublex.language.parameters import parameter
 from sublex.rankers.explanations import as_evidence, leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import LOG2_E, Formula, WeightingModel
 
-# The terms of a basic model's sum: the value, label and formula of each.
+# A basic model is a sum. Each of its summands has a value, a label and a written formula.
 Parts = list[tuple[Any, str, str]]
 
 
 def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
-    """The Poisson distribution by Stirling's formula, without its term 1 / (12 tfn), which diverges for tfn near 0."""
+    """The Poisson distribution by Stirling's formula.
+
+    The formula's term 1 / (12 tfn) is left out: it is huge for tfn near 0.
+    """
     rate = term.cf / n
     return [
         (tfn * np.log2(tfn / rate), "frequency compared with chance", "tfn log2(tfn / r), r = cf / N"),
@@ -44,7 +47,10 @@ def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def bose_einstein(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Bose-Einstein statistics by Stirling's formula. -log2 e is the sum of the terms that both calls of f leave out."""
+    """Bose-Einstein statistics by Stirling's formula.
+
+    The summand -log2 e replaces what both calls of `stirling` leave out.
+    """
     ways = n + term.cf - 1
     all_ways = stirling(ways, np.maximum(ways - 1 - tfn, 0.5))
     f = "f(n, m) = (m + 0.5) log2(n / m) + (n - m) log2 n"
@@ -74,7 +80,10 @@ def inverse(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def inverse_expected(tfn: Any, term: TermStats, n: int) -> Parts:
-    """Inverse expected document frequency: F occurrences, spread by chance, would reach e documents."""
+    """Inverse expected document frequency.
+
+    If F occurrences were spread at random, e documents would contain the term.
+    """
     expected = -n * np.expm1(term.cf * np.log1p(-1 / n)) if n > 1 else 1.0
     formula = "tfn log2((N + 1) / (e + 0.5)), e = N (1 - (1 - 1 / N)^cf)"
     return [(tfn * np.log2((n + 1) / (expected + 0.5)), "rarity, by expected documents", formula)]
@@ -86,12 +95,15 @@ def inverse_frequency(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def stirling(n: Any, m: Any) -> Any:
-    """Return f(n, m) of Amati and van Rijsbergen: log2(n! / m!) by Stirling's formula without its term -(n - m) log2 e."""
+    """Return f(n, m) of Amati and van Rijsbergen: log2(n! / m!) by Stirling's formula, without the term -(n - m) log2 e."""
     return (m + 0.5) * np.log2(n / m) + (n - m) * np.log2(n)
 
 
 def occurrences_elsewhere(tfn: Any, term: TermStats) -> Any:
-    """Return the occurrences in other documents, at least 0.5: Stirling's formula needs some, and tfn may exceed cf."""
+    """Return the number of occurrences in other documents, but at least 0.5.
+
+    Stirling's formula needs a number above 0, but cf - tfn is below 0 if tfn, which is normalised, exceeds cf.
+    """
     return np.maximum(term.cf - tfn, 0.5)
 
 
@@ -145,7 +157,7 @@ class DFR(WeightingModel):
 
 
 def fixed(choice: str) -> Any:
-    """Return a field of DFR with a fixed value, which is no parameter of the subclass."""
+    """Return a dataclass field with a fixed value for a subclass of DFR, so that it is no parameter of the subclass."""
     return field(default=choice, init=False)
 
 

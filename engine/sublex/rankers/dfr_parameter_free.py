@@ -15,7 +15,7 @@ from sublex.contracts.base import DocStats, Explanation, Statistics, TermStats
 from sublex.rankers.explanations import leaf, product, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 
-# The largest relative frequency, as in Terrier. At 1, in a document that repeats one word only, the logarithm fails.
+# The largest relative frequency, as in Terrier. The logarithm fails at 1: in a document that repeats a single word.
 MAX_RELATIVE_FREQUENCY = 0.99999
 
 
@@ -39,7 +39,7 @@ class Hypergeometric(WeightingModel):
 
     @abstractmethod
     def _gain(self, tf: Any, doc: DocStats) -> Any:
-        """Return the factor of the divergence."""
+        """Return the factor by which the divergence is multiplied."""
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         divergence, correction = self._divergence(tf, doc, term, collection)

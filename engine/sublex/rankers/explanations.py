@@ -1,6 +1,6 @@
-"""The pieces of which the built-in rankers build explanations: nodes with parts, and leaves for the usual statistics.
+"""Functions with which the built-in rankers build explanations: nodes with parts, and leaves for the usual statistics.
 
-Each function returns an `Explanation`. A leaf shows its formula, and the numbers that go into it, as evidence.
+Each function returns an `Explanation`. A leaf shows its formula, and the numbers in the formula as evidence.
 """
 
 from __future__ import annotations
@@ -24,17 +24,20 @@ def total(label: str, *parts: Explanation) -> Explanation:
 
 
 def as_evidence(part: Explanation) -> Explanation:
-    """Return the explanation as evidence: shown, and not counted in the node above it."""
+    """Return the explanation as evidence: it is shown, but the value of the node above does not contain it."""
     return part._replace(kind="evidence")
 
 
 def computed(value: Any, label: str, formula: str, *inputs: Explanation) -> Explanation:
-    """Return a value that a formula computes from inputs that do not simply add up or multiply; they are evidence."""
+    """Return a value that a formula computes from inputs.
+
+    The inputs are evidence: the value is not their sum or product.
+    """
     return Explanation(float(value), label, "sum", tuple(map(as_evidence, inputs)), {"formula": formula})
 
 
 def leaf(value: Any, label: str, formula: str, **numbers: Any) -> Explanation:
-    """Return a value without parts, with its formula and the numbers that go into it."""
+    """Return an explanation without parts: a value, its formula, and the numbers in the formula."""
     plain = {name: number.item() if isinstance(number, np.generic) else number for name, number in numbers.items()}
     return Explanation(float(value), label, evidence={"formula": formula} | plain)
 

@@ -64,7 +64,7 @@ class SPL(InformationBased):
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         r = term.df / collection.docs
         x = 1 / (self.tfn(tf, doc, collection) + 1)
-        # r^(1 - x) - r = r (r^-x - 1), where expm1 avoids the cancellation.
+        # expm1 computes r^-x - 1 without cancellation, since r^(1 - x) - r = r (r^-x - 1).
         p = r * np.expm1(-x * np.log(r)) / np.where(r < 1, 1 - r, 1)
         return -np.log2(np.where(r < 1, p, x))
 

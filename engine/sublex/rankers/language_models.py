@@ -1,7 +1,7 @@
 """Language models: the likelihood of a term in a document, compared with its likelihood in the collection.
 
-Logarithms are natural. Each formula is in the form that sums over matched terms, without a part that is equal for all
-documents.
+Logarithms are natural. A score is a sum over the query terms in the document. Parts of the likelihood that are equal
+for all documents are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sublex.language.parameters import parameter
 from sublex.rankers.explanations import collection_frequency, computed, leaf, term_frequency, total
 from sublex.rankers.weighting_model import WeightingModel
 
-# The probability p of a term in the collection, by variant, and its formula as it is written.
+# For each variant, a function that returns the probability p of a term in the collection, and its written formula.
 COLLECTION = {
     "lucene": (lambda term, collection: (term.cf + 1) / (collection.tokens + 1), "p = (cf + 1) / (tokens + 1)"),
     "published": (lambda term, collection: term.cf / collection.tokens, "p = cf / tokens"),
@@ -97,7 +97,7 @@ class HiemstraLM(WeightingModel):
 def explain_mixture(
     ranker: WeightingModel, formula: str, tf: float, doc: DocStats, term: TermStats, collection: Statistics
 ) -> Explanation:
-    """Return the explanation of a mixture of the document's and the collection's model."""
+    """Return the explanation of a score that mixes the language models of the document and of the collection."""
     inputs = (
         term_frequency(tf / doc.length, tf, doc, collection, "tf / length"),
         collection_frequency(term.cf / collection.tokens, term, collection, "cf / tokens"),

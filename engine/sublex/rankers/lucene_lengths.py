@@ -1,19 +1,21 @@
-"""Document lengths as Lucene stores them: in one byte, exact below 40, then rounded down to four significant bits.
+"""Document lengths as Lucene stores them in one byte.
 
-The source is `byte4ToInt(intToByte4(length))` of Lucene 10's `org.apache.lucene.util.SmallFloat`.
+They are exact below 40, and else rounded to four significant bits. The source is `byte4ToInt(intToByte4(length))` of
+Lucene 10's `org.apache.lucene.util.SmallFloat`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-# The largest int needs code 231 of a byte's 256 codes. Lucene gives the 24 codes left over to the lengths 0 to 23.
+# A byte has 256 codes, and the codes up to 231 suffice for the largest int. Lucene uses the other 24 codes for the
+# lengths 0 to 23.
 _EXACT_CODES = 24
 _SIGNIFICANT_BITS = 4
 
 
 def round_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Return the lengths as one byte restores them, as an array of the same integer type."""
+    """Return the lengths that Lucene reads back from one byte, as an array of the same integer type."""
     lengths = np.asarray(lengths)
     excess = np.maximum(lengths - _EXACT_CODES, 0)
     bits = np.frexp(excess.astype(np.float64))[1]

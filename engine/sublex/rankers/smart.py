@@ -20,13 +20,14 @@ from sublex.rankers.weighting_model import Formula
 
 
 class Letter(NamedTuple):
-    """The weight that a letter stands for: a function, and the formula as it is written."""
+    """The weight that a letter stands for: a function that computes the weight, and its written formula."""
 
     compute: Formula
     formula: str
 
 
-# Arguments: `mean` and `highest` frequency in the text; `log(x)` computes 1 + log x in the scheme's base.
+# The functions get a frequency, the `mean` and the `highest` frequency in the text, and a function `log` that computes
+# 1 + log x in the scheme's base.
 TERM_FREQUENCY = {
     "n": Letter(lambda tf, mean, highest, log: tf, "tf"),
     "l": Letter(lambda tf, mean, highest, log: log(tf), "1 + log tf"),
@@ -35,13 +36,14 @@ TERM_FREQUENCY = {
     "b": Letter(lambda tf, mean, highest, log: np.ones_like(tf), "1"),
     "a": Letter(lambda tf, mean, highest, log: 0.5 + 0.5 * tf / highest, "0.5 + 0.5 tf / max tf"),
 }
-# Arguments: dividing by `unit` turns natural logarithms into logarithms of the scheme's base.
+# The functions divide natural logarithms by `unit` to get logarithms of the scheme's base.
 DOCUMENT_FREQUENCY = {
     "n": Letter(lambda df, docs, unit: np.ones_like(df, dtype=np.float64), "1"),
     "t": Letter(lambda df, docs, unit: np.log(docs / df) / unit, "log(N / df)"),
     "p": Letter(lambda df, docs, unit: np.log(np.maximum((docs - df) / df, 1)) / unit, "max(0, log((N - df) / df))"),
 }
-# Arguments: `squares` is the sum of squared weights, `pivot` the mean number of distinct terms in a document.
+# In these functions, `squares` is the sum of squared weights, and `pivot` the mean number of distinct terms in a
+# document.
 NORMALISATION = {
     "n": Letter(lambda *_: 1.0, "1"),
     "c": Letter(lambda squares, *_: 1 / np.sqrt(np.where(squares > 0, squares, 1)), "1 / sqrt(sum of squares)"),
@@ -78,11 +80,17 @@ class Scheme(NamedTuple):
         return self._unnormalised(tf, doc, term, collection) * self._normalisation(self.document, doc, collection)
 
     def norm_part(self, tf: Any, doc: DocStats, term: TermStats, collection: Statistics) -> Any:
-        """Return the square of a term's weight, its part in the sum of squares of its document."""
+        """Return the squares of a term's weights in documents.
+
+        Their sum over the terms of a document is its squared norm.
+        """
         return self._unnormalised(tf, doc, term, collection) ** 2
 
     def weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        """Return the weights of the query's terms by the query half of the scheme; a negative `qtf` gives a negative weight."""
+        """Return the weights of the query's terms by the letters for queries.
+
+        A negative `qtf` gives a negative weight.
+        """
         if not np.any(qtf):
             return qtf
         size = np.abs(qtf)
@@ -93,7 +101,10 @@ class Scheme(NamedTuple):
         return weights * self._normalisation(self.query, query, collection)
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics, label: str) -> Explanation:
-        """Return the weight of a term in a document, with its factors. The query's side is in the query's weight."""
+        """Return the weight of a term in a document, with its factors.
+
+        It does not contain the term's weight in the query.
+        """
         t, d, n = tuple(self.document)
         value = TERM_FREQUENCY[t].compute(np.float64(tf), doc.length / doc.unique, 1.0, self._log)
         parts = [term_frequency(value, tf, doc, collection, TERM_FREQUENCY[t].formula)]
@@ -117,5 +128,5 @@ class Scheme(NamedTuple):
         return NORMALISATION[letters[2]].compute(text.norm, text.unique, pivot, self.slope)
 
     def _log(self, x: Any) -> Any:
-        # Fractional frequencies below 1 count as they are: 1 + log x falls below 0 soon after.
+        # Fractional frequencies below 1 are returned unchanged, because 1 + log x is below 0 for small x.
         return np.where(x < 1, x, 1 + np.log(np.maximum(x, 1)) / math.log(self.base))

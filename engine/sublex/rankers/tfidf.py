@@ -45,17 +45,23 @@ class TFIDF(WeightingModel):
 
     @property
     def reads(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The statistics of documents that the formula reads: those of SMART schemes, or the length alone."""
+        """The names of the document statistics that the formula reads: the SMART scheme's, or the length alone."""
         return DocStats._fields if self.smart else ("length",)
 
     @property
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
-        """The method of the SMART scheme that weighs query terms; without one the inherited method, which is not called."""
+        """The method of the SMART scheme that weighs query terms.
+
+        Without a scheme, the inherited method, which is never called.
+        """
         return self._scheme.weight if self.smart else super().weight
 
     @property
     def norm_part(self) -> Callable[..., Any] | None:  # type: ignore[override]
-        """The method that the engine sums over a document's terms: of SMART schemes with c, None otherwise."""
+        """The method whose results the engine sums over the terms of a document.
+
+        None, except for SMART schemes with c.
+        """
         return self._scheme.norm_part if self.smart[2:3] == "c" else None
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
@@ -73,7 +79,7 @@ class TFIDF(WeightingModel):
 
 
 def robertson_frequency(tf: Any, doc: DocStats, collection: Statistics, k1: float, b: float) -> Any:
-    """Return S. Robertson's term frequency, saturated by k1 and normalised by length with b."""
+    """Return S. Robertson's term frequency: k1 sets the saturation, and b the normalisation by length."""
     return k1 * tf / (tf + k1 * (1 - b + b * doc.length / collection.mean_length))
 
 

@@ -14,13 +14,16 @@ from sublex.language.parameters import Declared, parameter
 
 # Turns natural logarithms into logarithms to base 2.
 LOG2_E = 1 / math.log(2)
-# A formula over numbers or arrays of numbers.
+# A function that computes a formula for numbers or for arrays of numbers.
 Formula = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class WeightingModel(Declared, Ranker):
-    """A built-in ranker: a frozen dataclass whose fields are its parameters. Of a document it reads the length alone."""
+    """A built-in ranker: a frozen dataclass whose fields are its parameters.
+
+    By default it reads no statistic of a document but the length.
+    """
 
     reads = ("length",)
 

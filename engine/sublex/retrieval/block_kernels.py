@@ -1,4 +1,7 @@
-"""Kernels of blocks, which are eight documents each: fill the rows of frequent terms, and bound the sums of candidates."""
+"""Kernels for blocks of eight documents.
+
+They fill the rows of frequent terms and compute bounds of the sums of candidates.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ SIZE, PER_WORD = 8, 8
 
 @kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS), before="fill-blocks")
 def fill(row, docs, impacts, most, bits, ranks, bounds):
-    """Fill in the row of a term, whose greatest impact is `most`.
+    """Fill in the row of one term. `most` is the greatest impact of the term.
 
-    Return False, with the row half filled, if the term's documents do not ascend.
+    Return True, or False if the term's documents do not ascend; the row is then only partly filled.
     """
     steps = np.float32(255) / most if most > 0 else np.float32(0)
     i, end, last = np.int64(0), len(docs), np.int64(-1)
@@ -45,13 +48,15 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 
 @inner
 def set_needed(lowest, highest, tops, weights, rows, bounds, first, needed):
-    """Write for each block a lower bound of the sum that its documents need to reach the threshold by the looked-up terms.
+    """Write to `needed`, for each block, the least sum with which a document may still reach the threshold.
 
-    `tops` are the most that these terms can add, `weights` their weights, and `rows` their rows in the blocks. `lowest`
-    is the sum that a document needs if each of them adds the most. `highest` is the highest score of the query, and
-    `first` is the first block.
+    The sum of a document contains only the terms that were added up; the looked-up terms can raise it. `tops` has the
+    most that each looked-up term can add, `weights` its weight, and `rows` its row in the blocks. `lowest` is the sum
+    that a document needs if every looked-up term adds the most. `highest` is the highest possible score of the query,
+    and `first` is the number of the first block. Rounding makes the written sums smaller, never larger.
     """
-    # Each step rounds by at most 2**-24 of abs(lowest) + highest, and a term takes three steps. So the sum stays a lower bound.
+    # Each step rounds by at most 2**-24 of abs(lowest) + highest, and a term takes three steps. The subtraction is
+    # larger than all rounding errors, so the result stays a lower bound.
     base = lowest - (abs(lowest) + 2 * highest) * (len(rows) + 2) * 2.0**-22
     for t in range(len(rows)):
         if rows[t] >= 0 and weights[t] > 0:

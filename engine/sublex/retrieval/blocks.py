@@ -1,4 +1,8 @@
-"""The blocks of a segment under one ranker: for each frequent term, the documents as bits and bounds of the impacts, in memory."""
+"""The blocks of a segment for one ranker, in memory.
+
+A block is eight documents. For each frequent term there is a bit for each document, and a bound of the impacts in each
+block.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,25 @@ import numpy as np
 
 from sublex.retrieval.coding.coded_postings import CodedPostings
 
-# A term gets a row if at least one document in SPARSEST has it. The row then takes at most 20 bytes a posting, and 4 on
-# average.
+# A term gets a row if at least one of SPARSEST documents contains it. The row then takes at most 20 bytes for each
+# posting, and 4 on average.
 SPARSEST = 64
-# A segment needs this number of documents to get rows.
+# A segment with fewer documents gets no rows.
 FEWEST = 1 << 14
-# The most bytes of memory for the rows of a segment. Later terms get no row; their postings are found by binary search.
+# The limit of memory for the rows of one segment, in bytes. When it is reached, further terms get no row, and their
+# postings are found by binary search.
 MOST_BYTES = 3 << 27
 # The bytes of rows for 64 documents: a word of bits, a rank, and a bound for each block.
 BYTES_PER_WORD = 20
 
 
 class Blocks:
-    """Arrays of bits, ranks and bounds with a row for each frequent term of a segment. `add` fills rows, if there is room.
+    """Three arrays with a row for each frequent term of a segment: bits, ranks and bounds.
 
-    A bit says that a document has the term. A rank is the number of postings before 64 documents. A bound is the
-    greatest impact in a block of eight documents in steps of 1/255 of the term's greatest impact, rounded up.
+    `add` fills in rows while there is room. A bit says whether a document contains the term. There is a rank for every
+    64 documents: the number of the term's postings before them. There is a bound for each block of eight documents: the
+    greatest impact in the block as a number from 0 to 255, where 255 is the term's greatest impact. Bounds are rounded
+    up.
     """
 
     def __init__(self, documents: int, df: np.ndarray):
@@ -42,9 +49,9 @@ class Blocks:
         self.arrays = self.bits, self.ranks, self.bounds, self.row_of
 
     def add(self, terms: np.ndarray, postings: CodedPostings, most: np.ndarray) -> bool:
-        """Fill in the rows of the frequent ones of these terms, if there is room.
+        """Fill in rows for the frequent terms among `terms`, while there is room. `most` has their greatest impacts.
 
-        Return False, with a row half filled, if the documents of a term do not ascend.
+        Return True, or False if the documents of a term do not ascend; the row of this term is then only partly filled.
         """
         from sublex.retrieval import block_kernels
 

@@ -1,4 +1,4 @@
-"""Feedback: the documents of a first retrieval, their terms, and statistics of terms, for expanders and filters."""
+"""Feedback: gives expanders and filters the documents of a first retrieval, their terms, and statistics of terms."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sublex.retrieval.term_table import TermTable
 
 
 class Feedback:
-    """The context of one query for an expander or a filter; implements `sublex.contracts.base.Context`.
+    """The context of one query for an expander or a filter. It implements `sublex.contracts.base.Context`.
 
-    `models` are the fitted models that the parameters of the expander or filter name, by their expressions.
+    `models` maps expressions to fitted models: those that the parameters of the expander or filter name.
     """
 
     def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
@@ -42,7 +42,10 @@ class Feedback:
         return self.hits.snapshot.corpus.surface(term)
 
     def model(self, expression: Any) -> Any:
-        """Return the fitted model that a parameter names; raise InputError for an expression that is not a fitted model."""
+        """Return the fitted model that a parameter names.
+
+        Raise InputError for an expression that is not a fitted model.
+        """
         found = self._models.get(str(expression))
         if found is None:
             raise InputError(

@@ -28,7 +28,8 @@ class Hit(NamedTuple):
 class Hits:
     """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
-    Docnos are looked up when they are asked for. Hits keep their snapshot open, so they stay valid when the index changes.
+    Docnos are read from the snapshot only when `docnos` is called. Hits keep their snapshot open, so they stay valid
+    when the index changes.
     """
 
     def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray):
@@ -67,7 +68,7 @@ class Hits:
         return summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1)
 
     def _title(self, doc: int) -> str:
-        """Return a document's title, or the beginning of its text without one; an empty text if neither can be shown."""
+        """Return a document's title, or the beginning of its text if it has no title, or "" if neither can be read."""
         document = self.snapshot.shown(doc)
         title = " ".join((document.title or document.text[: 2 * TITLE_SHOWN]).split()) if document else ""
         return title if len(title) <= TITLE_SHOWN else f"{title[: TITLE_SHOWN - 1]}…"
@@ -79,7 +80,10 @@ class Hits:
 
     @classmethod
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
-        """Return hits in descending order of score, rounded to float32, and among equal scores of docno."""
+        """Return hits with scores rounded to float32, in descending order of score.
+
+        Equal scores are in descending order of docno.
+        """
         rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
         return cls(snapshot, docs[order], rounded[order])
@@ -90,7 +94,7 @@ class Hits:
         return cls(snapshot, np.empty(0, np.int32), np.empty(0, np.float32))
 
     def without(self, doc: int | None) -> Hits:
-        """Return the hits without a document, given by its number in the snapshot; with None, all hits."""
+        """Return the hits without the document `doc`, a number in the snapshot. With None, return all hits."""
         kept = self.docs != (-1 if doc is None else doc)
         return Hits(self.snapshot, self.docs[kept], self.scores[kept])
 

@@ -1,7 +1,8 @@
-"""Stored impacts: the impacts of chosen rankers on disk, as derived data that can be deleted and made again.
+"""Stored impacts: the impacts of chosen rankers on disk.
 
-For each segment, all rankers share the stored documents of postings, which take two bytes a posting. Each ranker has
-codes of impacts, of one or two bytes. `coding` describes both.
+They are derived data, which can be deleted and computed again. For each segment there is one file with the documents of
+all postings, two bytes for each posting, which all rankers share. Each ranker also has a file with codes of impacts,
+one or two bytes for each posting. `coding` describes both.
 """
 
 from __future__ import annotations
@@ -25,17 +26,23 @@ if TYPE_CHECKING:
     from sublex.retrieval.searcher import Searcher
 
 DECLARED = "declared.json"
-# Returns the searcher of a ranker, given by its printed form.
+# A function that takes the printed form of a ranker and returns its searcher.
 SearcherOf = Callable[[str], "Searcher"]
 
 
 def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
-    """Return the folder of a ranker's impacts, named by the documents, the ranker and the versions of the code."""
+    """Return the folder of a ranker's impacts.
+
+    Its name depends on the documents, the ranker and the versions of the code.
+    """
     return _folder(snapshot, "impacts", [VERSION, code, snapshot.fingerprint, ranker])
 
 
 def documents_folder(snapshot: Snapshot, segment: Segment) -> Directory:
-    """Return the folder of a segment's document numbers, named by the segment and Sublex's version."""
+    """Return the folder of the document numbers of a segment.
+
+    Its name depends on the segment and on Sublex's version.
+    """
     return _folder(snapshot, "documents", [VERSION, segment.entry.data.checksum])
 
 
@@ -45,7 +52,7 @@ def _folder(snapshot: Snapshot, kind: str, parts: list[str]) -> Directory:
 
 
 def declared(root: Path) -> list[str]:
-    """Return the rankers whose impacts are stored and made again after every commit; none when the list cannot be read."""
+    """Return the rankers whose impacts are stored after every commit, by printed form; [] if the list is unreadable."""
     try:
         names = json.loads(derived.folder_of(root).read(DECLARED))
     except (OSError, ValueError, RecursionError, IndexCorrupt):
@@ -54,9 +61,9 @@ def declared(root: Path) -> list[str]:
 
 
 def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) -> None:
-    """Declare these rankers, given by their printed forms, in place of others, and store their impacts alone.
+    """Store the impacts of these rankers, and of no others, now and after every commit.
 
-    Without rankers, all derived data is removed.
+    Rankers are given by printed form. Without rankers, all derived data is removed.
     """
     folder = derived.folder_of(snapshot.path)
     if rankers:
@@ -74,7 +81,10 @@ def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) ->
 
 
 def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], None]) -> None:
-    """Store the impacts of the declared rankers. The index is committed by now, so a failure is only reported."""
+    """Store the impacts of the declared rankers.
+
+    A failure raises no error, because the index is committed already: it is reported to `say`.
+    """
     kept = {documents_folder(snapshot, segment) for segment in snapshot.segments}
     for name in declared(snapshot.path):
         try:

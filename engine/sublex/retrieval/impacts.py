@@ -1,4 +1,4 @@
-"""Impacts: for each posting of a segment, the score that one ranker gives it. They are computed term by term, on first use."""
+"""Impacts: the score that one ranker gives to each posting of a segment. A term's impacts are computed on first use."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sublex.retrieval.blocks import Blocks
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
 
-# Postings whose impacts are computed in one call: their arrays fit the processor's cache.
+# The number of postings whose impacts are computed in one call, chosen so that the arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
-# The states of a term. MISSING: its impacts are not computed yet or, if they are stored, not verified. READY: its
-# impacts can be read. ASKED: a query has searched for the term once. SETTLED: the term has its row in the blocks, if it
-# gets one.
+# The states of a term. MISSING: its impacts are not computed yet; stored impacts are not verified yet. READY: its
+# impacts can be read. ASKED: the term was in one search since then. SETTLED: the term was in a second search, and has
+# its row in the blocks if it is frequent and there is room.
 MISSING, READY, ASKED, SETTLED = range(4)
 
 
 class Impacts:
-    """The coded postings of one segment, and bounds of each term's impacts under one ranker.
+    """The coded postings of one segment for one ranker, and the bounds of each term's impacts.
 
-    `compute` fills in terms, and `settle` prepares them for a search. `stored` are folders with the coded documents and
-    the coded impacts on disk, which are mapped in place of computing.
+    `compute` computes the impacts of terms, and `settle` prepares terms for a search. `stored` has two folders on disk,
+    with coded documents and coded impacts. If they exist, they are mapped into memory and nothing is computed.
     """
 
     def __init__(
@@ -66,8 +66,11 @@ class Impacts:
         return True
 
     def compute(self, terms: np.ndarray) -> None:
-        """Compute the missing impacts of these terms, given by ordinal; if impacts are stored, verify their checksums."""
-        # One call of `bytes.count` takes less time than a comparison and `all`.
+        """Compute the missing impacts of the terms with these ordinals.
+
+        If impacts are stored, verify their checksums instead.
+        """
+        # `bytes.count` is faster than an array comparison followed by `all`.
         if not self._state[terms].tobytes().count(MISSING):
             return
         with self._lock:
@@ -78,14 +81,14 @@ class Impacts:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_FILL):
                     self._fill(missing[begin:end])
                 if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
-                    # The postings are in memory now, in another form.
+                    # The coded postings are in memory now, so the segment's uncoded postings are not needed there.
                     self.segment.release()
             self._state[missing] = READY
 
     def settle(self, terms: np.ndarray) -> None:
-        """Prepare terms for a search: compute their impacts, and give frequent terms their rows in the blocks.
+        """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
 
-        A term gets its row when it is asked for again, since making a row takes longer than one query without it.
+        A row is filled in at the second search for its term, because this takes longer than one search without the row.
         """
         if self._state[terms].tobytes().count(SETTLED) == len(terms):
             return
@@ -105,7 +108,7 @@ class Impacts:
         return found[np.diff(found, prepend=-1) > 0]
 
     def best(self, k: int) -> np.ndarray:
-        """Return for each term a lower bound of its k-th best impact; -inf where none is known."""
+        """Return for each term a lower bound of its k-th best impact; -inf if no bound is known."""
         level = bisect_left(self._levels, k)
         return self.kth[level] if level < len(self._levels) else self._unknown
 
@@ -114,7 +117,7 @@ class Impacts:
         return np.full(len(self.least), -np.inf, np.float32)
 
     def write(self, documents: Directory, impacts: Directory) -> None:
-        """Compute the impacts of all terms, and write the documents and the impacts to folders that do not exist yet."""
+        """Compute the impacts of all terms, and write documents and impacts to two folders, which must be new."""
         self.compute(np.arange(len(self._state)))
         if derived.read(documents) is None:
             derived.write(documents, self.postings.stored_documents())
@@ -133,14 +136,14 @@ class Impacts:
         return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.term, self.collection, self.norm)
 
     def document(self, doc: int) -> DocStats:
-        """Return the statistics of a document as the ranker gets them, as numbers."""
+        """Return the statistics of a document as numbers, with the values that the ranker gets."""
         length = exact_or_rounded(self.segment.lengths[doc : doc + 1], self.ranker)[0]
         norm = None if self.norm is None else self.norm[doc]
         return DocStats(length, np.float64(self.segment.uniques[doc]), norm)  # type: ignore[arg-type]
 
     @cached_property
     def norm(self) -> np.ndarray | None:
-        """The sum of the ranker's `norm_part` over all terms of each document; None when the ranker declares none."""
+        """For each document, the sum of the ranker's `norm_part` over its terms; None if the ranker has none."""
         part = getattr(self.ranker, "norm_part", None)
         if part is None:
             return None

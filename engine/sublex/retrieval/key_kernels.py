@@ -1,7 +1,7 @@
-"""Kernels of keys: a hit as one uint64, whose order is that of the hits.
+"""Kernels of keys. A key is a hit as one uint64: a better hit has a larger key.
 
-The upper half of a key is the float32 score, mapped to an unsigned integer of the same order. The lower half is the rank of the docno.
-So the best k documents, ties included, are those with the k largest keys.
+The upper half of a key is the float32 score, as an unsigned integer that is larger for a higher score. The lower half
+is the rank of the docno, so equal scores are ordered by docno. The best k documents have the k largest keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KEYS = uint64[:, ::1]
 
 @inner
 def key_of(score, rank):
-    """Return the key of a score, rounded to float32, and the rank of a docno."""
+    """Return the key of a hit, from its score, which is rounded to float32, and the rank of its docno."""
     # Adding 0 turns -0 into 0, so the two are equal.
     rounded = np.float32(np.float32(score) + np.float32(0))
     bits = np.int64(rounded.view(np.int32))
@@ -44,9 +44,9 @@ def score_of(key):
 
 @kernel((KEYS, I32, DOCS, SCORES, I64), before="search")
 def unpack(keys, docs_by_docno, docs, scores, counts):
-    """Write documents and scores, best first, for rows of ascending keys, and the number of hits of each row to `counts`.
+    """Write the documents and scores of rows of keys, best first, and the number of hits of each row to `counts`.
 
-    A key of 0 is an empty place. `docs_by_docno` has the document of each docno rank.
+    The keys of a row ascend. A key of 0 is an empty place. `docs_by_docno` has the document of each docno rank.
     """
     width = keys.shape[1]
     for q in range(len(keys)):
@@ -61,7 +61,7 @@ def unpack(keys, docs_by_docno, docs, scores, counts):
 
 @inner
 def select(values, n, k):
-    """Reorder the first n values: the k largest come first, and the least of these is at place k - 1."""
+    """Reorder the first n values: the k largest come first, and the least of these k is at place k - 1."""
     low, high, at = 0, n - 1, k - 1
     while low < high:
         pivot = values[(low + high) >> 1]
@@ -85,5 +85,5 @@ def select(values, n, k):
 
 @inner
 def at_least(score):
-    """Return a lower bound of the float64 sums that round to this float32 score or a higher one."""
+    """Return a float64 that is at most every sum that float32 rounds to this score or to a higher one."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))

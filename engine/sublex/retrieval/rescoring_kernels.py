@@ -1,4 +1,4 @@
-"""Kernels of rescoring: compute the scores of given documents, which equal the scores of retrieval."""
+"""Kernels of rescoring: compute the scores of given documents. A score equals the score that retrieval computes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ from sublex.retrieval.coding.coding_kernels import (
 )
 from sublex.tools.compiled import inner, kernel
 
-# The score of a document that no term matches; below every real score.
+# The score of a document that contains no term of the query. It is below every real score.
 NOTHING = -np.inf
 
 
 @inner
 def _skip(docs, i, end, doc):
-    """Return the first place from i on with a document of at least `doc`, or `end`: a galloping, then a binary search."""
+    """Return the first place from i on with a document of at least `doc`, or `end` if there is none.
+
+    The search gallops first: its steps double. Then it is binary.
+    """
     step = 1
     while i + step < end and docs[i + step] < doc:
         i += step
@@ -43,7 +46,7 @@ def _skip(docs, i, end, doc):
 
 @inner
 def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
-    """Add the impacts of a term to the sums of the wanted documents, which ascend."""
+    """Add the impacts of a term to the sums of the wanted documents. `wanted` must be in ascending order."""
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     run, i = lists[term, RUN], lists[term, FIRST]
     stop = i + lists[term, COUNT]
@@ -67,10 +70,10 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
 
 @kernel((U16, U32, U8, LISTS, I64, I64, F64, I64, I32, F64), before="explain")
 def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, wanted, sums):
-    """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document that no term matches.
+    """Write the scores of the wanted documents of each query to `sums`; NOTHING for a document without a query term.
 
-    `wanted_ends` are the ends of the queries in `wanted`, and the documents of a query ascend. Impacts are added in the order of the
-    terms, as in `retrieve`, so both give the same sums.
+    `query_ends` has the place in `terms` where each query ends, and `wanted_ends` the place in `wanted`. The documents
+    of a query ascend. Impacts are added in the order of the terms, so the sums equal the sums of `retrieve`.
     """
     begin = first = 0
     for q in range(len(query_ends)):

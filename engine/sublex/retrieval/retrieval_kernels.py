@@ -1,8 +1,9 @@
 """Kernels of retrieval: sum the impacts of query terms over windows of documents, and keep the best k.
 
-The threshold is a score that at least k documents reach. Only some terms are added up: no document reaches the
-threshold without one of them. A document becomes a candidate when its sum can reach the threshold together with the
-other terms. The other terms are then looked up for the candidates alone.
+The threshold is a score that at least k documents reach. The kernel divides the query's terms into added terms and
+looked-up terms, so that a document without an added term cannot reach the threshold. The impacts of the added terms are
+summed for all documents. A document becomes a candidate if its sum could reach the threshold with the most that the
+looked-up terms can add. The looked-up terms are read for the candidates alone.
 """
 
 from __future__ import annotations
@@ -42,27 +43,28 @@ from sublex.tools.compiled import inner, kernel
 PLACES = int64[:, ::1]
 SHARES = float64[:, ::1]
 
-# The documents among every SPAN that are in the sample for a guess.
+# To guess a threshold, the kernel first searches a sample: the first SAMPLE documents of every SPAN documents.
 SAMPLE = 1 << 10
-# Queries with more terms keep their order, because sorting them takes longer than it saves.
+# The terms of a longer query keep their order, because sorting them takes longer than it saves.
 MOST_SORTED = 1 << 10
-# `choices` has four numbers, at these places:
-# HITS: a term is looked up only if it has more than this number of postings for each of the k hits.
-# ADDED: a term without a row in the blocks is looked up only if it has more than this number of postings for each
-# posting that is added up. BLOCKS: what documents of each block need is computed if, for each posting that is added up
-# in the window, its blocks times the looked-up terms with a row are fewer than this number.
-# DOCUMENTS: a guess is made if the index has fewer than this number of documents for each posting that is added up.
+# `choices` has four numbers, at these places. "Added postings" are the postings of the added terms.
+# HITS: a term can be a looked-up term only if it has more postings than k times this number.
+# ADDED: a term without a row in the blocks can be a looked-up term only if it has more postings than this number times
+# the added postings.
+# BLOCKS: the sums that the documents of each block need are computed if the number of blocks in the window times the
+# number of looked-up terms with a row is less than this number times the added postings in the window.
+# DOCUMENTS: a threshold is guessed if the index has fewer documents than this number times the added postings.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
-# The threshold before any document is known: the lowest finite float64, so that no real score is below it.
+# The threshold as long as no document is known: the lowest finite float64. No real score is below it.
 LOWEST = -1.7976931348623157e308
 
 
 @inner
 def _first_threshold(terms, weights, least, most, kth):
-    """Return a score that at least k documents reach; LOWEST when none is known.
+    """Return a score that at least k documents reach; LOWEST if no such score is known.
 
-    The k documents with the best impacts of one term reach its k-th best impact times its weight, less what the other terms can
-    subtract from it.
+    For each term there are k documents whose impact is at least the k-th best impact of the term. Their scores are at
+    least this impact times the term's weight, minus the most that the other terms can subtract.
     """
     threshold, lowered = LOWEST, 0.0
     for t in range(len(terms)):
@@ -71,8 +73,9 @@ def _first_threshold(terms, weights, least, most, kth):
     for t in range(len(terms)):
         if weights[t] > 0 and kth[terms[t]] > -np.inf:
             sure = weights[t] * np.float64(kth[terms[t]])
-            # The kernel adds a document's impacts in another order, which rounds differently. When large parts cancel out,
-            # the rounding error is that of the large parts, so the slack depends on them.
+            # The kernel may add a document's impacts in another order, so a sum may be rounded differently. If large
+            # parts cancel out, the error is still as large as for the parts, so the slack depends on the largest
+            # possible parts.
             slack = len(terms) * 2.0**-50 * (abs(sure) - lowered)
             threshold = max(threshold, at_least(at_least(sure + lowered - slack)))
     return threshold
@@ -80,14 +83,15 @@ def _first_threshold(terms, weights, least, most, kth):
 
 @inner
 def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
-    """Fill `places` and `shares` for a query. With `sort`, the first terms are those that add the most for each posting.
+    """Fill in `places` and `shares` for a query. With `sort`, terms that add more for each posting come first.
 
-    shares[REST, len(terms)] is the most by which another order of adding can change a sum; 0 if the terms keep the query's order.
+    shares[REST, len(terms)] gets the most by which this order of the terms can change a rounded sum; 0 if the terms
+    keep the query's order.
     """
     n, order, own, tops, magnitude = len(terms), places[AT], places[TERM], shares[TOP], 0.0
     for t in range(n):
         term, low, high, top = terms[t], np.float64(least[terms[t]]), np.float64(most[terms[t]]), 0.0
-        # Without a live posting, the least impact is above the greatest.
+        # A term without live postings has a least impact above its greatest impact.
         if weights[t] and low <= high:
             top = max(weights[t] * (high if weights[t] > 0 else low), 0.0)
             magnitude += abs(weights[t]) * max(abs(low), abs(high))
@@ -96,7 +100,8 @@ def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
             tops[p], order[p], own[p] = tops[p - 1], order[p - 1], own[p - 1]
             p -= 1
         tops[p], order[p], own[p] = top, t, term
-    # Adding n numbers in another order changes their sum by less than n * 2**-52 times the sum of their absolute values.
+    # Adding n numbers in another order changes their sum by less than n * 2**-52 times the sum of their absolute
+    # values.
     margin = n * 2.0**-50 * magnitude
     rest, shares[REST, n] = margin, 0.0
     for p in range(n - 1, -1, -1):
@@ -109,9 +114,9 @@ def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
 
 @inner
 def _added(lists, terms, places, shares, threshold, k, choices):
-    """Return how many terms, from the first on, are added up. A document with none of them stays below the threshold.
+    """Return the number of added terms. A document that contains none of them stays below the threshold.
 
-    The number does not grow when the threshold rises.
+    The added terms are the first ones in `places`. When the threshold rises, their number stays the same or falls.
     """
     postings = np.int64(0)
     for t in range(terms):
@@ -125,13 +130,13 @@ def _added(lists, terms, places, shares, threshold, k, choices):
 
 @inner
 def _blocks_pay(lowest, added, terms, places, shares, first, window, choices):
-    """Return whether to compute for each block of a window the sum that its documents need."""
+    """Return whether to compute, for each block of a window, the sum that its documents need to become candidates."""
     postings, rows, highest = np.int64(0), np.int64(0), shares[REST, 0]
     for t in range(added):
         postings += places[END, t] - places[AT, t]
     for t in range(added, terms):
         rows += places[ROW, t] >= 0
-    # In float32 these numbers neither overflow nor vanish.
+    # The numbers are converted to float32: there they must neither overflow nor become 0.
     safe = 1e-30 < highest < 1e30 and abs(lowest) < 1e30
     return safe and postings * window // (SPAN - first) * choices[BLOCKS] > window // SIZE * rows > 0
 
@@ -143,10 +148,10 @@ def _best(
 ):  # fmt: skip
     """Write the keys of the best documents for one query to `keys`, in no order.
 
-    Return their number, at most k, and the threshold. Among every SPAN documents, only those before `limit` count.
-    Between windows all `sums` are 0 and no document is `noted`.
+    Return the number of keys, at most k, and the new threshold. Only the first `limit` of every SPAN documents are
+    searched. Between windows all `sums` are 0 and all `noted` are false.
     """
-    # One function does all of this, because handing its arrays to another for each window takes 2 to 6 % of the time.
+    # This is one long function, because a call for each window with all these arrays would take 2 to 6 % of the time.
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     at, ends, stops, own, weights = places[AT], places[END], places[STOP], places[TERM], shares[WEIGHT]
     start(lists, terms, places)
@@ -214,10 +219,10 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return a number of documents in the sample that reach a score only if, most likely, k of all documents reach it."""
+    """Return the number n for which holds: if n documents of the sample reach a score, k of all documents likely do."""
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
-    # At most one of 80 random samples holds this number of the k - 1 best documents. (The worst k up to 1,000 is 12.)
+    # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)
     return np.int64(np.ceil(mean + 3 * np.sqrt(mean) + 0.5))
 
 
@@ -229,14 +234,18 @@ def retrieve(
     docs, runs, codes, lists, docno_ranks, least, most, kth, bits, ranks, bounds, row_of, query_ends, terms, weights, thresholds,
     choices, places, shares, sums, noted, needed, candidates, keys, found
 ):  # fmt: skip
-    """Fill each row of `found` with the keys of the best documents for a query, in no order, followed by zeros.
+    """Write to each row of `found` the keys of the best documents for one query, in no order, followed by zeros.
 
-    `docs`, `runs`, `codes` and `lists` hold the postings; the impacts of deleted documents are NaN. `least`, `most` and
-    `kth` are the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of the
-    blocks, and `row_of` has the row of each term in them, -1 without one. `query_ends` are the ends of the queries in
-    `terms` and `weights`; scores are rounded as if impacts were added in this order of the terms. `thresholds` has the
-    threshold of each query after the segments before; the kernel raises it. `choices` are described above. `places` and
-    `shares`, which are longer than the longest query, and `sums` to `keys` are scratch arrays of the calling thread.
+    The postings are in `docs`, `runs`, `codes` and `lists`; the impacts of deleted documents are NaN. `least`, `most`
+    and `kth` have the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of
+    the blocks; `row_of` has the row of each term in them, or -1.
+
+    `query_ends` has the place in `terms` and `weights` where each query ends. Scores are rounded as if the impacts were
+    added in the order of `terms`. `thresholds` has the threshold of each query after earlier segments; the kernel
+    raises it. The comment on HITS describes `choices`.
+
+    The other arrays are scratch arrays of the calling thread. `places` and `shares` have more columns than the longest
+    query has terms.
     """
     k, documents, begin = found.shape[1], len(docno_ranks), 0
     enough = _enough(documents, k)
@@ -245,7 +254,7 @@ def retrieve(
         begin = query_ends[q]
         _plan(lists, row_of, least, most, own, factors, places, shares, len(own) <= MOST_SORTED)
         threshold = max(_first_threshold(own, factors, least, most, kth), thresholds[q])
-        # Where the order of adding could change many scores, the terms keep the order of the query.
+        # If another order of adding could change many scores, the terms keep the order of the query.
         if shares[REST, len(own)] != 0 and not shares[REST, len(own)] <= threshold * 2.0**-30:
             _plan(lists, row_of, least, most, own, factors, places, shares, False)
         added = _added(lists, len(own), places, shares, threshold, k, choices)
@@ -264,7 +273,7 @@ def retrieve(
             elif guess == LOWEST or (n == k and score_of(keys[k - 1]) >= guess):
                 break
             else:
-                # Fewer than k documents reach the guess.
+                # Fewer than k documents reach the guessed threshold, so the search begins again without it.
                 guess = LOWEST
         thresholds[q] = reached
         for i in range(n):

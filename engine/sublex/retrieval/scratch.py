@@ -1,4 +1,4 @@
-"""Scratch arrays of retrieval: each thread of a searcher has its own, and uses them for every query."""
+"""Scratch arrays of retrieval. Each thread of a searcher has its own arrays, and uses them again for every query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Scratch(threading.local):
-    """The scratch arrays of the calling thread. A kernel expects zeros in the sums and the flags, and leaves zeros there."""
+    """The scratch arrays of the calling thread. Before and after a call of a kernel, all sums and flags are 0."""
 
     _terms = _k = -1
 
@@ -22,12 +22,16 @@ class Scratch(threading.local):
         )  # fmt: skip
 
     def arrays(self, terms: int, k: int) -> tuple[np.ndarray, ...]:
-        """Return the scratch arrays of `retrieve` for a number of terms in all queries and for k hits."""
+        """Return the scratch arrays that `retrieve` needs for k hits.
+
+        `terms` is the number of terms in all queries together.
+        """
         if self._terms < terms:
             self._terms = 2 * terms
             places, shares = self._rows
             self._plan = np.empty((places, self._terms + 1), np.int64), np.empty((shares, self._terms + 1))
         if self._k != k:
-            # Room for the keys of the best k documents, and of others that are found before better ones.
+            # There is room for more than k keys: documents that are found early may later prove not to be among the
+            # best k.
             self._k, self._keys = k, np.empty(max(2 * k, k + 32), np.uint64)
         return *self._plan, *self._windows, self._keys

@@ -1,4 +1,7 @@
-"""The searcher: the exact best k documents of a snapshot for weighted query terms, under one ranker."""
+"""The searcher: finds the best k documents of a snapshot for weighted query terms by one ranker.
+
+The result is exact.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.workers import Workers
 
-# Queries given to the kernel in one call, and the largest number of result keys of one call.
+# The most queries, and the most keys of results, of one call of the kernel.
 GROUP, KEYS = 256, 1 << 20
-# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS. They say when it looks terms up, computes the sums that
-# documents of each block need, and makes a guess. Measured on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007
-# sentences and 191,969 paragraphs.
+# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. These values were
+# chosen by measurements on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007 sentences and 191,969 paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
-# The terms of a query with their weights; in a plain sequence of terms, each repetition has the weight 1.
+# A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
+# repetitions.
 Terms = Mapping[str, float] | Iterable[str]
 
 
 class Searcher:
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
-    `name` is the ranker's printed form and `code` the distribution and version that it comes from. Stored impacts are
-    found by both, and are not used without a name.
+    `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. Stored impacts
+    are found by both; without a name, no stored impacts are used.
     """
 
     def __init__(
@@ -63,17 +66,17 @@ class Searcher:
 
     @property
     def folder(self) -> Directory:
-        """The folder of this ranker's stored impacts, whether it exists or not."""
+        """The folder for this ranker's stored impacts. It need not exist."""
         return impact_store.impacts_folder(self.snapshot, self.name, self.code)
 
     def store(self) -> None:
-        """Compute the impacts of all postings and write them to disk, unless they are there."""
+        """Compute the impacts of all postings and write them to disk, unless they are on disk already."""
         for segment, impacts in zip(self.snapshot.segments, self.impacts, strict=True):
             impacts.write(*self._folders(segment))
 
     @cached_property
     def _weighs(self) -> bool:
-        """Whether the ranker has a `weight` of its own; the inherited one returns what it receives."""
+        """Whether the ranker defines `weight`. The inherited `weight` returns the query term frequencies unchanged."""
         with contract("ranker", self.ranker):
             return getattr(self.ranker.weight, "__func__", None) is not Ranker.weight
 
@@ -96,7 +99,7 @@ class Searcher:
 
     @cached_property
     def _kernels(self) -> tuple[ModuleType, ModuleType]:
-        # Imported with the first search, because they import Numba.
+        # These modules import Numba, which takes long, so they are imported at the first search.
         from sublex.retrieval import key_kernels, retrieval_kernels
 
         return retrieval_kernels, key_kernels
@@ -106,17 +109,17 @@ class Searcher:
         _ = self._postings, self._scratch, self.term_table.df, self.term_table.ordinals
 
     def _at_most(self, k: int) -> int:
-        """Return k, or the number of documents where that is smaller."""
+        """Return k or the number of documents, whichever is smaller."""
         if k < 1:
             raise InputError(f"k={k} should be at least 1.")
         return max(1, min(k, len(self.snapshot.docs_by_docno)))
 
     def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return documents and scores, one row for each query, best first, and the number of hits in each row."""
+        """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
         ends, terms, weights = self._weighted(queries)
         thresholds, found = np.empty(len(queries)), []
         kernels, key_kernels = self._kernels
-        # np.full takes four times as long.
+        # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
         for segment, ordinals in enumerate(self.term_table.ordinals):
             found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
@@ -130,7 +133,7 @@ class Searcher:
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
     ) -> np.ndarray:
-        """Return for each query a row with the keys of the best k documents of a segment, unsorted; zeros fill it up."""
+        """Return a row for each query: the keys of the best k documents of a segment, unsorted, then zeros."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
         found = np.empty((len(ends), k), np.uint64)
@@ -143,7 +146,7 @@ class Searcher:
 
     @cached_property
     def _postings(self) -> list[tuple[np.ndarray, ...]]:
-        """The arrays that kernels read for every query, a tuple for each segment."""
+        """The arrays that kernels read for every query, as one tuple for each segment."""
         arrays: list[tuple[np.ndarray, ...]] = []
         for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
             coded, ranks = impacts.postings, self.snapshot.docno_ranks[base:end]
@@ -152,11 +155,11 @@ class Searcher:
 
     @cached_property
     def _scratch(self) -> Scratch:
-        # Made with the first search, because it imports Numba.
+        # `Scratch` is made at the first search, because its module imports Numba.
         return Scratch()
 
     def scores(self, query: Terms, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents for a query, as retrieval gives them; -inf for a document without a query term."""
+        """Return the scores that retrieval gives to documents for a query; -inf for a document without a query term."""
         from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
@@ -174,14 +177,14 @@ class Searcher:
         return sums.astype(np.float32)
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
-        """Return (term, number, weight) of each query term that the index contains, in the order of adding up impacts."""
+        """Return (term, number, weight) of each query term in the index, in the order in which impacts are added up."""
         known = self._known(query, self.term_table.numbers(query))
         numbers = [n for _, n, _ in known]
         names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
     def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the terms of all queries as three arrays: where each query ends, term numbers, weights."""
+        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights."""
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = self.term_table.numbers([term for query in counted for term in query])
         known: list[tuple[float, int, float]] = []
@@ -199,12 +202,15 @@ class Searcher:
         return np.array(ends, np.int64), terms, np.array(weights or [qtf for *_, qtf in known], np.float64)
 
     def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
-        """Return the known terms of a query as (df, number, qtf), rarest first. This order fixes how sums are rounded."""
+        """Return (df, number, qtf) of each query term in the index, rarest first.
+
+        This order decides how sums are rounded.
+        """
         df = self.term_table.df
         return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
 
     def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
-        """Return the factors that the ranker gives to the impacts of these terms."""
+        """Return for each of these terms the factor by which the ranker multiplies its impacts."""
         asked = [qtf for *_, qtf in known]
         if not self._weighs:
             return asked
@@ -233,7 +239,7 @@ def _counts(query: Terms) -> Mapping[str, float]:
 def _of_segment(
     ordinals: np.ndarray | None, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the queries with a segment's ordinals in place of term numbers: where each query ends, ordinals, weights.
+    """Return the queries for one segment: the place where each query ends, ordinals of the terms, and weights.
 
     Terms that the segment lacks are left out. Without `ordinals`, the terms are returned unchanged.
     """

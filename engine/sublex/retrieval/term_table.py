@@ -1,6 +1,7 @@
-"""The term table: one numbering of the terms of all segments of a snapshot, with their statistics.
+"""The term table: gives each term of a snapshot one number for all segments, and holds the statistics of the terms.
 
-With one segment, a term's number is its ordinal in that segment. With several, it is its position in the corpus vocabulary.
+In a snapshot with one segment, a term's number is its ordinal in the segment. With several segments, the number is the
+term's position in the corpus vocabulary.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from sublex.contracts.base import TermStats, TermVector
 from sublex.index.snapshot import Snapshot
 
-# Terms that are remembered. When there are more, all are forgotten.
+# The most terms whose numbers are cached. When there are more, the cache is emptied.
 REMEMBERED = 1 << 20
 
 
@@ -33,7 +34,7 @@ class TermTable:
         except KeyError:
             pass
         if len(known) > REMEMBERED:
-            # A new dictionary is made, because another thread may be reading the old one.
+            # The dictionary is replaced and not cleared, because another thread may be reading it.
             known = self._number_of = {}
         fresh = [term for term in dict.fromkeys(terms) if term not in known]
         known.update(zip(fresh, self._find(fresh), strict=True))
@@ -60,7 +61,7 @@ class TermTable:
         return self._snapshot.corpus.vocabulary[number]
 
     def vector(self, doc: int) -> TermVector:
-        """Return the terms of a document by number, ascending, and their frequencies."""
+        """Return the numbers of a document's terms, ascending, and the frequencies of these terms."""
         self._snapshot.need("terms", "are what feedback looks at")
         segment, local = self._snapshot.place(doc)
         _, terms, tfs = segment.document_terms(local, local + 1)  # type: ignore[misc]
@@ -82,7 +83,10 @@ class TermTable:
         return TermStats(df, cf)
 
     def of_segment(self, k: int) -> TermStats:
-        """Return the statistics over all segments of the terms of segment k, by the segment's ordinals."""
+        """Return the statistics of the terms of segment k, in the order of its ordinals.
+
+        They are counted over all segments.
+        """
         if len(self._snapshot.segments) == 1:
             return self.stats
         numbers = self._snapshot.corpus.ranks[k]
@@ -90,12 +94,18 @@ class TermTable:
 
     @cached_property
     def df(self) -> memoryview:
-        """The document frequencies as a memoryview: reading single items of it is faster than of an array."""
+        """The document frequencies as a memoryview.
+
+        Single items are read faster from a memoryview than from an array.
+        """
         return memoryview(self.stats.df)
 
     @cached_property
     def ordinals(self) -> list[np.ndarray | None]:
-        """For each segment an array with the ordinal of each term there, -1 for none; None if numbers are the ordinals."""
+        """For each segment, an array of the ordinals of all terms, -1 for a missing one.
+
+        None if numbers are ordinals.
+        """
         segments = self._snapshot.segments
         if len(segments) == 1:
             return [None]
@@ -108,6 +118,6 @@ class TermTable:
         return arrays
 
     def ordinal(self, k: int, number: int) -> int:
-        """Return the ordinal of a term in segment k, -1 where the segment lacks it."""
+        """Return the ordinal of a term in segment k, or -1 if the segment lacks the term."""
         ordinals = self.ordinals[k]
         return number if ordinals is None else int(ordinals[number])

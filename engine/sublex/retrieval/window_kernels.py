@@ -1,4 +1,8 @@
-"""Kernels of windows: add up terms for some thousand documents at a time, find candidates, and look terms up for them."""
+"""Kernels of windows. A window is some thousand documents in a row.
+
+In each window, the kernels add up the impacts of the added terms, find the candidates, and look up the other terms for
+the candidates.
+"""
 
 from __future__ import annotations
 
@@ -23,22 +27,24 @@ from sublex.retrieval.coding.coding_kernels import (
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner
 
-# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. A query with few postings has windows of SPAN documents.
+# Documents per window. Their float64 sums, 128 KB, fit the processor's cache. For a query with few postings, a window
+# is SPAN documents.
 WINDOW = 1 << 14
-# A query has few postings if it has less than one posting for this number of documents.
+# A query has few postings if it has less than one posting for every FEW documents.
 FEW = 8
-# The rows of `places`, which has a column for each term, in the order of adding. AT is the place of the next posting.
-# END, STOP and LAST are the ends of the postings in the same SPAN documents, of those in the window, and of all. RUN_AT
-# is the next run, TERM the term, and ROW its row in the blocks. PLACE has for term t of the query its column.
+# The rows of `places`, which has a column for each term, in the order of adding. AT: the place of the next posting.
+# END: the end of the postings in the present span. STOP: the end of the postings in the window. LAST: the end of all
+# postings of the term. RUN_AT: the next run. TERM: the term. ROW: its row in the blocks. PLACE is different: item t is
+# the column of the query's t-th term.
 AT, END, STOP, LAST, RUN_AT, TERM, ROW, PLACE, PLACE_ROWS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-# The rows of `shares`: the weight of each term, the most that it can add to a score, and the most that it and later
-# terms can add.
+# The rows of `shares`, which has the same columns. WEIGHT: the weight of the term. TOP: the most that the term can add
+# to a score. REST: the most that the term and all later terms can add together.
 WEIGHT, TOP, REST, SHARE_ROWS = 0, 1, 2, 3
 
 
 @inner
 def postings_of(lists, terms):
-    """Return the number of postings of some terms."""
+    """Return the total number of postings of some terms."""
     postings = np.int64(0)
     for term in terms:
         postings += lists[term, COUNT]
@@ -47,7 +53,7 @@ def postings_of(lists, terms):
 
 @inner
 def start(lists, terms, places):
-    """Set the places of all terms before their first postings."""
+    """Set the places of all terms to their first postings, before the first span."""
     for t in range(terms):
         term = places[TERM, t]
         places[AT, t] = places[END, t] = lists[term, FIRST]
@@ -56,7 +62,7 @@ def start(lists, terms, places):
 
 @inner
 def next_span(runs, added, terms, places):
-    """Move the places of all terms to the next SPAN documents that an added term is in. Return the number of this span, or -1."""
+    """Move the places of all terms to the next span in which an added term occurs. Return the span's number, or -1."""
     at, ends, lasts, next_runs = places[AT], places[END], places[LAST], places[RUN_AT]
     span = np.int64(SPAN)
     for t in range(added):
@@ -77,27 +83,30 @@ def next_span(runs, added, terms, places):
 
 @inner
 def fetch(docs, floats, lists, terms, at):
-    """Read the first postings and the values of all terms, so that the processor fetches them from memory at the same time.
+    """Read the first postings and the values of all terms, so that the processor loads them into its cache in parallel.
 
-    Return a number that depends on all of them, because the compiler leaves out reads without a use.
+    Return a number that depends on all of them: the compiler removes reads whose result is not used.
     """
     total = np.float32(0)
     for t in range(len(terms)):
         begin = lists[terms[t], BEGIN] >> 2
         if lists[terms[t], COUNT]:
             total += np.float32(docs[at[t]])
-        # A line of the processor's cache has 16 values.
+        # A line of the processor's cache holds 16 values, so reading every 16th value loads all of them.
         for i in range(begin, begin + min(lists[terms[t], COUNT], lists[terms[t], VALUES]), 16):
             total += floats[i]
     return total
 
 
 def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds up one term in a window. It returns the place of the next posting, and `found`."""
+    """Return a function that adds up one term in a window.
+
+    That function returns the place of the term's next posting, and the new number of candidates.
+    """
 
     @inner
     def add_list(docs, codes, floats, i, end, to_code, to_value, first, weight, needed, sums, noted, candidates, found):
-        # Unsigned indexes: for signed ones Numba adds a test whether they count from the end.
+        # Indexes are unsigned, because Numba tests every signed index for a count from the end.
         while i < end:
             doc = np.uint64(docs[i]) - first
             if doc >= np.uint64(len(sums)):
@@ -115,7 +124,10 @@ def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> A
 
 
 def _window_adder(need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds up a window. `need_of` returns the sum with which a document becomes a candidate."""
+    """Return a function that adds up a window.
+
+    `need_of` returns the least sum with which a document becomes a candidate.
+    """
     add_values = _list_adder(
         inner(lambda codes, floats, code, to_value: floats[to_value + np.uint64(codes[code])]), need_of
     )
@@ -148,9 +160,9 @@ def _window_adder(need_of: Callable[..., Any]) -> Any:
     return add_window
 
 
-# These two functions add up terms in a window, and return the number of candidates. A document whose sum reaches
-# `needed` becomes a candidate. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, it has a
-# number for each block.
+# These two functions add up terms in a window and return the number of candidates. A document becomes a candidate if
+# its sum is at least `needed`. For `add_evenly`, `needed` is one number for all documents. For `add_by_block`, `needed`
+# is an array with a number for each block.
 add_evenly = _window_adder(inner(lambda needed, doc: needed))
 add_by_block = _window_adder(inner(lambda needed, doc: needed[doc // np.uint64(SIZE)]))
 
@@ -168,11 +180,11 @@ def kept(candidates, found, sums, lowest):
 
 @inner
 def _first_at_least(docs, begin, end, doc):
-    """Return the first place from `begin` on with a document of at least `doc`, or the last place before `end`."""
+    """Return the first place from `begin` on with a document of at least `doc`, or, if none is, the last place."""
     i, left = begin, end - begin
     while left > 1:
         half = left >> 1
-        # Without a branch, which the processor would guess wrongly half of the time.
+        # Arithmetic replaces a branch, which the processor would predict wrongly half of the time.
         i += half * (docs[i + half - 1] < doc)
         left -= half
     return i
@@ -182,7 +194,7 @@ def _first_at_least(docs, begin, end, doc):
 def look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidates):
     """Add the impacts of a term to the sums of the candidates that contain it.
 
-    `base` is the first document of the window, and `first` is its number among SPAN documents.
+    `base` is the first document of the span, and `first` is the first document of the window, counted from `base`.
     """
     term, row, weight, begin, end = places[TERM, t], places[ROW, t], shares[WEIGHT, t], places[AT, t], places[END, t]
     if row >= 0:
@@ -204,7 +216,10 @@ def look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, 
 
 @inner
 def in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ranks, base, first, sums, candidate):
-    """Return the sum of the candidate in an array of one, with the terms added in the order of the query."""
+    """Return the sum of one candidate, with the terms added in the order of the query.
+
+    `candidate` is an array of one item.
+    """
     sums[candidate[0]] = 0.0
     for t in places[PLACE, :terms]:
         look_up(docs, codes, halves, floats, lists, places, shares, t, bits, ranks, base, first, sums, candidate)
@@ -213,9 +228,9 @@ def in_order(docs, codes, halves, floats, lists, terms, places, shares, bits, ra
 
 @inner
 def clear(docs, at, stops, terms, first, sums):
-    """Set the sums of a window to 0: all of them, or with few postings only the sums of their documents.
+    """Set the sums of a window to 0. For few postings, only the sums of their documents are set, which is faster.
 
-    The postings of term t in the window are those from at[t] to stops[t].
+    The postings of term t in the window are at the places from at[t] to stops[t].
     """
     postings = np.int64(0)
     for t in range(terms):

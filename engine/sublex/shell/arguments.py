@@ -18,7 +18,7 @@ WORDS = ("docno", "file", "snapshot", "saved", "command")
 
 
 def spoken(operation: Operation) -> list[Parameter]:
-    """Return the parameters that a user of the shell gives without a name: the session does not know them."""
+    """Return the parameters that a user of the shell types without a name. The session supplies all others."""
     return [p for p in operation.parameters if p.bare or (p.flags is None and not p.remembered and not p.hidden)]
 
 
@@ -136,9 +136,10 @@ def _typed(each: Parameter, word: Any, session: Session) -> Any:
 
 
 def split(text: str, most: int | None = None, brackets: bool = False) -> tuple[list[str], str]:
-    """Return the first words of a text, at most so many, and the rest of the text. Quotes keep blanks together.
+    """Return the first words of a text, at most `most`, and the rest of the text.
 
-    With `brackets`, brackets keep blanks and quotes together too. Raise InputError for a quote that is not closed.
+    Blanks in quotes do not separate words. With `brackets`, blanks in brackets do not separate words either. Raise
+    InputError for a quote that is not closed.
     """
     words, word, quote, depth, place = list[str](), None, "", 0, 0
     for place, character in enumerate(text):

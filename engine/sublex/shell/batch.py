@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] | None) -> bool:
     """Answer lines, and then those of a stream if there is one; return whether all went well.
 
-    A failure costs one sentence, and the next line is answered.
+    After a failure, one sentence is printed, and the next line is answered.
     """
     good = True
     for entry in _entries(lines, stream):

@@ -20,7 +20,8 @@ from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
 from sublex.shell.vocabulary import Vocabulary
 
-# Completions that are offered at most. With more words than ENOUGH that begin as typed, none is offered that is spelt alike.
+# Completions that are offered at most. With more words than ENOUGH that begin as typed, none is offered that is spelt
+# alike.
 OFFERED, ENOUGH = 30, 3
 _WORD_AT_END = re.compile(r"[^\s\"'()\[\],=:*+]*\Z")
 _LAST_WORD = re.compile(r"\S*\Z")
@@ -67,7 +68,7 @@ class Completions:
             yield from self._arguments(self.session.commands.find(name), rest)
 
     def _arguments(self, operation: Operation, text: str) -> Iterator[Offer]:
-        """Yield what may follow: the options, after a dash, or what the parameter takes in whose place the end of the line is."""
+        """Yield the completions for the argument at the end of the line: options after a dash, else values of the parameter."""
         if re.fullmatch(r"-\S*", text):
             flags = {flag: each.help for each in operation.parameters if not each.hidden for flag in each.flags or ()}
             yield from (Offer(flag, len(text), flags[flag]) for flag in flags if flag.startswith(text))
@@ -131,7 +132,10 @@ class Completions:
         )
 
     def _that_are(self, text: str, wanted: Callable[[Registration], bool]) -> Iterator[Offer]:
-        """Yield the wanted components, and fitted models of theirs; within parentheses, all that may follow."""
+        """Yield the wanted components, and the fitted models of these components.
+
+        Within parentheses, yield all completions.
+        """
         registry = self.session.index.registry
         names = {name for name in registry.names("component") if wanted(registry.find("component", name))}
         for offer in self._expressions(text):

@@ -1,4 +1,4 @@
-"""Answer a line of the shell so that no failure and no interrupt ends the session or half changes it: each costs one sentence."""
+"""Answer a line of the shell. A failure or an interrupt prints one sentence; the session goes on and is unchanged."""
 
 from __future__ import annotations
 

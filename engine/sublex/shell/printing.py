@@ -29,7 +29,7 @@ ONLY = QueryId()
 
 
 def print_result(session: Session, shown: Shown | None, printer: Printer = print_lines, topic: QueryId = ONLY) -> None:
-    """Print what a line gave, in the format of the session, to the file of `:out` if there is one."""
+    """Print the result of a line in the format of the session, to the file of `:out` if there is one."""
     if shown is None:
         return
     if session.out is None:

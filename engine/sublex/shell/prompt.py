@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sublex.shell.printing import Printer
     from sublex.shell.session import Session
 
-# Seconds between two looks at the index on disk.
+# The seconds between two checks whether the index on disk has changed.
 LOOKS = 1.0
 
 
@@ -70,7 +70,8 @@ class Talker:
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
-        # Queries can be answered; the commands of plugins are there too; no query needs the processor for itself.
+        # _ready: queries can be answered. _complete: the commands of plugins are loaded too. _idle: no query is
+        # running.
         self._ready, self._complete, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._started = self._is_asked = False
         self._changed, self._looked = False, 0.0
@@ -107,7 +108,10 @@ class Talker:
             gc.enable()
 
     def _prepare_queries(self) -> None:
-        """Open the index and load compiled code. Then ask a first query for practice, unless the user has already typed one."""
+        """Open the index and load compiled code.
+
+        Then ask a first query for practice, unless the user has already typed one.
+        """
         from sublex.faces.compiling import compile_quietly
 
         session = self._make_session()
@@ -162,7 +166,7 @@ class Talker:
                 return None
 
     def answer(self, text: str, printer: Printer) -> bool:
-        """Answer a line and print the result; a failure costs one sentence. Return whether all went well."""
+        """Answer a line and print the result, or one sentence about a failure. Return whether there was no failure."""
         begin = time.perf_counter()
         try:
             self._is_asked = True

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 # Measures of the current topic, which the toolbar shows.
 TOPIC_MEASURES = ("P@10", "nDCG@10")
-# Hits that these measures look at.
+# The number of hits that these measures need.
 MEASURED = 10
 
 
 class Last(NamedTuple):
-    """What the shell did last: an operation, its arguments, and what does the same on the command line, if it is another one."""
+    """The last step of the shell: an operation, its arguments, and the operation of the command line if this is another one."""
 
     operation: Operation
     arguments: Mapping[str, Any]
@@ -118,7 +118,10 @@ class Session:
     # Lines.
 
     def copy(self) -> Session:
-        """Return a session in the state of this one, in which a line may change anything but the files on disk."""
+        """Return a copy of this session.
+
+        A line that runs in the copy changes nothing here; it may change files on disk.
+        """
         other = copy(self)
         other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
         return other
@@ -147,7 +150,10 @@ class Session:
         return shown.between(notes=list(filter(None, [after])))
 
     def ask(self, operation: Operation, **arguments: Any) -> Any:
-        """Answer an operation and return what to show. It becomes the last step, unless it is a command of the session."""
+        """Answer an operation and return what to show.
+
+        It becomes the last step, unless it is a command of the session.
+        """
         if operation.needs is Needs.SESSION:
             return operation(self, **arguments)
         return ShellContext(self, operation).ask(operation, **arguments)
@@ -329,7 +335,10 @@ class ShellContext(Context):
 
 
 def _version(path: Path) -> tuple[int, int] | None:
-    """Return the inode and modification time of the manifest, which change with every commit; None without a manifest."""
+    """Return the inode and modification time of the manifest, which change with every commit.
+
+    None without a manifest.
+    """
     try:
         stat = (path / MANIFEST).stat()
     except OSError:

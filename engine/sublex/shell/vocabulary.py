@@ -12,7 +12,8 @@ from sublex.index.snapshot import Snapshot
 from sublex.index.spelling import near_beginnings
 from sublex.tools.strings import Strings
 
-# The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have all words.
+# The most frequent words, among which those of a larger slice are looked for first: the slice of one letter may have
+# all words.
 FREQUENT = 1 << 16
 # Letters of a prefix from which on words are offered that begin almost so.
 LEAST_LETTERS = 4
@@ -76,7 +77,7 @@ class Vocabulary:
         return begin + best
 
     def _bisect(self, wanted: bytes) -> int:
-        """Return how many small written forms are smaller than `wanted`."""
+        """Return the number of written forms, in small letters, that are less than `wanted`."""
         low, high, small = 0, len(self), self._small
         while low < high:
             middle = (low + high) // 2

@@ -1,4 +1,7 @@
-"""The blend stage: a weighted sum of the scores of several scorers. Also the normaliser, which brings scores to a common scale."""
+"""The blend stage: a weighted sum of the scores of several scorers.
+
+The file also has the normaliser, which brings scores to a common scale.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +20,20 @@ from sublex.retrieval.hits import Hits
 
 
 class Scale(NamedTuple):
-    """A normaliser for the documents of a snapshot. It takes all candidates of a query and their raw scores."""
+    """A normaliser for the documents of a snapshot.
+
+    It needs all candidates of a query at once, with their raw scores.
+    """
 
     normaliser: Normaliser
     snapshot: Snapshot
 
     def of(self, docs: np.ndarray, scores: np.ndarray) -> np.ndarray:
-        """Return the scores on the common scale; "no opinion" counts as the lowest score."""
+        """Return the scores on the common scale. A score of -inf, "no opinion", is replaced by the lowest score."""
         return self.normaliser(scores, self.snapshot.docno_ranks[docs])
 
     def explain(self, doc: int, docs: np.ndarray, scores: np.ndarray, raw: Explanation) -> Explanation:
-        """Return the normalised score of one candidate; `raw` explains its raw score, which is its part or its evidence."""
+        """Return the explanation of one candidate's normalised score. `raw` explains its raw score."""
         name = f"{self.normaliser.__name__} over the candidates"
         place = np.flatnonzero(docs == doc)
         if not len(place):
@@ -50,7 +56,7 @@ class Scale(NamedTuple):
 
 
 class NormaliserScoring(Scoring):
-    """A scorer with its scores normalised over exactly the candidates, at work on one state."""
+    """A scorer on one state. Its scores are normalised over exactly the candidates."""
 
     def __init__(self, scale: Scale, inner: Scorer, state: State):
         self.scale, self.inner, self.state = scale, inner.start(state), state
@@ -77,15 +83,15 @@ class Part(NamedTuple):
 
     @property
     def finds(self) -> bool:
-        """Whether the part finds candidates: its weight is positive, and its scorer finds documents."""
+        """Whether the part finds candidates. It does if its weight is above 0 and its scorer can find documents."""
         return self.weight > 0 and self.scorer.finds
 
 
 class BlendScoring(Scoring):
-    """A weighted sum of scorers at work on one state. `parts` has each part with its scorer at work.
+    """A weighted sum of scorers on one state. `parts` has each part with its scoring.
 
-    The candidates are the hits of the state. If it has none, they are the union of the documents that the parts find,
-    each to its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms,
+    The candidates are the hits of the state. Before the first retrieval they are the documents that any part finds; each
+    part has its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms,
     so `a + b` and `b + a` give equal scores.
     """
 
@@ -94,7 +100,10 @@ class BlendScoring(Scoring):
         self.parts = [(part, part.scorer.start(state)) for part in parts]
 
     def candidates(self) -> tuple[np.ndarray, list[Hits | None]]:
-        """Return the candidates, and the hits of each part; None for a part that did not find any of the candidates."""
+        """Return the candidates, and a list with the hits of each part.
+
+        None for a part that did not find candidates.
+        """
         if self.state.hits is not None:
             return self.state.hits.docs, [None] * len(self.parts)
         found = [scoring.find() if part.finds else None for part, scoring in self.parts]
@@ -110,7 +119,10 @@ class BlendScoring(Scoring):
         return self._sums(docs).astype(np.float32)
 
     def _sums(self, docs: np.ndarray) -> np.ndarray:
-        """Return the weighted sums of all parts. A part of weight 0 is not asked for its scores."""
+        """Return the weighted sum of the parts' scores for each document.
+
+        The scores of a part of weight 0 are not computed.
+        """
         total = np.zeros(len(docs))
         with np.errstate(all="ignore"):
             for part, scoring in sorted(self.parts, key=lambda item: item[0].name):

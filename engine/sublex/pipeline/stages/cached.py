@@ -1,4 +1,4 @@
-"""The cached stage: a scorer that remembers its results, so that pipelines which differ only in weights share the work."""
+"""The cached stage: a scorer that keeps its results, so that pipelines which differ only in weights share them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sublex.retrieval.hits import Hits
 
 
 class Cache:
-    """Results by key, in two generations: a result that was not asked for since the last `turn()` is dropped at the next."""
+    """Results by key, in two generations. `turn()` drops the results that were not used since the `turn()` before."""
 
     def __init__(self) -> None:
         self._now: dict[Hashable, Any] = {}
@@ -31,7 +31,7 @@ class Cache:
 
 
 class CachedScoring(Scoring):
-    """A cached scorer on a query without hits. The scorer itself starts at the first result that is not cached."""
+    """A cached scorer on a state without hits. The scorer itself starts only when a result is not in the cache."""
 
     def __init__(self, name: str, inner: Scorer, cache: Cache, state: State):
         self.name, self.inner, self.cache, self.state = name, inner, cache, state
@@ -48,7 +48,10 @@ class CachedScoring(Scoring):
 
 
 def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:
-    """Return a scorer with a cache for queries without hits; results that depend on earlier hits are not cached."""
+    """Return a scorer that caches its results for states without hits.
+
+    Results that depend on earlier hits are not cached.
+    """
 
     def start(state: State) -> Scoring:
         return CachedScoring(name, inner, cache, state) if state.hits is None else inner.start(state)

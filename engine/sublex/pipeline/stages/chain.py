@@ -1,4 +1,7 @@
-"""The chain stage: stages one after the other, the last of them a scorer. Also the cut, which keeps the first hits of a scorer."""
+"""The chain stage: several stages, one after the other; the last one is a scorer.
+
+The file also has the cut stage, which keeps the first hits of a scorer.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ from sublex.retrieval.hits import Hits
 
 
 class ChainScoring(Scoring):
-    """Stages before a scorer, at work: the stages have run, and `last` is the scorer at work on the state after them.
+    """Stages before a scorer, on one state. The stages have run, and `last` is the scorer on the state after them.
 
-    It has no opinion on documents that the stages did not find.
+    A document that the stages did not find gets the score -inf, "no opinion".
     """
 
     def __init__(self, before: Sequence[Stage], last: Scorer, state: State):
@@ -52,10 +55,10 @@ class ChainScoring(Scoring):
 
 
 class CutScoring(Scoring):
-    """The first `depth` hits of a scorer, at work on one state.
+    """The first `depth` hits of a scorer, on one state.
 
-    The depth limits the documents that are found. Documents that another part of a blend found are scored at any rank.
-    A depth above the usual one also raises the number of candidates within the scorer.
+    The depth limits only the documents that `find` returns. Documents that another part of a blend found are scored at
+    any rank. A depth above the usual one also raises the number of candidates within the scorer.
     """
 
     def __init__(self, inner: Scorer, depth: int, state: State):

@@ -17,7 +17,7 @@ from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
-    """An expander. If there are no hits before it, `searcher` finds its feedback documents."""
+    """An expander. If the state has no hits, `searcher` finds the feedback documents."""
 
     def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
@@ -52,5 +52,5 @@ class ExpanderStage(Stage):
 
 
 def _explained(evidence: Evidence) -> Explanation:
-    """Return evidence of an expander as a part of an explanation."""
+    """Return the evidence that an expander gives, as a part of an explanation."""
     return Explanation(evidence.value, evidence.label, "evidence", tuple(map(_explained, evidence.parts)))

@@ -17,7 +17,7 @@ from sublex.retrieval.term_table import TermTable
 
 
 class FilterScoring(Scoring):
-    """A filter at work on the hits of the stage before it. Their order and scores stay as they are."""
+    """A filter on one state. It drops some hits of the stage before it; the others keep their order and scores."""
 
     def __init__(self, name: str, filter: Filter, term_table: TermTable, models: Mapping[str, Any], state: State):
         self.name, self.filter, self.term_table, self.models, self.state = name, filter, term_table, models, state
@@ -43,7 +43,10 @@ class FilterScoring(Scoring):
         return self._note(bool(rank_in(self.find(), doc)))
 
     def explain_after(self, before: Scoring, doc: int) -> Explanation:
-        """Return the explanation of the scorer before the filter, with a note whether the filter keeps the document."""
+        """Return the explanation by the scorer before the filter.
+
+        Its evidence says whether the filter keeps the document.
+        """
         tree, kept = before.explain(doc), bool(rank_in(self.find(), doc))
         return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(self._note(kept), *tree.parts))
 

@@ -19,7 +19,10 @@ from sublex.retrieval.hits import Hits
 
 
 class FunctionScoring(Scoring):
-    """A function on documents, at work on one state. It scores the hits of the state, or any documents, but finds none."""
+    """A function on one state.
+
+    It scores the hits of the state or any other documents, and finds no documents itself.
+    """
 
     def __init__(self, function: Function, snapshot: Snapshot, state: State):
         self.function, self.snapshot, self.state = function, snapshot, state
@@ -43,11 +46,11 @@ class FunctionScoring(Scoring):
         return scores
 
     def _batch(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
-        """Return the scores of documents, those that are not in the cache by one call of the function."""
+        """Return the scores of documents. One call of the function computes all scores that are not in the cache."""
         function = self.function
         if function.cache is None:
             return function.scores(query, documents, before)
-        # Imported for such functions alone, because it imports SQLite.
+        # This module imports SQLite, so it is imported only for a function with a cache.
         from sublex.pipeline.stages.score_cache import ScoreCache
 
         cache = ScoreCache(function.cache, function.name)
@@ -65,13 +68,16 @@ class FunctionScoring(Scoring):
         return self.snapshot.stored(doc)
 
     def _key(self, query: str, document: StoredDocument) -> bytes:
-        """Return the key of a score. It depends on the document's content too, so a changed document is scored again."""
+        """Return the key of a score in the cache.
+
+        A document with changed content has another key, so it is scored again.
+        """
         content = [document.title, document.text, dict(document.fields)] if document.has_text else []
         parts = [self.function.name, self.function.version, query, document.docno, *content]
         return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).digest()
 
     def explain(self, doc: int) -> Explanation:
-        # The function sees the documents that it saw in the search: its score may depend on the others of a batch.
+        # The function is called with the same documents as in the search: a score may depend on the others of a batch.
         function, hits = self.function, self.state.hits
         docs = hits.docs if hits is not None and rank_in(hits, doc) else np.array([doc], np.int32)
         score = np.float32(self.scores(docs)[docs == doc][0])

@@ -15,7 +15,7 @@ from sublex.retrieval.searcher import Searcher
 
 
 class RankerScoring(Scoring):
-    """A ranker at work on one state. Documents that it found keep the score that they were found with."""
+    """A ranker on one state. Documents that it has found are not scored again: they keep their scores."""
 
     hits: Hits | None = None
 
@@ -39,7 +39,7 @@ class RankerScoring(Scoring):
         return self.searcher.search(self.state.query.weights(), k)
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, found or not."""
+        """Return the computed scores of documents, whether they were found or not."""
         return self.searcher.scores(self.state.query.weights(), docs)
 
     def explain(self, doc: int) -> Explanation:
@@ -56,7 +56,7 @@ class RankerScoring(Scoring):
 
 
 def _explained(searcher: Searcher, query: Query, term: str, number: int, weight: float, doc: int) -> Explanation:
-    """Return the part of one query term; evidence when the document lacks the term."""
+    """Return the explanation of what one query term adds. It is evidence if the document lacks the term."""
     snapshot, term_table = searcher.snapshot, searcher.term_table
     found = snapshot.term(term)
     label = found.surface if found else term

@@ -14,7 +14,7 @@ from sublex.retrieval.hits import Hits
 
 
 class RepresentationScoring(Scoring):
-    """A fitted representation at work on one state. The query is encoded once; all documents are scored at most once."""
+    """A fitted representation on one state. The query is encoded once, and all documents are scored at most once."""
 
     def __init__(self, representation: LoadedRepresentation, state: State):
         self.representation, self.state = representation, state
@@ -25,7 +25,7 @@ class RepresentationScoring(Scoring):
 
     @cached_property
     def _scores(self) -> np.ndarray:
-        """The scores of all documents by number."""
+        """The scores of all documents; the index is the document number."""
         return self.representation.scores(self._encoded)
 
     def search(self, k: int) -> Hits:

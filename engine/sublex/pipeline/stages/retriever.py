@@ -1,4 +1,4 @@
-"""The retriever stage: scores documents by another engine's scorer, on the foreign index that an attached index mirrors."""
+"""The retriever stage: another engine scores documents in the foreign index that an attached index mirrors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sublex.tools.messages import Step
 
 
 class RetrieverScoring(RankerScoring):
-    """A retriever at work on one state of an attached index."""
+    """A retriever on one state of an attached index."""
 
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
         self.name, self.retriever, self.state = name, retriever, state
@@ -42,7 +42,10 @@ class RetrieverScoring(RankerScoring):
             return self._checked(self.retriever.scores(self.state.query, index, docs), len(docs))
 
     def _checked(self, scores: object, number: int) -> np.ndarray:
-        """Return scores as float32. Raise PluginError unless there is one for each document, a finite number or -inf."""
+        """Return the scores as float32.
+
+        Raise PluginError unless each of the `number` documents has a finite score or -inf.
+        """
         values = np.asarray(scores, np.float64)
         if values.shape != (number,) or not ((np.abs(values) <= LARGEST_SCORE) | (values == NO_OPINION)).all():
             raise PluginError(f"The retriever {self.name} did not give each document one finite score.")
@@ -60,13 +63,16 @@ class RetrieverScoring(RankerScoring):
 
 
 def _worded(label: str, words: Mapping[str, str]) -> str:
-    """Return a label that begins with a term, with the user's word for the term in its place."""
+    """Return a label with the term at its beginning replaced by the word that the user wrote."""
     term, colon, rest = label.partition(": ")
     return f"{words.get(term, term)}{colon}{rest}"
 
 
 def attachment_of(name: str, retriever: Retriever, snapshot: Snapshot) -> Attachment:
-    """Return the foreign index that a retriever searches. Raise IndexProblem for an index of another engine."""
+    """Return the foreign index that a retriever searches.
+
+    Raise IndexProblem if the snapshot has no index of its engine.
+    """
     attachment, backend = snapshot.attachment, retriever.backend
     if attachment and attachment.backend == backend:
         return attachment

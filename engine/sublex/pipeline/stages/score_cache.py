@@ -11,9 +11,9 @@ from pathlib import Path
 from sublex.contracts.base import LARGEST_SCORE
 from sublex.errors import InputError
 
-# The only thing that the file may hold. A table without row numbers has no other index than its key.
+# The file may contain only this table. WITHOUT ROWID stores the rows in the order of the key, with no further index.
 TABLE = "CREATE TABLE scores (key BLOB PRIMARY KEY, score REAL NOT NULL) WITHOUT ROWID"
-# Keys of one query; SQLite allows at least 999 values.
+# The most keys in one SQL query. SQLite allows at least 999 values.
 KEYS = 500
 # Seconds to wait for another process that writes to the file.
 PATIENCE = 60.0
@@ -21,10 +21,13 @@ LONGEST_NAME = 100
 
 
 class ScoreCache:
-    """Scores by key on disk. Each access opens the file and checks its content, because another program may have written it."""
+    """Scores by key, on disk. Every access opens the file and checks that it contains nothing else.
+
+    The check is needed because another program may have written the file.
+    """
 
     def __init__(self, folder: Path, name: str):
-        # Functions whose names give the same file name share the file; their names are part of the keys.
+        # Two functions may have the same file name. Their scores stay apart, because keys contain the function's name.
         self.path = folder / f"{re.sub(r'[^A-Za-z0-9-]', '_', name)[:LONGEST_NAME]}.sqlite"
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, float]:
@@ -49,7 +52,7 @@ class ScoreCache:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, or make it. Raise InputError if that fails, or if the file holds anything else."""
+        """Open the file, or make it. Raise InputError if this fails, or if the file contains anything but scores."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as database:

@@ -11,12 +11,12 @@ from sublex.contracts.base import Explanation, Query
 from sublex.contracts.scores import NO_OPINION
 from sublex.retrieval.hits import Hits
 
-# Candidates that a retrieval keeps for the stages after it, unless `%` sets another number.
+# The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
 
 
 class State(NamedTuple):
-    """A query, its hits (None when nothing was retrieved yet), and the number of candidates that a retrieval keeps."""
+    """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps."""
 
     query: Query
     hits: Hits | None = None
@@ -24,7 +24,10 @@ class State(NamedTuple):
 
 
 class Stage:
-    """One stage of a pipeline. `finds` says whether it can retrieve hits by itself, so that a pipeline may begin with it."""
+    """One stage of a pipeline.
+
+    `finds` says whether the stage can find hits by itself; a pipeline begins with such a stage.
+    """
 
     finds = True
 
@@ -33,20 +36,27 @@ class Stage:
         raise NotImplementedError
 
     def trace(self, state: State, doc: int) -> Explanation:
-        """Return the effect of this stage as evidence in the explanation of a later one; `state` is the state after it."""
+        """Return evidence that shows the effect of this stage, for the explanation by a later stage.
+
+        `state` is the state after this stage.
+        """
         raise NotImplementedError
 
 
 class Scoring:
-    """A scorer at work on one state: it finds documents, scores documents and explains a score.
+    """A scorer on one state: it finds documents, scores documents and explains a score.
 
-    It keeps results that the three share. A kind of scoring defines `search` or `find`, and `scores` and `explain`.
+    It keeps the results that `find`, `scores` and `explain` share. A subclass defines `search` or `find`, and it defines
+    `scores` and `explain`.
     """
 
     state: State
 
     def find(self, k: int | None = None) -> Hits:
-        """Return the hits of the state, scored again; if it has none, the best `k` documents, by default `state.depth`."""
+        """Return the hits of the state, scored again.
+
+        Without hits, return the best `k` documents, by default `state.depth`.
+        """
         if self.state.hits is not None:
             return self.rescored(self.state.hits)
         return self.search(self.state.depth if k is None else k)
@@ -56,22 +66,22 @@ class Scoring:
         raise NotImplementedError
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, -inf for a document on which the scorer has no opinion."""
+        """Return the scores of documents; -inf, "no opinion", for a document that the scorer does not score."""
         raise NotImplementedError
 
     def explain(self, doc: int) -> Explanation:
-        """Return the score of one document taken apart; its value is -inf where the scorer has no opinion."""
+        """Return a tree that shows how the score of one document is computed. Its value is -inf for "no opinion"."""
         raise NotImplementedError
 
     def rescored(self, hits: Hits) -> Hits:
-        """Return hits ranked by this scorer, without those on which it has no opinion."""
+        """Return the hits, ranked by this scorer. Hits with the score -inf are left out."""
         scores = self.scores(hits.docs)
         known = scores > NO_OPINION
         return Hits.ranked(hits.snapshot, hits.docs[known], scores[known])
 
 
 class Scorer(Stage):
-    """A stage that finds documents and scores them. `start`, the way into it, returns the scorer at work on one state."""
+    """A stage that finds documents and scores them. `start` takes a state and returns a `Scoring`, which does both."""
 
     def __init__(self, start: Callable[[State], Scoring], finds: bool = True):
         self.start, self.finds = start, finds
@@ -87,7 +97,7 @@ class Scorer(Stage):
 
 
 def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:
-    """Return the scores that hits give to documents, -inf for documents that are not among them."""
+    """Return the scores of documents among the hits; -inf for a document that is no hit."""
     if not len(hits):
         return np.full(len(docs), NO_OPINION)
     order = np.argsort(hits.docs)
@@ -97,6 +107,6 @@ def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:
 
 
 def rank_in(hits: Hits, doc: int) -> int:
-    """Return the rank of a document among hits, counted from 1; 0 when it is not among them."""
+    """Return the rank of a document among the hits, from 1 on; 0 if the document is no hit."""
     place = np.flatnonzero(hits.docs == doc)
     return int(place[0]) + 1 if len(place) else 0

@@ -1,4 +1,5 @@
-"""Coding: the postings of a segment in few bytes, as kernels read them, in memory and on disk alike.
+"""Coding: the postings of a segment as compact arrays.
 
-`CodedPostings` holds the coded postings of one segment under one ranker, and the kernels write, check and read them.
+Kernels read these arrays directly, in memory or mapped from disk. `CodedPostings` holds the coded postings of one
+segment under one ranker, and the kernels write, check and read them.
 """

@@ -1,4 +1,7 @@
-"""The coded postings of one segment under one ranker, as arrays that kernels read: in memory, or mapped from derived data."""
+"""The coded postings of one segment for one ranker: arrays that kernels read.
+
+They are in memory or mapped from files.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,16 @@ from sublex.errors import IndexCorrupt
 from sublex.index.format import UNSIGNED, Folder, with_smallest_dtype
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 
-# No number of runs and no number of values of a term is greater.
+# An upper limit of the number of runs, and of the number of values, of a single term.
 MOST = 1 << 31
 
 
 class CodedPostings:
     """Documents, runs, codes and values of a segment's postings; `coding_kernels` says how they are coded.
 
-    `lists` has a row for each term, which says where the parts of its posting list are. In memory the terms lie in the
-    order in which they were put, without gaps. The arrays have room for all terms, and the operating system provides
-    memory only for the places that are written.
+    `lists` has a row for each term; the row says where the parts of its posting list begin. In memory, terms are stored
+    in the order of the calls of `put`, without gaps. The arrays have room for all terms, but the operating system
+    provides memory only for the parts that are written.
     """
 
     def __init__(self, df: np.ndarray, documents: int):
@@ -64,7 +67,9 @@ class CodedPostings:
     ) -> None:  # fmt: skip
         """Write the postings of terms, and their least, greatest and k-th best impacts.
 
-        `docs` and `numbers` have the document and the pair of each posting, and the pairs of term x end at ends[x].
+        `docs` has the document of each posting, and `numbers` the number of its pair. `impacts` and `live` have the
+        impact and the number of postings of each pair. The pairs of `terms[x]` end at `ends[x]`. The least, greatest
+        and k-th best impacts are written to `least`, `most` and `kth`.
         """
         self._kernels.put_documents(terms, docs, self.lists, self.docs, self.runs, self.run_counts, self._used)
         size = int(np.diff(ends, prepend=0).max(initial=0))
@@ -93,20 +98,29 @@ class CodedPostings:
         return docs, impacts
 
     def stored_documents(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
-        """Return the arrays of the documents to store, long ones as pieces. The postings of all terms must have been put."""
+        """Return the arrays to store for the documents, by name. A long array is an iterator of pieces.
+
+        All terms must have been put.
+        """
         firsts, counts, runs, *_ = self.lists.T
         docs, runs_of_terms = _pieces(self.docs, firsts, counts), _pieces(self.runs, runs, self.run_counts)
         return {"docs": docs, "runs": runs_of_terms, "run_counts": with_smallest_dtype(self.run_counts)}
 
     def stored_impacts(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
-        """Return the arrays of the impacts to store, long ones as pieces. The postings of all terms must have been put."""
+        """Return the arrays to store for the impacts, by name. A long array is an iterator of pieces.
+
+        All terms must have been put.
+        """
         _, counts, _, begins, values, widths = self.lists.T
         codes = _pieces(self.codes, begins, _sizes(counts, values, widths))
         return {"codes": codes, "values": with_smallest_dtype(values), "widths": widths.astype(np.uint8)}
 
 
 def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the parts of an array end to end, in pieces of bounded size; part k has sizes[k] items from begins[k] on."""
+    """Yield parts of an array in order, joined to pieces of bounded size.
+
+    Part k is the sizes[k] items that start at begins[k].
+    """
     yield array[:0]
     for first, last in spans(sizes, POSTINGS_PER_CALL):
         parts = zip(begins[first:last].tolist(), sizes[first:last].tolist(), strict=True)
@@ -114,15 +128,14 @@ def _pieces(array: np.ndarray, begins: np.ndarray, sizes: np.ndarray) -> Iterato
 
 
 def _sizes(counts: np.ndarray, values: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return the bytes of the values and codes of terms; each takes a multiple of four."""
+    """Return for each term the number of bytes that its values and codes take, rounded up to a multiple of four."""
     return 4 * values + (counts * widths + 3) // 4 * 4
 
 
 def _descending(impacts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the pairs of each term, sorted by impact, the greatest first.
+    """Return the pairs of each term, sorted by impact, greatest first, as an array of uint64.
 
-    A pair's impact, as a number, is the upper half of an item, and its number among the pairs of its term the lower
-    half.
+    The upper half of an item encodes the impact of a pair; the lower half is the number of the pair within its term.
     """
     bits = impacts.view(np.int32)
     # Greater impacts get smaller numbers.

@@ -1,10 +1,12 @@
-"""Kernels of coding: write the postings of terms in few bytes, check them, and read them again.
+"""Kernels of coding: write the postings of terms as compact arrays, check them, and read them.
 
-Each 65,536 documents are a span, and a document takes 16 bits: its number within the span. The postings of a term in
-one span are a run. A run is a uint32: the number of the span in the upper half, and the number of postings, less one,
-in the lower half. A term has a table of its distinct impacts, its values. The code of a posting is the number of its
-value, in one or two bytes. If this takes more space than the impacts themselves, the term has no table, and the codes
-are impacts, in four bytes.
+Documents: every 65,536 consecutive documents form a span. A document is stored in 16 bits, as its number within the
+span. The postings of a term in one span form a run. A run is stored as a uint32: the upper half is the number of the
+span, and the lower half is the number of postings minus one.
+
+Impacts: a term has a table of its distinct impacts, which are called its values. The code of a posting is the number
+of its value, in one or two bytes. If the table and the codes would take more space than the impacts, the term has no
+table, and each code is the impact itself, in four bytes.
 """
 
 from __future__ import annotations
@@ -27,28 +29,33 @@ FLAGS = boolean[::1]
 LISTS = int64[:, ::1]
 LEVELS_OF_TERMS = float32[:, ::1]
 
-# The columns of `lists`, which has a row for each term: the place of its first posting, its number of postings, its first run,
-# where its values begin, in bytes, its number of values, and the bytes of the code of a posting.
+# The columns of `lists`, which has a row for each term. FIRST: the place of its first posting. COUNT: its number of
+# postings. RUN: the place of its first run. BEGIN: the byte at which its values begin. VALUES: its number of values.
+# WIDTH: the bytes of one code.
 FIRST, COUNT, RUN, BEGIN, VALUES, WIDTH, COLUMNS = 0, 1, 2, 3, 4, 5, 6
-# Documents whose numbers differ in the lower 16 bits only.
+# The number of documents in a span: their numbers differ only in the lower 16 bits.
 SPAN = 1 << 16
 # The k for which the k-th best impact of each term is known.
 LEVELS = (10, 100, 1000)
-# Frequencies below this one share a pair with equal frequencies in documents of the same class.
+# Postings with a frequency below this number share a pair if their frequencies and their documents' classes are equal.
+# A posting with a higher frequency has a pair of its own.
 FREQUENCIES = 32
-# The most values that a code of one byte, and of two bytes, can number.
+# The most values that a term can have with codes of one byte, and with codes of two bytes.
 MOST_IN_ONE, MOST_IN_TWO = 1 << 8, 1 << 16
 
 
 @inner
 def code_place(lists, term):
-    """Return where the codes of a term begin, counted in codes."""
+    """Return the place of a term's first code, counted in codes of the term's width from the beginning of all codes."""
     return (lists[term, BEGIN] + 4 * lists[term, VALUES]) >> (lists[term, WIDTH] >> 1)
 
 
 @inner
 def impact_at(codes, halves, floats, lists, term, place):
-    """Return the impact of a term's posting, given by its place among all postings. `halves` and `floats` are views of `codes`."""
+    """Return the impact of the posting at `place`, counted over the postings of all terms.
+
+    `halves` and `floats` are views of `codes` as uint16 and as float32.
+    """
     i = np.uint64(code_place(lists, term) + place - lists[term, FIRST])
     values = np.uint64(lists[term, BEGIN] >> 2)
     if lists[term, WIDTH] == 2:
@@ -84,9 +91,10 @@ def _add_runs(docs_in, i, end, docs, first, runs, run):
 
 @kernel((I64, I32, LISTS, U16, U32, I64, I64), before="search")
 def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
-    """Write the documents and runs of some terms, where they lie, and their numbers of runs.
+    """Write the documents and runs of some terms, their places to `lists`, and their numbers of runs to `run_counts`.
 
-    `docs_in` has the documents of these terms one after the other. `used` has the places of `docs` and of `runs` that are not free.
+    `docs_in` has the documents of these terms, one term after the other. The first used[0] places of `docs` and the
+    first used[1] places of `runs` are taken; both numbers grow.
     """
     i = np.int64(0)
     for term in terms:
@@ -100,13 +108,15 @@ def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
 
 @kernel((I64, I32, I32, I32, I32, I32, I32, I32, I32, I64), before="search")
 def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, live, ends):
-    """Find the distinct pairs of a frequency and a class of documents in the postings of each term.
+    """Find the distinct pairs of a term frequency and a class of documents among the postings of each term.
 
-    `docs` and `tfs` hold the postings of one term after the other, and `counts` has the number of each term. `numbers`
-    receives for each posting the number of its pair among those of its term, or -1 in a deleted document. `classes` has
-    the class of each document, -1 for a deleted one. `seen`, all -1, has FREQUENCIES places for each class; without
-    places, each posting is a pair of its own. `frequencies`, `kinds` (the class) and `live` (the number of postings)
-    describe pairs, and `ends` says where those of each term end.
+    `docs` and `tfs` have the postings of one term after the other, and `counts` has the number of postings of each
+    term. `classes` has the class of each document, -1 for a deleted one. `seen` is scratch space full of -1, with
+    FREQUENCIES places for each class; if it is empty, each posting is a pair of its own.
+
+    The results are written to the other arrays. `numbers` gets for each posting the number of its pair within the term,
+    or -1 in a deleted document. For each pair, `frequencies` gets the frequency, `kinds` the class, and `live` the
+    number of postings. `ends` gets the place where the pairs of each term end.
     """
     size = len(seen) // FREQUENCIES
     i = o = np.int64(0)
@@ -138,9 +148,10 @@ def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, li
 
 @inner
 def _number_values(order, begin, end, impacts, live, renumbered, values):
-    """Number the distinct impacts of a term's pairs, greatest first, and write them to `values`. Return their number.
+    """Write the distinct impacts of a term's pairs to `values`, greatest first. Return how many there are.
 
-    `order` has the pairs in this order in the lower halves of its items. `renumbered` receives the number of each pair's value.
+    The lower halves of the items of `order` are the pairs, sorted by impact, greatest first. `renumbered` gets for each
+    pair the number of its value.
     """
     n = np.int64(0)
     for p in range(begin, end):
@@ -154,7 +165,7 @@ def _number_values(order, begin, end, impacts, live, renumbered, values):
 
 @inner
 def _best(order, begin, end, impacts, live, kth, term):
-    """Write the k-th best impact of a term for each of LEVELS."""
+    """Write to `kth` the k-th best impact of a term for each k in LEVELS."""
     found, level = np.int64(0), 0
     for p in range(begin, end):
         pair = begin + np.int64(order[p] & np.uint64(0xFFFFFFFF))
@@ -166,7 +177,10 @@ def _best(order, begin, end, impacts, live, kth, term):
 
 @inner
 def format_of(count, values):
-    """Return the bytes of a code that take the least space for these numbers of postings and values: 1, 2, or 4 for no table."""
+    """Return the width of a code, in bytes, that takes the least space for a term: 1, 2, or 4, which means no table.
+
+    `count` is the term's number of postings, and `values` its number of values.
+    """
     width, least = 4, 4 * count
     if values <= MOST_IN_TWO and 4 * values + (2 * count + 3) // 4 * 4 < least:
         width, least = 2, 4 * values + (2 * count + 3) // 4 * 4
@@ -181,9 +195,10 @@ def put_impacts(
 ):  # fmt: skip
     """Write the values and the codes of some terms, and their least, greatest and k-th best impacts.
 
-    The pairs of term x end at ends[x]. `impacts` has their impacts, `live` their numbers of postings, and `order` sorts
-    them, greatest impact first. `numbers` has the pair of each posting, -1 for a deleted document, whose impact is NaN.
-    used[2] is the number of bytes of `codes` that are not free. `renumbered` and `values` are scratch arrays.
+    The pairs of `terms[x]` end at ends[x]. `impacts` has the impact of each pair, and `live` its number of postings.
+    The lower halves of the items of `order` are the pairs, sorted by impact, greatest first. `numbers` has the pair of
+    each posting, or -1 in a deleted document, where the impact is NaN. The first used[2] bytes of `codes` are taken.
+    `renumbered` and `values` are scratch arrays.
     """
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     i = begin = np.int64(0)
@@ -219,10 +234,10 @@ def put_impacts(
 
 @inner
 def _greatest(values):
-    """Return the greatest of unsigned numbers, -1 if there are none."""
+    """Return the greatest number of an array of unsigned numbers, -1 for an empty array."""
     if len(values) == 0:
         return np.int64(-1)
-    # In the type of the numbers the processor compares many at a time.
+    # `greatest` has the type of the array, so that the processor compares many numbers at a time.
     greatest = values[0]
     for i in range(len(values)):
         greatest = max(greatest, values[i])
@@ -231,9 +246,10 @@ def _greatest(values):
 
 @kernel((I64, LISTS, I64, U16, U32, U8, int64), before="check-stored-impacts")
 def sound(terms, lists, run_counts, docs, runs, codes, documents):
-    """Return the place among `terms` of the first one whose runs, documents or codes cannot be right, or -1.
+    """Return the index in `terms` of the first term whose runs, documents or codes are damaged, or -1 if there is none.
 
-    The runs of a term must ascend and have all its postings, documents must be below `documents`, and each code must have a value.
+    The runs of a term must ascend and must contain all its postings, each document must be below `documents`, and each
+    code must be below the term's number of values.
     """
     halves = codes.view(np.uint16)
     for x in range(len(terms)):

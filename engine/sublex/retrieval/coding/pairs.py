@@ -17,16 +17,21 @@ from sublex.errors import PluginError, contract
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
 
-# The most classes for which pairs are looked for, and the greatest length for which a table of all lengths is made.
+# With more classes than MOST_CLASSES, each posting is a pair of its own. Values up to LONGEST, such as document
+# lengths, are numbered by a table with a place for every possible value.
 MOST_CLASSES, LONGEST = 1 << 16, 1 << 24
-# Pairs that a ranker scores in one call: its arrays of float64 then fit the processor's cache.
+# The number of pairs that a ranker scores in one call, chosen so that its arrays of float64 fit the processor's cache.
 PAIRS_PER_CALL = 1 << 15
 # A ranker's `score` or `norm_part`.
 Formula = Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray]
 
 
 class Pairs(NamedTuple):
-    """The pairs of some terms: where those of each term end, and each pair's value of the formula and number of postings."""
+    """The pairs of some terms.
+
+    `ends` has the place where the pairs of each term end. `values` has the value of the formula for each pair, and
+    `live` has the pair's number of postings.
+    """
 
     ends: np.ndarray
     values: np.ndarray
@@ -34,7 +39,7 @@ class Pairs(NamedTuple):
 
 
 class Classes(NamedTuple):
-    """The class of each document, -1 for a deleted one; the statistics of each class; and scratch space to find pairs in."""
+    """The class of each document, -1 for a deleted one; the statistics of each class; scratch space to find pairs."""
 
     of_document: np.ndarray
     stats: DocStats
@@ -44,8 +49,9 @@ class Classes(NamedTuple):
 class PairScores:
     """Computes a formula of a ranker for the postings of a segment, once for each pair.
 
-    Documents are one class if the statistics that the ranker reads are equal. A statistic that its `reads` leaves out is NaN for the
-    formula. `norm` is None for rankers without one. Deleted documents have no pairs, unless `all_documents` asks for them.
+    Documents are in one class if all statistics that the ranker reads are equal for them. The formula gets NaN for a
+    statistic that the ranker's `reads` leaves out. `norm` is None for a ranker without a norm. Deleted documents have
+    no pairs, unless `all_documents` is true.
     """
 
     def __init__(
@@ -62,7 +68,12 @@ class PairScores:
             )
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of terms, with values of this type, and the number of each posting's pair within its term, or -1."""
+        """Return the pairs of terms, and for each posting the number of its pair within its term.
+
+        The number is -1 in a deleted document.
+
+        `dtype` is the type of the pairs' values.
+        """
         from sublex.retrieval.coding import coding_kernels
 
         counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
@@ -94,7 +105,7 @@ class PairScores:
 
     @cached_property
     def _classes(self) -> Classes:
-        """The classes of documents that differ in the statistics that the ranker reads."""
+        """The classes of documents. Documents of different classes differ in a statistic that the ranker reads."""
         from sublex.retrieval.coding import coding_kernels
 
         lengths, uniques = self._segment.lengths, self._segment.uniques
@@ -121,7 +132,10 @@ class PairScores:
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of each value among the distinct values, and for each distinct value the place of an example."""
+    """Return two arrays: the number of each value among the distinct values.
+
+    An index at which each distinct value is.
+    """
     if values.dtype == np.int64 or int(values.max(initial=0)) > LONGEST:
         _, examples, numbers = np.unique(values, return_index=True, return_inverse=True)
         return numbers.astype(np.int32), examples
@@ -132,7 +146,10 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_or_rounded(lengths: np.ndarray, ranker: Ranker) -> np.ndarray:
-    """Return document lengths as float64: exact, or rounded as Lucene stores them if the ranker declares that."""
+    """Return document lengths as float64.
+
+    They are rounded as Lucene stores them if the ranker declares this, and else exact.
+    """
     rounds = getattr(ranker, "lengths", "exact") == "lucene"
     return (round_lengths(lengths.astype(np.int64)) if rounds else lengths).astype(np.float64)
 
@@ -142,7 +159,8 @@ def checked(
 ) -> np.ndarray:
     """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite.
 
-    `hidden` are the statistics of documents that the ranker did not get, because its `reads` leaves them out.
+    `what` names the values in the message. `hidden` names the statistics of documents that the ranker did not get,
+    because its `reads` leaves them out.
     """
     if values.shape != shape or not np.isfinite(values).all():
         wrong = f"shape {values.shape}" if values.shape != shape else f"a {what} that is not a finite number"
