@@ -1,8 +1,8 @@
 """Block conjugate gradients: solving A X = B for a positive definite matrix A that is given as a function.
 
-Each column of B has its own steps and stops by itself; columns share the products with A, which is what makes them fast. The diagonal of
-A is the preconditioner. After M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for solving linear systems, Journal of
-Research of the National Bureau of Standards 49 (1952).
+Each column of B has its own steps and stops by itself. The columns share the products with A: this makes the method
+fast. The diagonal of A is the preconditioner. After M. R. Hestenes and E. Stiefel, Methods of conjugate gradients for
+solving linear systems, Journal of Research of the National Bureau of Standards 49 (1952).
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, spans
 from sublex_dcot import kernels
 
-# Columns per block. How columns are grouped changes rounding, so the width does not depend on the number of workers.
+# Columns per block. The grouping of the columns changes the rounding, so the width does not depend on the number of
+# workers.
 WIDTH = 32
 
 
@@ -42,11 +43,12 @@ def solve(
     out : array of shape (n, columns)
         Receives X, converted to its type.
     tol : float
-        A column is done when its preconditioned residual, sqrt(r' D⁻¹ r), has fallen to `tol` times what it was.
+        A column is done when its preconditioned residual, sqrt(r' D⁻¹ r), has fallen to `tol` times its first value. D
+        is the diagonal of A.
     steps : int
-        The most steps; raises `InputError` if a column needs more.
+        The largest number of steps. `InputError` is raised if a column needs more.
     progress : function
-        Called with the number of columns done and of all columns. It may raise to end the work.
+        Called with two numbers: the columns done, and all columns. It may raise an exception to end the work.
     """
     diagonal = np.asarray(diagonal, np.float64)
     if not (np.isfinite(diagonal) & (diagonal > 0)).all():
@@ -74,7 +76,7 @@ def _solve_block(
     x, p = np.zeros_like(r), np.zeros_like(r)
     solution, steps_taken = np.zeros_like(r), np.zeros(r.shape[1], np.int32)
     rho, curve, beta = np.zeros((3, r.shape[1]))
-    # A step of length 0 computes rho of the right-hand side.
+    # The first call takes a step of length 0: it computes rho of the right-hand side.
     kernels.advance(beta, p, p, inverse, x, r, rho)
     if not np.isfinite(rho).all():
         raise InputError("A right-hand side that is not finite has no solution.")

@@ -6,7 +6,7 @@ from numba import float32, float64, int32
 
 from sublex.tools.compiled import kernel
 
-# The types of arguments.
+# The types of the kernels' arguments.
 I32 = int32[::1]
 F32 = float32[::1]
 F64 = float64[::1]
@@ -18,7 +18,8 @@ F32M = float32[:, ::1]
 def affine(indptr, indices, data, place, weights, out):
     """Set out[i] = W [x; 1] for each sparse row x.
 
-    Column j belongs to row place[j] of the weights, and is left out at -1. The last row of the weights is the bias.
+    Column j of x is multiplied by row place[j] of `weights`; it is left out if place[j] is -1. The last row of
+    `weights` is the bias.
     """
     bias = len(weights) - 1
     width = weights.shape[1]
@@ -35,7 +36,7 @@ def affine(indptr, indices, data, place, weights, out):
 
 @kernel((F64M, F64M, F64M), (F32M, F32M, F32M))
 def affine_dense(rows, weights, out):
-    """Set out[i] = W [x; 1] for each dense row x. The last row of the weights is the bias."""
+    """Set out[i] = W [x; 1] for each dense row x. The last row of `weights` is the bias."""
     bias = len(weights) - 1
     width = weights.shape[1]
     for i in range(len(rows)):
@@ -59,9 +60,10 @@ def dots(a, b, out):
 
 @kernel((F64, F64M, F64M, F64, F64M, F64M, F64), before="demo")
 def advance(alpha, p, s, inverse, x, r, rho):
-    """Take a step of conjugate gradients: x += alpha p, r -= alpha s, rho[k] = r[:, k] · inverse r[:, k].
+    """Take a step of conjugate gradients: add alpha p to x, subtract alpha s from r, and set rho[k] = r[:, k] · inverse
+    r[:, k].
 
-    s is the product A p, and inverse the inverse of A's diagonal.
+    s is the product A p. `inverse` is 1 divided by the diagonal of A.
     """
     rows, columns = x.shape
     rho[:] = 0.0

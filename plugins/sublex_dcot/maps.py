@@ -1,6 +1,7 @@
 """Learning the maps of dCoT, W = E[P] E[Q]⁻¹ (equation 4).
 
-The first map, over words, is solved by conjugate gradients, without a matrix of words by words. Deeper maps are small and solved directly.
+Conjugate gradients solve for the first map, over words, without a matrix of words by words. Deeper maps are small and
+are solved directly.
 """
 
 from __future__ import annotations
@@ -14,22 +15,28 @@ from sublex.estimators.kernels import gram
 from sublex_dcot import conjugate_gradients
 
 Progress = Callable[[int, int], None]
-# Added to the diagonal of Q except at the bias, as in M. Chen's program for marginalised denoising autoencoders.
+# A constant that is added to the diagonal of Q, except at the bias, as in M. Chen's program for marginalised denoising
+# autoencoders.
 RIDGE = 1e-5
-# Rows of W per product.
+# Rows of W that are multiplied at a time.
 MAP_ROWS = 4096
 
 
 def first_map(
     x: csr_array, r: int, kind: type, p: float, tol: float, workers: int, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first layer's map, transposed, with the bias in its last row, and the steps of conjugate gradients per column.
+    """Return the transposed map of the first layer, and the number of steps that conjugate gradients took for each
+    column.
 
-    `x` holds the counts of documents by words, the prototypes in its first r columns; `kind` is the type of the map.
+    The last row of the transposed map is the bias.
 
-    With q = 1 - p, D the diagonal of S, s the column sums of x and b the bias, E[Q] W' = E[P]' splits into
-    (q² S + qp D) w + q s b = q S_j and q s'w + n b = s_j. The second equation gives b; substituting it leaves for w the matrix
-    q² (S - s s'/n) + qp D. Scaled to a diagonal of 1, its smallest eigenvalue is at least p, so few steps are enough.
+    `x` holds counts, documents by words; its first r columns are the prototypes. `kind` is the type of the map's
+    numbers.
+
+    With q = 1 - p, D the diagonal of S, s the column sums of x and b the bias, E[Q] W' = E[P]' becomes two equations:
+    (q² S + qp D) w + q s b = q S_j and q s'w + n b = s_j. The second equation gives b. With this b, the matrix of the
+    first equation is q² (S - s s'/n) + qp D. When it is scaled to a diagonal of 1, its smallest eigenvalue is at least
+    p, so few steps are enough.
     """
     n, d = x.shape
     q = 1.0 - p
@@ -62,13 +69,17 @@ def first_map(
 
 
 def deeper_map(S: np.ndarray, p: float) -> np.ndarray:
-    """Return the map of a deeper layer, transposed, from the scatter matrix S of its inputs [h; 1]; every input is a prototype."""
+    """Return the transposed map of a deeper layer from the scatter matrix S of its inputs [h; 1]. Every input is a
+    prototype.
+    """
     E_P, E_Q = expectations(S, len(S) - 1, p)
     return np.linalg.solve(E_Q, E_P.T)
 
 
 def expectations(S: np.ndarray, r: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return E[P] and E[Q] (equations 5 and 6) from the scatter matrix S of [x; 1], in which the first r rows are the prototypes."""
+    """Return E[P] and E[Q] (equations 5 and 6). S is the scatter matrix of [x; 1]; its first r rows are the
+    prototypes.
+    """
     q = np.append(np.full(len(S) - 1, 1.0 - p), 1.0)
     E_Q = S * q * q[:, None]
     np.fill_diagonal(E_Q, S.diagonal() * q + np.append(np.full(len(S) - 1, RIDGE), 0.0))

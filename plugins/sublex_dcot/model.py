@@ -1,9 +1,10 @@
 """Dense cohorts of terms (dCoT).
 
-Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and Bag-of-Words, 2013 (arXiv:1301.6770). The
-method learns a linear map that predicts the frequent words of a document, its prototypes, from the words that remain when each word is
-removed with probability p, in the limit of infinitely many removals. Letters and equation numbers are the paper's: x are the counts of
-words, W is the map, S the scatter matrix, E[P] and E[Q] are the expectations (5) and (6), and h is the representation. No matrix of
+Z. Xu, M. Chen, K. Weinberger and F. Sha, An alternative text representation to TF-IDF and Bag-of-Words, 2013
+(arXiv:1301.6770). The prototypes are the most frequent words. The method learns a linear map that predicts the
+prototypes of a document from an incomplete document, in which each word was removed with probability p. The map is
+exact for infinitely many such removals. Letters and equation numbers are the paper's: x are the counts of words, W is
+the map, S the scatter matrix, E[P] and E[Q] are the expectations (5) and (6), and h is the representation. No matrix of
 words by words is made.
 """
 
@@ -37,8 +38,9 @@ class Share(NamedTuple):
 class Evoked(NamedTuple):
     """A prototype that a document evokes.
 
-    `value` is its h minus that of an empty document. `raised` is its W x in the first layer without the bias, the sum of the shares of all
-    words of the document; `shares` are the words with the largest shares.
+    `value` is the prototype's entry of h, minus the entry of an empty document. `raised` is the prototype's entry of W
+    x in the first layer, without the bias: the sum of the shares of all words of the document. `shares` are the words
+    with the largest shares.
     """
 
     prototype: int
@@ -54,9 +56,9 @@ class DCoT(Estimator):
     Parameters
     ----------
     r : int
-        The number of prototypes, the words that occur most often; fewer if there are fewer words.
+        The number of prototypes, which are the most frequent words. There are fewer if the vocabulary is smaller.
     layers : int
-        The number of maps; each but the first is learned from the h of the layer before.
+        The number of maps. Each map after the first is learned from the h of the layer before.
     p : float between 0 and 1
         The probability with which a word is removed.
     log : bool
@@ -64,14 +66,14 @@ class DCoT(Estimator):
     min_df : int
         Words in fewer documents are left out.
     tol : float between 0 and 1
-        The tolerance with which W is solved for; see `conjugate_gradients.solve`.
+        The tolerance of conjugate gradients, which compute W; see `conjugate_gradients.solve`.
     storage : "float32" or "float64"
         The type of W and h.
 
     Attributes
     ----------
-    words_ : the columns in use, most frequent first; the first r are the prototypes
-    W_ : list with W' of each layer, one row per input and the bias in the last row
+    words_ : the columns in use, most frequent first; the first r of them are the prototypes
+    W_ : list with the transposed map of each layer: one row for each input, and the bias in the last row
     steps_ : the steps of conjugate gradients for each column of the first layer's map
 
     The method uses no random numbers.
@@ -88,7 +90,8 @@ class DCoT(Estimator):
     def fit(self, matrix: Any, y: Any = None, *, workers: int = 1, progress: Progress | None = None) -> DCoT:
         """Learn the maps from a matrix of counts, documents by words, and return the estimator.
 
-        The result is the same, to the byte, for any number of workers. `progress` gets the work done and in all, and may raise to end it.
+        The result is the same, to the byte, for any number of workers. `progress` is called with two numbers, the
+        columns done and all columns, and may raise an exception to end the work.
         """
         self._check()
         x = self._counts(matrix)
@@ -105,7 +108,9 @@ class DCoT(Estimator):
         return self
 
     def transform(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return one row [h^1 … h^l] for each document (equation 7). A row does not depend on the other documents."""
+        """Return a row [h^1 … h^l] for each document (equation 7): the h of all layers. A row does not depend on the
+        other documents.
+        """
         x = self._counts(self._fitted(matrix))
         width = self.W_[0].shape[1]
         out = np.empty((x.shape[0], width * len(self.W_)), self.W_[0].dtype)
@@ -125,11 +130,13 @@ class DCoT(Estimator):
 
     @property
     def empty_(self) -> np.ndarray:
-        """The row of a document without words, which comes from the biases alone."""
+        """The row [h^1 … h^l] of a document without words. It comes from the biases alone."""
         return self.transform(csr_array((1, self.columns_)))[0]
 
     def concatenation(self, matrix: Any, weights: Sequence[float] = (), workers: int = 1) -> csr_array:
-        """Return [x; h^1; …; h^l] (equation 8) as sparse rows; each block is multiplied by its weight, by default 1."""
+        """Return the rows [x; h^1; …; h^l] (equation 8) as a sparse matrix. Each block is multiplied by its weight, 1
+        by default.
+        """
         h = self.transform(matrix, workers)
         x = self._counts(matrix)
         weights = self._weights(weights)
@@ -138,17 +145,21 @@ class DCoT(Estimator):
         return csr_array(hstack([(x * weights[0]).astype(h.dtype), csr_array(dense)], format="csr"))
 
     def score(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return cosines of h minus that of an empty document, queries by documents; 0 for empty ones. `transform` makes both arguments."""
+        """Return cosines as a matrix of queries by documents; 0 for texts without words.
+
+        `transform` makes both arguments. The row of an empty document is subtracted from each row before the cosine is
+        computed.
+        """
         empty = self.empty_
         return _cosines(queries - empty, rows - empty)
 
     def score_concatenation(
         self, queries: Any, matrix: Any, rows: np.ndarray | None = None, weights: Sequence[float] = (), workers: int = 1
     ) -> np.ndarray:
-        """Return cosines of [x; h^1; …; h^l], queries by documents.
+        """Return cosines of [x; h^1; …; h^l] as a matrix of queries by documents.
 
-        From each h that of an empty document is subtracted; each block is multiplied by its weight, by default 1. `rows` are what
-        `transform(matrix)` returns; without them they are computed.
+        The h of an empty document is subtracted from each h, and each block is multiplied by its weight, 1 by default.
+        `rows` is the result of `transform(matrix)`; without it, the rows are computed.
         """
         weights = self._weights(weights)
         scale = np.repeat(np.asarray(weights[1:]), self.W_[0].shape[1])
@@ -160,9 +171,11 @@ class DCoT(Estimator):
         return _divided((q @ d.T).toarray() + g @ h.T, *lengths)
 
     def explain(self, row: Any, prototypes: int = 10, words: int = 5, layer: int = 0) -> list[Evoked]:
-        """Return the prototypes that one document evokes most, by h minus that of an empty document, with the words that raised them.
+        """Return the prototypes that a document evokes most, each with the words that raised it.
 
-        `layer` counts from 1, and 0 is the last layer. The shares of words are always those of the first layer.
+        Prototypes are compared by their h minus the h of an empty document.
+
+        `layer` counts from 1; 0 is the last layer. The shares of words always come from the first layer.
         """
         if not 0 <= layer <= len(self.W_):
             raise InputError(f"There is no layer {layer}; there are {len(self.W_)}.")
@@ -176,9 +189,10 @@ class DCoT(Estimator):
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Return for each of some prototypes the sum of one document's shares in the first layer, and the `words` largest shares.
+        """Return two things for each of some prototypes: the sum of a document's shares in the first layer, and its
+        `words` largest shares.
 
-        `prototypes` are places in h.
+        `prototypes` are indices into h.
         """
         x = self._counts(self._fitted(row))
         if x.shape[0] != 1:
@@ -210,7 +224,7 @@ class DCoT(Estimator):
             raise InputError(f"DCoT's storage is {self.storage}; it may be {' or '.join(STORAGE)}.")
 
     def _counts(self, matrix: Any) -> csr_array:
-        """Return a matrix of counts as rows of x, sparse."""
+        """Return a matrix of counts as sparse rows of x."""
         x = _plain(matrix)
         if not (np.isfinite(x.data) & (x.data >= 0)).all():
             raise InputError("DCoT learns from counts; the matrix has an entry that is negative or not finite.")
@@ -229,7 +243,7 @@ class DCoT(Estimator):
         return weights or (1.0,) * (len(self.W_) + 1)
 
     def _encode(self, x: csr_array, rows: slice) -> list[np.ndarray]:
-        """Return h^1 … h^l of the documents of a slice."""
+        """Return h^1 … h^l of the documents in a slice."""
         encoded: list[np.ndarray] = []
         for W in self.W_:
             h = np.empty((rows.stop - rows.start, W.shape[1]), W.dtype)
@@ -243,7 +257,7 @@ class DCoT(Estimator):
         return encoded
 
     def _next(self, x: csr_array, workers: int, progress: Progress | None) -> np.ndarray:
-        """Return the map of the next layer, solved directly from its small scatter matrix."""
+        """Return the map of the next layer. Its scatter matrix is small, so the map is solved for directly."""
         size = self.W_[0].shape[1] + 1
         S = np.zeros((size, size))
 
@@ -261,7 +275,7 @@ class DCoT(Estimator):
 
 
 def _plain(matrix: Any) -> csr_array:
-    """Return a matrix as sparse rows of float64 in canonical form; the matrix itself is not changed."""
+    """Return a matrix as sparse rows of float64 in canonical form. The given matrix is not changed."""
     x = csr_array(matrix, dtype=np.float64)
     if x.ndim != 2:
         raise InputError("DCoT needs a matrix, of documents by words.")
@@ -272,7 +286,9 @@ def _plain(matrix: Any) -> csr_array:
 
 
 def _frequent_columns(x: csr_array, least: int) -> np.ndarray:
-    """Return the columns of words that occur in at least `least` documents, those with the greatest sums first."""
+    """Return the columns of words that occur in at least `least` documents, ordered by their sums, the largest
+    first.
+    """
     frequent = np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) >= least
     if not frequent.any():
         raise InputError(
@@ -288,6 +304,6 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _divided(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return products of rows divided by the rows' lengths; 0 where a length is 0."""
+    """Return products of rows divided by the lengths of the two rows; 0 where a length is 0."""
     lengths = np.outer(left, right)
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

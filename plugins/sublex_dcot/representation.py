@@ -1,7 +1,7 @@
 """dCoT on an index.
 
-x are the counts of a text's words, and h are the values of the prototypes in the last layer, less the values for an empty text. A
-document's row is h scaled to norm 1 (its direction), then the norm of h, then the norm of x.
+x are the counts of a text's words. h are the values of the prototypes in the last layer, minus the values for an empty
+text. The stored row of a document holds h scaled to norm 1 (its direction), then the norm of h, then the norm of x.
 """
 
 from __future__ import annotations
@@ -17,12 +17,14 @@ from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, 
 from sublex.estimators.word_sums import check_model, frequent_counts, stored_numbers, stored_texts
 from sublex_dcot.model import DCoT, Share
 
-# Prototypes that an explanation lists, and words of the document that it lists for each.
+# The number of prototypes in an explanation, and of the document's words that it lists for each prototype.
 LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
 class EncodedQuery(NamedTuple):
-    """A query: the direction and the norm (`length`) of its h, x as a sparse row, and the norm of x (`words`)."""
+    """An encoded query: the direction of its h, the norm of its h (`length`), x as a sparse row, and the norm of x
+    (`words`).
+    """
 
     direction: np.ndarray
     length: float
@@ -31,16 +33,16 @@ class EncodedQuery(NamedTuple):
 
 
 class DCoTRepresentation(Representation):
-    """Cosines of the h of query and document; with `words` above 0, cosines of their [words · x; h].
+    """Scores by the cosine of the h of query and document. With `words` above 0, by the cosine of their [words · x; h].
 
-    `max_df` leaves out words in more than this share of the documents.
+    Words that occur in more than the share `max_df` of the documents are left out.
     """
 
     version = 2
 
     def __init__(self, *, max_df: float, words: float, find: str, **params: Any):
         self.estimator, self.max_df, self.words = DCoT(**params), max_df, words
-        # With words, a score is no cosine of vectors of a few hundred entries.
+        # With `words` above 0, a score is not a cosine of vectors of a few hundred entries.
         self.cosines, self.find = words == 0, find
 
     def fit(self, corpus: Corpus, job: Job) -> None:
@@ -50,7 +52,7 @@ class DCoTRepresentation(Representation):
         self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
 
     def save(self, store: Store) -> None:
-        """Store the vocabulary, the columns in use, the steps and the maps."""
+        """Store the vocabulary, the columns in use, the numbers of steps and the maps."""
         fitted = self.estimator
         store.put("vocabulary", list(self.vocabulary))
         store.put("words", fitted.words_)
@@ -74,7 +76,9 @@ class DCoTRepresentation(Representation):
         self.row_shape = (r + 2,)
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the number of prototypes, the most frequent ones, and the steps of conjugate gradients."""
+        """Return the number of prototypes, the most frequent prototypes, and the number of steps of conjugate
+        gradients.
+        """
         first = [view.surface(self.vocabulary[word]) for word in self.estimator.prototypes_[:10].tolist()]
         steps = int(np.max(self.estimator.steps_))
         return {
@@ -89,11 +93,13 @@ class DCoTRepresentation(Representation):
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """Return the values of the prototypes for each document, layer by layer: [h^1 … h^l], nothing subtracted or scaled."""
+        """Return the values of the prototypes for each document, layer by layer: [h^1 … h^l]. Nothing is subtracted or
+        scaled.
+        """
         return self.estimator.transform(inputs)
 
     def encode_documents(self, inputs: csr_array) -> np.ndarray:
-        """Return for each document the direction of its h, the norm of h and the norm of x, float32."""
+        """Return a row for each document (float32): the direction of its h, the norm of h and the norm of x."""
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
@@ -106,7 +112,11 @@ class DCoTRepresentation(Representation):
         return query.direction
 
     def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
-        """Return the encoded queries. The h of a query's words of negative weight is subtracted from that of its other words."""
+        """Return the encoded queries.
+
+        A query's words of negative weight are encoded by themselves. Their h is subtracted from the h of the other
+        words.
+        """
         # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
         directions, lengths = _directions(above)
@@ -118,7 +128,7 @@ class DCoTRepresentation(Representation):
         ]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines; -inf where the vector of the query or of the document has norm 0."""
+        """Return cosines. They are -inf where the vector of the query or of the document has norm 0."""
         rows = view.rows(docs, slice(-2, None))
         evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
@@ -132,7 +142,9 @@ class DCoTRepresentation(Representation):
         return np.divide(sums, lengths, out=np.full(len(rows), -np.inf), where=lengths > 0)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return a cosine by prototypes, each with the words that raised it, and with `words` by shared words too."""
+        """Return the parts of a cosine: one for each prototype, with the words that raised it. With `words` above 0,
+        also one for each shared word.
+        """
         row, terms = np.asarray(view.rows(np.array([doc])), np.float64), view.terms(np.array([doc]))
         products = row[0, :-2] * query.direction.astype(np.float64)
         parts: list[Explanation] = []
@@ -158,7 +170,9 @@ class DCoTRepresentation(Representation):
         return Explanation(total, f"cosine of what query and document evoke, {by}", "sum", tuple(parts))
 
     def _prototype(self, place: int, value: float, shares: Sequence[Share], view: View) -> Explanation:
-        """Return what a prototype adds to a score, with the words of the document that raised it in the first layer."""
+        """Return the part of a score that a prototype adds, with the words of the document that raised it in the first
+        layer.
+        """
         raised_by = {
             view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0
         }
@@ -166,25 +180,25 @@ class DCoTRepresentation(Representation):
         return Explanation(value, label, evidence={"raised by": raised_by} if raised_by else {})
 
     def _above(self, inputs: csr_array) -> np.ndarray:
-        """Return h of the last layer minus that of an empty document."""
+        """Return h of the last layer minus the h of an empty document."""
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
     def _norms(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
-        """Return the norm of the query's [words · x; h] times the norm of each document's."""
+        """Return for each document the product of two norms: of the query's [words · x; h] and of the document's."""
         query_length = np.hypot(self.words * query.words, query.length)
         return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
     def _x(self, inputs: csr_array) -> csr_array:
-        """Return x: counts, or their logarithms."""
+        """Return x: the counts, or their logarithms if the model uses logarithms."""
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
     def _lengths(self, inputs: csr_array) -> np.ndarray:
-        """Return the norms of x, as a column."""
+        """Return the norms of the rows of x, as a column."""
         x = self._x(inputs)
         return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
 
 
 def _directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows scaled to norm 1, where rows of zeros stay zeros, and the norms before the scaling, as a column."""
+    """Return the rows scaled to norm 1, and the norms before the scaling, as a column. Rows of zeros stay zeros."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0), lengths

@@ -1,7 +1,7 @@
 """A mixture of Gaussians with diagonal covariances, fitted by expectation maximisation (EM) to weighted points.
 
-A point of weight 3 counts as three equal points. Points are brought to standard units first (each dimension minus its mean, divided by
-its standard deviation), so that the fit does not depend on the scales of the dimensions.
+A point of weight 3 counts as three equal points. The fit uses standard units: each dimension minus its mean, divided by
+its standard deviation. So the fit does not depend on the scales of the dimensions.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, random, spans
 
-# The least variance of a Gaussian, as a share of the variance of all points.
+# The smallest variance that a Gaussian may have, as a share of the variance of all points.
 VARIANCE_FLOOR = 1e-3
 # A Gaussian with a smaller share of the points is dropped.
 SHARE_FLOOR = 1e-10
-# EM ends when a step raises the log-likelihood by less than this share of it.
+# EM ends when a step raises the log-likelihood by less than this share of the log-likelihood.
 TOLERANCE = 1e-8
-# The fewest and the most steps of EM.
+# The smallest and the largest number of steps of EM.
 MIN_STEPS, MAX_STEPS = 20, 1000
 LOG_TAU = float(np.log(2 * np.pi))
 Progress = Callable[[int, int], None]
@@ -30,7 +30,8 @@ Progress = Callable[[int, int], None]
 class Mixture(NamedTuple):
     """K Gaussians in e dimensions.
 
-    `shares` (K) add up to 1; `means` and `variances` (K × e) are in standard units. A point p is (p - centre) / scale in these units.
+    `shares`, of shape (K,), add up to 1. `means` and `variances`, of shape (K, e), are in standard units. A point p is
+    (p - centre) / scale in standard units.
     """
 
     shares: np.ndarray
@@ -40,20 +41,22 @@ class Mixture(NamedTuple):
     scale: np.ndarray
 
     def standard(self, points: np.ndarray) -> np.ndarray:
-        """Return points in standard units."""
+        """Return points converted to standard units."""
         return (points - self.centre) / self.scale
 
     def posteriors(self, x: np.ndarray) -> np.ndarray:
-        """Return the probabilities of the Gaussians for points in standard units; each row adds up to 1."""
+        """Return the probability of each Gaussian for points in standard units, one row for each point. Each row adds
+        up to 1.
+        """
         return _posteriors(x, x * x, *_quadratic(self))[0]
 
     def likelihood(self, x: np.ndarray, weights: np.ndarray) -> float:
-        """Return the weighted mean log-likelihood of points in standard units."""
+        """Return the weighted mean of the log-likelihoods of points in standard units."""
         return float(_posteriors(x, x * x, *_quadratic(self))[1] @ weights / weights.sum())
 
 
 class Fit(NamedTuple):
-    """A fitted mixture, and the mean log-likelihood before each step of EM and after the last."""
+    """A fitted mixture, and its mean log-likelihoods: before each step of EM, and after the last step."""
 
     mixture: Mixture
     trace: list[float]
@@ -77,7 +80,7 @@ def fit(
     weights : array of shape (n,), not negative
         A point with weight 0 is ignored, whatever its coordinates.
     k : int
-        The number of Gaussians. There are fewer if there are fewer distinct points.
+        The number of Gaussians. There are fewer if the points have fewer distinct values.
     starts : int
         The number of random starts.
     seed : int
@@ -85,7 +88,8 @@ def fit(
     workers : int
         Threads; the result is the same, to the byte, for any number.
     progress : function
-        Called before each step of EM with the number of starts done and of all starts. It may raise to end the work.
+        Called before each step of EM with two numbers: the starts done, and all starts. It may raise an exception to
+        end the work.
     """
     points, weights = _checked(points, weights)
     if k < 1 or starts < 1:
@@ -129,10 +133,11 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Return the mixture that a start begins with: means at k of the distinct points `x`, the variances of all points, equal shares.
+    """Return the first mixture of a start: its means are k of the distinct points `x`, its variances those of all
+    points, its shares equal.
 
-    All points are equally likely to be chosen. For word vectors, choosing frequent words, or distant ones as k-means++ does, starts at a
-    few outlying frequent words and leaves the rest to one Gaussian.
+    All points are equally likely to be chosen. Other choices work badly for word vectors: frequent words, or distant
+    words as in k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
     """
     chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]
@@ -144,7 +149,7 @@ def em(
 ) -> Fit:
     """Improve a mixture by EM until the log-likelihood hardly rises, and return the fit.
 
-    `x` are points in standard units. The likelihood never falls. Gaussians to which no point belongs any more are dropped.
+    `x` are points in standard units. The likelihood never falls. Gaussians that lose all their points are dropped.
     """
     trace: list[float] = []
     total = weights.sum()
@@ -162,7 +167,9 @@ def em(
 
 
 def _quadratic(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the log of share × density of each Gaussian as a quadratic form: the factors of x² and of x, and the constant."""
+    """Return log(share × density) of each Gaussian as a quadratic form: the factors of x², the factors of x, and the
+    constants.
+    """
     shares, means, variances = mixture[:3]
     constant = np.log(shares) - 0.5 * (np.log(variances) + means**2 / variances + LOG_TAU).sum(axis=1)
     return -0.5 / variances.T, (means / variances).T, constant
@@ -182,7 +189,9 @@ def _posteriors(
 def _expectation(
     x: np.ndarray, weights: np.ndarray, form: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.floating, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what a block of points adds to the log-likelihood, and to each Gaussian's weight, sum and sum of squares (E step)."""
+    """Return the sums of the E step over a block of points: the log-likelihood, and each Gaussian's weight, sum and sum
+    of squares.
+    """
     squares = x * x
     odds, logs = _posteriors(x, squares, *form)
     odds *= weights[:, None]
@@ -192,7 +201,9 @@ def _expectation(
 def _maximisation(
     mixture: Mixture, total: float, gaussian_weights: np.ndarray, sums: np.ndarray, squares: np.ndarray
 ) -> Mixture:
-    """Return the mixture that maximises the likelihood for the sums of the E step, with no variance below the floor (M step)."""
+    """Return the mixture that maximises the likelihood, given the sums of the E step (M step). No variance is below the
+    floor.
+    """
     kept = gaussian_weights > SHARE_FLOOR * total
     points = gaussian_weights[kept]
     means = sums[kept] / points[:, None]

@@ -1,7 +1,8 @@
 """Kernels of the Fisher vector: the vectors of documents, and the similarities of words to a query.
 
-The word vectors x are in the mixture's standard units. Posteriors are stored sparsely, because nearly all are 0: word w belongs to Gaussian
-of[g] with probability gammas[g], for g from begins[w] to begins[w + 1]. Callers check the arguments.
+The word vectors x are in the mixture's standard units. Nearly all posteriors are 0, so they are stored sparsely: word w
+belongs to Gaussian of[g] with probability gammas[g], for g from begins[w] to begins[w + 1]. Callers check the
+arguments.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from numba import float64, int32, int64
 
 from sublex.tools.compiled import kernel
 
-# The types of arguments.
+# The types of the kernels' arguments.
 I32 = int32[::1]
 I64 = int64[::1]
 F64 = float64[::1]
@@ -27,8 +28,8 @@ MATRIX = float64[:, ::1]
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
     """Set vectors[d] to the Fisher vector (equation 8) of row first + d.
 
-    The second half of wider vectors is the gradient by the standard deviations. Σ γ (x - μ) / σ is computed as (Σ γ x - μ Σ γ) / σ, so
-    that the loop over words needs neither μ nor σ.
+    If the vectors are twice as wide, their second half is the gradient by the standard deviations. Σ γ (x - μ) / σ is
+    computed as (Σ γ x - μ Σ γ) / σ, so that the loop over words needs neither μ nor σ.
     """
     gaussians, e = mu.shape
     second = vectors.shape[1] > gaussians * e
@@ -64,9 +65,10 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
 
 @kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64), before="demo")
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
-    """Set values[word] to the dot product of the word's Fisher vector with the query's, for each of the words.
+    """Set values[word] for each of the words: the dot product of the word's Fisher vector and the query's.
 
-    The product is a quadratic form in x for each Gaussian, weighted by the word's posteriors; `squares` is empty if the form is linear.
+    The product is a quadratic form in x for each Gaussian, weighted by the word's posteriors. `squares` is empty if the
+    form is linear.
     """
     second = len(squares) > 0
     for i in range(len(words)):

@@ -4,8 +4,8 @@ S. Clinchant and F. Perronnin, Aggregating continuous word embeddings for inform
 assumed to be drawn from a mixture of Gaussians with shares θ, means μ and standard deviations σ. A document's vector is the gradient of its
 log-likelihood by the means, G_i = θ_i^(-1/2) Σ_t γ_t(i) (x_t - μ_i) / σ_i (equation 8). Documents are compared by cosine.
 
-The gradient is a sum over occurrences. So the mixture is fitted to the distinct words, each weighted by its number of occurrences, and a
-document needs only one stored number, its norm.
+The gradient is a sum over occurrences of words. So the mixture is fitted to the distinct words, each weighted by its
+number of occurrences. For a document only one number is stored, the norm of its vector.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 DENSE_DOCUMENTS = 1 << 8
 # Words per block of posteriors.
 WORDS_PER_BLOCK = 1 << 12
-# Posteriors below this are stored as 0: they cannot change a sum of doubles that holds larger ones.
+# Smaller posteriors are stored as 0: they are too small to change a float64 sum that holds larger ones.
 NEGLIGIBLE = 1e-20
 
 
 class Gammas(NamedTuple):
     """The posteriors of words, without zeros: word w belongs to Gaussian `of[g]` with probability `values[g]`.
 
-    g runs from `begins[w]` to `begins[w + 1]`. The names of the fields are names on disk.
+    g runs from `begins[w]` to `begins[w + 1]`. The names of the fields are also names of stored arrays, so they must
+    not change.
     """
 
     begins: np.ndarray
@@ -50,21 +51,22 @@ class Fisher(Estimator, SummedVectors):
     Parameters
     ----------
     words : array of shape (words, e), or an `LSI`
-        A vector for each word; zeros or NaN for words without one. An `LSI` that is not fitted is copied, and the copy fitted to the
-        same documents.
+        A vector for each word; zeros or NaN for words without a vector. If an `LSI` is not fitted, a copy of it is
+        fitted to the same documents.
     k : int
         The number of Gaussians.
     idf : bool
         Whether words are weighted by ln(N/df). The paper does not weight them.
     power : float above 0
-        Each entry keeps its sign, and its magnitude is raised to this power. The paper uses 1; see F. Perronnin, J. Sánchez and
-        T. Mensink, Improving the Fisher kernel for large-scale image classification, ECCV 2010.
+        Each entry keeps its sign, and its magnitude is raised to this power. The paper uses 1. For other powers see F.
+        Perronnin, J. Sánchez and T. Mensink, Improving the Fisher kernel for large-scale image classification, ECCV
+        2010.
     l2 : bool
-        Whether `transform` returns vectors of norm 1 (the same source).
+        Whether `transform` returns vectors of norm 1, as in the same article.
     variance : bool
-        Whether the vector also has the gradient by the standard deviations; it is then twice as wide.
+        Whether the vector also holds the gradient by the standard deviations. The vector is then twice as wide.
     starts : int
-        Random starts of EM; the mixture with the highest likelihood is kept.
+        The number of random starts of EM. The mixture with the highest likelihood is kept.
     seed : int
         Determines the starts.
 
@@ -73,8 +75,8 @@ class Fisher(Estimator, SummedVectors):
     x : array of shape (words, e), the word vectors in the mixture's standard units, 0 for words without a vector
     mixture : the fitted `gmm.Mixture`
     gammas : the posteriors of the words, `Gammas`
-    weights : array of shape (words,), a factor for each word, the same in every document
-    counts : array of shape (words,), the occurrences of each word
+    weights : array of shape (words,), the factor of each word; a word has the same factor in every document
+    counts : array of shape (words,), the number of occurrences of each word
     likelihoods : the mean log-likelihood that each start reached
     """
 
@@ -119,7 +121,7 @@ class Fisher(Estimator, SummedVectors):
         return self
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
-        """Return the Fisher vectors of documents, float64, one row each: the parts of the Gaussians one after another."""
+        """Return the Fisher vectors of documents, float64, one row for each. A row holds one part for each Gaussian."""
         vectors = super().transform(matrix, workers)
         if self.l2:
             norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -129,8 +131,8 @@ class Fisher(Estimator, SummedVectors):
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
         """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
 
-        `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed. With
-        a power other than 1 the vectors of all these documents are computed, which is slow.
+        `query` is a vector of weights over the vocabulary. `norms` is the result of `norms(matrix)`; without it, the
+        norms are computed. With a power other than 1, the vectors of all these documents are computed, which is slow.
         """
         rows = self.rows(matrix)
         query_vector = self._vector(linear.query_of(query, len(self.x)))
@@ -144,7 +146,9 @@ class Fisher(Estimator, SummedVectors):
         return linear.cosines(sums, float(np.sqrt((query_vector * query_vector).sum())), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return what each pair of a query word w and a document word v adds to a score, c_w c_v <Φ_w, Φ_v> over the norms."""
+        """Return the share of a score for each pair of a query word w and a document word v: c_w c_v <Φ_w, Φ_v> divided
+        by the norms.
+        """
         if self.power != 1:
             raise InputError(
                 f"Fisher: with power={self.power} a score is no sum over words; only power=1 can be taken apart."
@@ -156,7 +160,9 @@ class Fisher(Estimator, SummedVectors):
         )
 
     def word_map(self, words: np.ndarray) -> np.ndarray:
-        """Return Φ of some words (equation 10), one row each: the vector of a document that holds only this word."""
+        """Return Φ of some words (equation 10), one row for each: the vector of a document that holds only this
+        word.
+        """
         from scipy.sparse import csr_array
 
         places = np.arange(len(words) + 1)
@@ -164,13 +170,14 @@ class Fisher(Estimator, SummedVectors):
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
     def similarities(self, query_vector: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
-        """Set values[w] to <F_q, Φ_w> for each of the words, where F_q is the vector of a query."""
+        """Set values[w] to <F_q, Φ_w> for each of the words. F_q is the vector of a query."""
         self._valuer(query_vector)(words, values)
 
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words that occur most often in each Gaussian, as columns, and their shares of its occurrences.
+        """Return the words that occur most often in each Gaussian, as column numbers, and each word's share of the
+        Gaussian's occurrences.
 
-        Both arrays have one row per Gaussian. The word is -1 where a Gaussian has fewer words.
+        Both arrays have one row for each Gaussian. A word is -1 where a Gaussian has fewer words.
         """
         names = np.full((len(self.mixture.shares), number), -1)
         shares = np.zeros(names.shape)
@@ -189,7 +196,9 @@ class Fisher(Estimator, SummedVectors):
         return self.mixture.means.size * (2 if self.variance else 1)
 
     def _vectors(self, blocks: Blocks, workers: int) -> np.ndarray:
-        """Return the word vectors. For an LSI that is not fitted, a copy is fitted; the LSI itself is not changed."""
+        """Return the word vectors. If they come from an LSI that is not fitted, a copy is fitted and the LSI itself is
+        not changed.
+        """
         if not hasattr(self.words, "get_params"):
             vectors = np.asarray(self.words, np.float64)
         elif self.words.vectors.ndim == 2:
@@ -201,7 +210,9 @@ class Fisher(Estimator, SummedVectors):
         return vectors
 
     def rows(self, matrix: Any) -> csr_array:
-        """Return a matrix as sparse rows; raise `InputError` before `fit`, or for another number of words."""
+        """Return a matrix as sparse rows. Raise `InputError` before `fit`, or if the matrix has another number of words
+        than the model.
+        """
         if self.x.ndim < 2:
             raise InputError("Fisher: not fitted yet; call fit first.")
         return rows_of(matrix, len(self.x))
@@ -210,7 +221,7 @@ class Fisher(Estimator, SummedVectors):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (slice of `rows`, vectors of those documents), one block after another.
+        """Yield pairs of a slice of `rows` and the vectors of its documents, one block after another.
 
         `power` replaces the estimator's power.
         """
@@ -228,7 +239,9 @@ class Fisher(Estimator, SummedVectors):
         return in_order(vectors, spans(rows.shape[0], DENSE_DOCUMENTS), workers)
 
     def _valuer(self, query_vector: np.ndarray) -> linear.Valuer:
-        """Return the function that values words by <F_q, Φ_w>, a quadratic form in x_w for each Gaussian, weighted by γ."""
+        """Return the function that computes the value <F_q, Φ_w> of words: a quadratic form in x_w for each Gaussian,
+        weighted by γ.
+        """
         from sublex_fisher.kernels import similarities
 
         theta, mu, variances = self.mixture[:3]
@@ -245,7 +258,7 @@ class Fisher(Estimator, SummedVectors):
 
 
 def _gammas(mixture: gmm.Mixture, x: np.ndarray, known: np.ndarray, workers: int) -> Gammas:
-    """Return the posteriors of the known words, without negligible ones."""
+    """Return the posteriors of the known words, without the negligible ones."""
 
     def sparse_posteriors(span: slice) -> tuple[np.ndarray, ...]:
         posteriors = mixture.posteriors(x[span])

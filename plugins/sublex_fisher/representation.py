@@ -1,6 +1,7 @@
 """Fisher vectors on an index: stores the norm of each document's vector, and scores documents through the forward index.
 
-With a power other than 1 a vector is not a sum over words. The vectors themselves are then stored, scaled to norm 1.
+With a power other than 1, a document's vector is not a sum over words. Then the vectors themselves are stored, scaled
+to norm 1.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from sublex import Expression
 
-# Words that name a Gaussian.
+# The number of words that name a Gaussian.
 LISTED_WORDS = 8
 
 
@@ -38,13 +39,14 @@ class FisherRepresentation(WordSums):
         self.estimator = Fisher(None, power=power, l2=power != 1, **params)
 
     def depends(self) -> Sequence[Expression]:
-        """Return the expression of the model that has the word vectors."""
+        """Return the expression of the model that supplies the word vectors."""
         return (self.words,)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Fit the Gaussians to the word vectors of the model `words`, each counted as often as its word occurs in the corpus.
+        """Fit the Gaussians to the word vectors of the model `words`. Each vector counts as often as its word occurs in
+        the corpus.
 
-        The vocabulary is that of the model `words`.
+        The vocabulary is the vocabulary of the model `words`.
         """
         model = job.model(self.words)
         vectors = model.word_vectors()
@@ -108,7 +110,8 @@ class FisherRepresentation(WordSums):
     def encode_documents(self, inputs: csr_array) -> Rows:
         """Return the norms of the documents' vectors, float32.
 
-        With a power other than 1, return the vectors, scaled to norm 1, with a last column that is 0 for documents without a vector.
+        With a power other than 1, return the vectors themselves, scaled to norm 1. Their last column is 0 for documents
+        without a vector.
         """
         if self._sums:
             return super().encode_documents(inputs)
@@ -118,7 +121,7 @@ class FisherRepresentation(WordSums):
     def word_values(self, row: csr_array) -> tuple[Weights, float]:
         """Return the values of words for a query, and the norm of the query's vector.
 
-        With a power other than 1, return the query's vector, scaled to norm 1, and 1.
+        With a power other than 1, return the query's vector scaled to norm 1, and the number 1.
         """
         query_vector = self.estimator.transform(row)[0]
         if not self._sums:
@@ -139,7 +142,9 @@ class FisherRepresentation(WordSums):
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Return a cosine by pairs of words, or by Gaussians with a power other than 1."""
+        """Return the parts of a cosine: one for each pair of words, or one for each Gaussian with a power other
+        than 1.
+        """
         if self._sums:
             return super().explain(query, view, doc)
         k = len(self.estimator.mixture.shares)
@@ -156,7 +161,7 @@ class FisherRepresentation(WordSums):
         return self.estimator.power == 1
 
     def _named(self, surface: Callable[[str], str]) -> dict[int, str]:
-        """Return the Gaussians, those with the largest shares first, each with its most frequent words."""
+        """Return a name for each Gaussian, its most frequent words. Gaussians with the largest shares come first."""
         names, _ = self.estimator.topics(LISTED_WORDS)
         order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()
         return {k: ", ".join(surface(self.vocabulary[word]) for word in names[k] if word >= 0) for k in order}

@@ -9,17 +9,19 @@ import numpy as np
 from sublex.contracts.base import Explanation
 from sublex_laki.keyphrases import Keyphrases, listed
 
-# Keyphrases that an explanation lists, and units that it shows of a silhouette, of the evoking words and of the broader keyphrases.
+# Numbers of keyphrases in an explanation, and for each: of units of its silhouette, of evoking words, and of broader
+# keyphrases.
 LISTED, SILHOUETTE, EVOKING, BROADER = 8, 5, 3, 2
 SIDES = ("query", "document")
 Pair = tuple[Any, Any]
 
 
 def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -> Explanation:
-    """Return the cosine as a sum over shared keyphrases. Each argument has a part for the query, and one for the document.
+    """Return the cosine as a sum over shared keyphrases. Each pair of arguments has a part for the query, then a part
+    for the document.
 
-    `chances` are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are the probabilities that keyphrases turn
-    units on, in sparse rows.
+    `chances` are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are the probabilities
+    that keyphrases turn units on, as sparse rows of keyphrases by units.
     """
     query, document = chances
     values = query * document / np.sqrt((query @ query) * (document @ document))
@@ -37,9 +39,10 @@ def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -
 
 
 def _evidence(keyphrases: Keyphrases, k: int, chances: Pair, counts: Pair, evoked: Pair) -> dict[str, Any]:
-    """Return what an explanation shows of keyphrase k.
+    """Return the facts that an explanation shows of keyphrase k.
 
-    This is its probability in the query and in the document, the words that evoked it, its silhouette, and broader keyphrases.
+    They are its probability in the query and in the document, the words that evoked it, its silhouette, and broader
+    keyphrases.
     """
     mentioned = [side for side, row in zip(SIDES, counts, strict=True) if keyphrases.is_mentioned(row, [k])[0]]
     facts: dict[str, Any] = {

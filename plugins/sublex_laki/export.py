@@ -18,7 +18,9 @@ CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def links(keyphrases: Keyphrases) -> Iterator[tuple[int, int, float]]:
-    """Yield the links between keyphrases: the broader, the narrower, and the probability that the first turns the second on."""
+    """Yield the links between keyphrases as tuples: the broader keyphrase, the narrower one, and the probability that
+    the broader turns the narrower on.
+    """
     found = keyphrases.network.hierarchy.tocoo()
     broader, narrower = found.coords
     for one, other, weight in zip(broader.tolist(), narrower.tolist(), found.data.tolist(), strict=True):
@@ -36,12 +38,14 @@ def as_csv(keyphrases: Keyphrases) -> str:
 
 
 def as_graphml(keyphrases: Keyphrases, name: str, documents: Sequence[int]) -> str:
-    """Return the keyphrases, each with its number of documents, and the links between them as GraphML."""
+    """Return the keyphrases and the links between them as GraphML. `documents` has the number of documents of each
+    keyphrase.
+    """
     labels = zip(map(_text, keyphrases.names), documents, strict=True)
     nodes = ((k, label, docs) for k, (label, docs) in enumerate(labels))
     return graphml_file(_text(name), ("keyphrase", "probability"), nodes, links(keyphrases), directed=True)
 
 
 def _text(text: str) -> str:
-    """Return a text for XML, without characters that it does not allow."""
+    """Return a text escaped for XML. Characters that XML does not allow are replaced by U+FFFD."""
     return escape(CONTROLS.sub("\ufffd", text))

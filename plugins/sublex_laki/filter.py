@@ -1,4 +1,6 @@
-"""The filter `keyphrase`: keeps the documents that are about a keyphrase of a fitted model, whether they mention it or not."""
+"""The filter `keyphrase`: it keeps the documents that are about a keyphrase of a fitted model, whether they mention it
+or not.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class Keyphrase:
-    """Keeps the documents in which a keyphrase has at least a probability. Any model that names keyphrases will do, not only `laki`."""
+    """Keeps the documents in which a keyphrase has at least a given probability. Any model that names keyphrases can be
+    used, not only `laki`.
+    """
 
     def __init__(self, *, phrase: str | int, of: Expression, share: float):
         if not isinstance(phrase, (str, int)) or isinstance(phrase, bool) or not str(phrase).strip():
@@ -24,9 +28,9 @@ class Keyphrase:
         self.phrase, self.of, self.share = phrase, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each document whether the probability of the keyphrase is large enough."""
+        """Return for each document whether the keyphrase has at least the given probability in it."""
         found, wanted = context.model(self.of), self.phrase
         if isinstance(found.model, LAKIRepresentation):
-            # Other forms of a keyphrase and its abbreviations name it too.
+            # A user may also name a keyphrase by another form or by an abbreviation.
             wanted = found.model.keyphrases(found.view).number(wanted, found.name)
         return share_of_label(found, wanted, docs, "keyphrase") >= self.share

@@ -1,4 +1,6 @@
-"""The keyphrases of a fitted network as people see them: names, silhouettes, broader and narrower ones, and what evoked them."""
+"""The keyphrases of a fitted network, prepared for people: names, silhouettes, broader and narrower keyphrases, and the
+words that evoked them.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,9 @@ from sublex_laki.estimator import Network
 from sublex_laki.units import Units
 
 Surface = Callable[[str], str]
-# Units of a silhouette whose names are at least so alike, from 0 to 1, are shown once.
+# If the names of units of a silhouette are at least this similar, from 0 to 1, only the first is shown.
 ALIKE = 0.85
-# A word evokes a keyphrase if it is turned on by it with at least this probability.
+# A word evokes a keyphrase if the keyphrase turns it on with at least this probability.
 LEAST_EVIDENCE = 0.05
 
 
@@ -29,7 +31,9 @@ class Weighted(NamedTuple):
 
 
 class Keyphrases:
-    """The keyphrases of a network by number, most frequent first. `surface` gives the most frequent form of a term."""
+    """The keyphrases of a network by number, most frequent first. `surface` returns the most frequent written form of a
+    term.
+    """
 
     def __init__(self, network: Network, units: Units, surface: Surface):
         self.network, self.units, self._surface = network, units, surface
@@ -41,7 +45,9 @@ class Keyphrases:
 
     @cached_property
     def _forms(self) -> dict[str, int]:
-        """The keyphrase of each form in which one is written, and of each abbreviation, without case."""
+        """Keyphrase numbers by name, in lower case: every written form and every abbreviation of a keyphrase is
+        a name.
+        """
         phrases, found = self.units.phrases, dict[str, int]()
         for k, unit in enumerate(self.network.phrases.tolist()):
             code = int(self.units.codes[unit])
@@ -50,9 +56,10 @@ class Keyphrases:
         return found
 
     def number(self, wanted: str | int, model: str) -> int:
-        """Return the number of a keyphrase that a user names: in any of its forms, by an abbreviation, or by the number.
+        """Return the number of a keyphrase that a user names: by any of its written forms, by an abbreviation, or by
+        the number.
 
-        Raise `InputError`, with the nearest keyphrase, for an unknown one.
+        Raise `InputError` if there is no such keyphrase; the message names the nearest one.
         """
         plain = " ".join(str(wanted).replace("_", " ").split()).casefold()
         return self._forms[plain] if plain in self._forms else find_label(wanted, self.names, "keyphrase", model)
@@ -70,7 +77,9 @@ class Keyphrases:
         return csr_array(self._hierarchy.T)
 
     def silhouette(self, keyphrase: int, number: int) -> list[Weighted]:
-        """Return the units that a keyphrase turns on most, with the probability; of units with like names only the first."""
+        """Return the units that a keyphrase turns on most, with the probability. Of units with similar names only the
+        first is returned.
+        """
         found: list[Weighted] = []
         for unit, weight in falling(self._silhouettes[[keyphrase]]):
             name = self.units.name(unit, self._surface)
@@ -81,27 +90,31 @@ class Keyphrases:
         return found
 
     def broader(self, keyphrase: int) -> list[Weighted]:
-        """Return the keyphrases that lead to a keyphrase, with the probability that they turn it on."""
+        """Return the keyphrases that lead to a keyphrase, each with the probability that it turns the keyphrase on."""
         return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])]
 
     def narrower(self, keyphrase: int) -> list[Weighted]:
-        """Return the rarer keyphrases that a keyphrase leads to, with the probability that it turns them on."""
+        """Return the rarer keyphrases to which a keyphrase leads, each with the probability that the keyphrase turns it
+        on.
+        """
         found = falling(self._hierarchy[[keyphrase]])
         return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
 
     def is_mentioned(self, counts: csr_array, keyphrases: Sequence[int]) -> list[bool]:
-        """Return for each of some keyphrases whether a text has it; `counts` is the text's row of units."""
+        """Return for each of some keyphrases whether a text mentions it. `counts` is the text's row of units."""
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
-        """Return the units of a text that evoke a keyphrase most, with the probability that it turns each on."""
+        """Return the units of a text that evoke a keyphrase most, each with the probability that the keyphrase turns it
+        on.
+        """
         found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
         return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
 
 
 def listed(items: Sequence[Weighted]) -> str:
-    """Return names with their weights as one text."""
+    """Return names with their weights as one string."""
     return ", ".join(f"{item.name} {item.weight:.2f}" for item in items)
 
 

@@ -1,4 +1,4 @@
-"""The keyphrases of a model as records, and as one HTML page that needs no network and no other file."""
+"""The keyphrases of a model as records, and as one HTML page that needs neither the Internet nor another file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from sublex.contracts.base import Document
 from sublex.forms.pages import escaped, html_page
 from sublex_laki.keyphrases import Keyphrases, Weighted
 
-# Keyphrases on a page, and units that it shows of each silhouette; the card shows fewer of these.
+# Numbers of keyphrases on a page, and of units of each silhouette; the model's card shows fewer units.
 PAGE_KEYPHRASES, PAGE_UNITS, CARD_UNITS = 1000, 20, 6
-# Broader and narrower keyphrases that a page shows of each keyphrase.
+# The number of broader and of narrower keyphrases that a page shows for each keyphrase.
 NEAR = 8
-# Characters that a page shows of a text.
+# The number of characters of a text that a page shows.
 TEXT_LENGTH = 2000
 # The largest and the smallest size of a word, in rem.
 LARGEST, SMALLEST = 1.3, 0.8
@@ -36,7 +36,7 @@ td.latent { font-style: italic; }
 
 
 def records(keyphrases: Keyphrases, number: int) -> list[dict[str, Any]]:
-    """Return the most frequent keyphrases with their silhouettes as values that JSON can hold."""
+    """Return the most frequent keyphrases with their silhouettes, as values that JSON can represent."""
     shown = range(min(number, keyphrases.network.keyphrases))
     return [
         {"keyphrase": keyphrases.names[k], "silhouette": [item.name for item in keyphrases.silhouette(k, CARD_UNITS)]}
@@ -56,7 +56,7 @@ def page(title: str, keyphrases: Keyphrases) -> str:
 
 
 def card(keyphrases: Keyphrases, keyphrase: int) -> str:
-    """Return a keyphrase with its silhouette, and with broader and narrower keyphrases, as HTML."""
+    """Return a keyphrase as HTML, with its silhouette and with broader and narrower keyphrases."""
     items = keyphrases.silhouette(keyphrase, PAGE_UNITS)
     highest = max((item.weight for item in items), default=1.0)
     words = ", ".join(
@@ -74,7 +74,9 @@ def _near(name: str, items: list[Weighted]) -> str:
 
 
 def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document, Sequence[Sequence[Any]]]]) -> str:
-    """Return a page with texts and a table of the keyphrases of each; those that the text does not mention are in italics."""
+    """Return a page of texts, each with a table of its keyphrases. Keyphrases that the text does not mention are in
+    italics.
+    """
     names = "".join(f"<th>{escaped(name)}</th>" for name in head)
     sections = []
     for text, rows in results:
@@ -88,7 +90,9 @@ def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document
 
 
 def _cells(row: Sequence[Any]) -> str:
-    """Return the cells of a keyphrase: its name, its probability, whether it is mentioned, and what evoked it."""
+    """Return a keyphrase as the cells of a table row: its name, its probability, whether it is mentioned, and the words
+    that evoked it.
+    """
     name, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"
     return (
@@ -98,5 +102,5 @@ def _cells(row: Sequence[Any]) -> str:
 
 
 def document(title: str, note: str, body: str) -> str:
-    """Return a page of keyphrases: a note below the heading, and `body`, which is HTML."""
+    """Return an HTML page of keyphrases, with a note below the heading. `body` is HTML."""
     return html_page(title, STYLE, f'<p class="note">{escaped(note)}</p>\n{body}')

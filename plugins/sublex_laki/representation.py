@@ -1,4 +1,6 @@
-"""LAKI on an index: stores the probability of each keyphrase in each document, and compares the keyphrases of query and document."""
+"""LAKI on an index: it stores the probability of each keyphrase in each document, and compares the keyphrases of query
+and document.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,16 @@ from sublex_laki.page import page, records
 from sublex_laki.similarity import vectors_of_model
 from sublex_laki.units import Units
 
-# A keyphrase that is less probable in a document is not stored. A query, which has few words, may hint at keyphrases with less.
+# A keyphrase that is less probable in a document is not stored. For a query the limit is lower, because it has few
+# words.
 LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
-# Sweeps of the chain that says which words evoke which keyphrases.
+# The number of sweeps of the chain that computes which words evoke which keyphrases.
 EVIDENCE_SWEEPS = 2000
-# Keyphrases of which the card shows the silhouette.
+# The number of keyphrases whose silhouettes the model's card shows.
 CARD_KEYPHRASES = 20
-# The fewest keyphrases of a network.
+# The smallest number of keyphrases of a network.
 FEWEST = 2
-# Bytes that fitting takes for each word of the collection, and for each number of the vectors.
+# Bytes of memory that fitting takes for each word of the collection, and for each number in the vectors.
 BYTES_PER_WORD, BYTES_PER_NUMBER = 100, 64
 ARRAYS = ("starts", "parents", "weights", "leaks", "phrases")
 
@@ -46,9 +49,9 @@ class EncodedQuery(NamedTuple):
 
 
 class LAKIRepresentation(Representation):
-    """Documents by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
+    """Compares texts by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    # Raised when inference came to consider the keyphrases that a text mentions before others.
+    # The version was raised when inference began to consider the keyphrases that a text mentions before all others.
     version = 2
     reads = "words"
     least_share = 0.5
@@ -60,7 +63,7 @@ class LAKIRepresentation(Representation):
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
-        """Return the phrases, and the model of word vectors if there is one."""
+        """Return the expressions of the phrases, and of the model of word vectors if there is one."""
         return tuple(model for model in (self.params.phrases, self.params.words) if model is not None)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
@@ -135,15 +138,15 @@ class LAKIRepresentation(Representation):
         self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
 
     def encode_documents(self, inputs: TextWords) -> csr_array:
-        """Return the probability of each keyphrase in each document, float32, without those that are improbable."""
+        """Return the probability of each keyphrase in each document (float32). Improbable keyphrases are left out."""
         return self.encode_units(self.units.of_texts(inputs))
 
     @cached_property
     def capped(self) -> Network:
-        """The network of inference: a keyphrase turns its own mention on with a weight of at most `cap`.
+        """The network that inference uses: the weight of the link from a keyphrase to its own unit is at most `cap`.
 
-        Learning counts a keyphrase mostly where it is mentioned, so it learns that each text mentions what it is about. Then no keyphrase
-        could be found in a text that does not mention it.
+        In learning, a keyphrase is on mostly where it is mentioned, so the network learns that each text mentions its
+        own subject. With these weights, inference could not find a keyphrase in a text that does not mention it.
         """
         network = self.network
         units = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
@@ -154,11 +157,13 @@ class LAKIRepresentation(Representation):
 
     @cached_property
     def length(self) -> float:
-        """The number of units below which a text is read as a part of a longer one."""
+        """The number of units below which a text is read as a part of a longer text."""
         return self.network.length if self.params.absent == "part" else 0.0
 
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
-        """Return the probability of each keyphrase in texts that are given by the counts of their units; 0 if it is below `least`."""
+        """Return the probability of each keyphrase in texts; probabilities below `least` become 0. Each text is a row
+        of counts of units.
+        """
         params = self.params
         found = encode(
             self.capped, counts, method=params.inference, most=params.most, sweeps=params.sweeps, swaps=params.swaps,
@@ -171,23 +176,25 @@ class LAKIRepresentation(Representation):
         )
 
     def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
-        """Return the units and the keyphrases of each query."""
+        """Return for each query its units and the probabilities of its keyphrases."""
         counts = self.units.of_texts(inputs)
         chances = self.encode_units(counts, LEAST_IN_QUERY).toarray().astype(np.float64)
         return [EncodedQuery(counts[[k]], chances[k]) for k in range(len(chances))]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the keyphrases' probabilities; -inf for a query or a document without keyphrases."""
+        """Return the cosines of the keyphrases' probabilities. They are -inf for a query or a document without
+        keyphrases.
+        """
         lengths = view.once("norms of laki", lambda: view.map_rows(norms))
         lengths = lengths if docs is None else lengths[docs]
         if not query.chances.any():
             return np.full(len(lengths), -np.inf)
-        # A query has few keyphrases; the norm of those few takes no threads.
+        # A query has few keyphrases. The norm of so few numbers is computed without threads.
         found = cosines(view.products(query.chances, docs), lengths, query.chances[query.chances > 0])
         return np.where(lengths > 0, found, -np.inf)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return a cosine by the keyphrases that query and document share."""
+        """Return a cosine as a sum over the keyphrases that query and document share."""
         document = np.asarray(view.rows(np.array([doc])).todense(), np.float64)[0]
         own = self.units.of_texts(view.words(doc))
         found = self.keyphrases(view)
@@ -195,7 +202,9 @@ class LAKIRepresentation(Representation):
         return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]))
 
     def evoked(self, counts: csr_array) -> csr_array:
-        """Return the probability that a keyphrase turns a unit of a text on, as sparse rows of keyphrases by units."""
+        """Return for each keyphrase and unit of a text the probability that the keyphrase turns the unit on: sparse
+        rows of keyphrases by units.
+        """
         found = evidence(
             self.capped,
             counts,
@@ -212,7 +221,7 @@ class LAKIRepresentation(Representation):
         return found
 
     def labels(self, view: View) -> list[str]:
-        """Return the keyphrases."""
+        """Return the names of the keyphrases."""
         return self.keyphrases(view).names
 
     def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
@@ -220,7 +229,9 @@ class LAKIRepresentation(Representation):
         return view.rows(docs)
 
     def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
-        """Return the units of a document with the keyphrase that most likely turns each on; the query does not matter."""
+        """Return the marked units of a document. Each mark names the keyphrase that most likely turns the unit on. The
+        query does not matter.
+        """
         texts = view.words(doc)
         words = self.units.words_of(texts)
         found = self.units.find(words, texts.breaks, texts.ends)

@@ -1,4 +1,6 @@
-"""Vectors of units, whose cosines say how similar units are: from the collection, or from the word vectors of another model."""
+"""Vectors of units, made of the word vectors of another model or of the collection. Their cosines say how similar units
+are.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,11 @@ from sublex_laki.units import Units
 def vectors_of_model(
     units: Units, model: Any, name: Expression, job: Job, analyze: Callable[[str], list[str]]
 ) -> np.ndarray:
-    """Return a vector for each unit by a model that has word vectors; a unit without known words gets zeros.
+    """Return a vector for each unit, made of the word vectors of a model. The vector of a unit without known words is
+    all zeros.
 
-    A unit's vector is the mean of those of its words. If the model has the vector of a phrase as a whole, the phrase gets that one.
+    A unit's vector is the mean of the vectors of its words. If the model has a vector for a phrase as a whole, the
+    phrase gets this vector.
     """
     words = model.word_vectors() if hasattr(model, "word_vectors") else None
     if words is None:

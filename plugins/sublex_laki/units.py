@@ -1,4 +1,4 @@
-"""Content units: the phrases of a collection and its other words, and where they are in texts."""
+"""Content units, which are the phrases of a collection and its other words. This module finds them in texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from sublex.estimators.phrases.phrase_list import PhraseList
 
 
 class Occurrences(NamedTuple):
-    """Units in texts, in order: where each begins and ends among the words, the unit, and the text."""
+    """The occurrences of units in texts, in order. Each has four values: its first word, the word after its last, the
+    unit, and the text.
+    """
 
     begins: np.ndarray
     ends: np.ndarray
@@ -24,9 +26,10 @@ class Occurrences(NamedTuple):
 
 
 class Units:
-    """Units by number. `codes` has for each unit the number of its phrase, or `len(phrases)` and the number of its word.
+    """Units by number.
 
-    Stop words are no units, but may be within phrases.
+    `codes` has a code for each unit: the number of its phrase, or `len(phrases)` plus the number of its word. Stop
+    words are no units, but phrases may contain them.
     """
 
     def __init__(self, phrases: PhraseList, codes: np.ndarray):
@@ -34,7 +37,7 @@ class Units:
 
     @classmethod
     def of(cls, phrases: PhraseList) -> Units:
-        """Return all units that texts may have."""
+        """Return all units that may occur in texts."""
         return cls(phrases, np.arange(len(phrases) + phrases.lexicon.first_stop, dtype=np.int32))
 
     def __len__(self) -> int:
@@ -42,7 +45,7 @@ class Units:
 
     @cached_property
     def is_phrase(self) -> np.ndarray:
-        """Whether each unit is a phrase."""
+        """For each unit, whether it is a phrase."""
         return self.codes < len(self.phrases)
 
     @cached_property
@@ -57,26 +60,30 @@ class Units:
         ]
 
     def name(self, unit: int, surface: Callable[[str], str]) -> str:
-        """Return a unit as people write it. A phrase that is written like a stem is shown in its most frequent form."""
+        """Return the name of a unit as people write it. A phrase that is written like a stem gets its most frequent
+        written form.
+        """
         code = int(self.codes[unit])
         name = self.phrases.names[code] if code < len(self.phrases) else self.terms[unit][0]
         return surface(name) if self.phrases.lexicon.unit(name, name) >= 0 else name
 
     @cached_property
     def _numbers(self) -> np.ndarray:
-        """The unit of each code; -1, also at the end, for those that are no units."""
+        """The unit of each code; -1 for codes that are no units. One more -1 is at the end."""
         numbers = np.full(len(self.phrases) + len(self.phrases.lexicon) + 1, -1, np.int32)
         numbers[self.codes] = np.arange(len(self.codes))
         return numbers
 
     def words_of(self, texts: TextWords) -> np.ndarray:
-        """Return the words of texts by their numbers in the phrases' lexicon, -1 for unknown ones."""
+        """Return the words of texts as numbers in the phrases' lexicon; -1 for unknown words."""
         unit = self.phrases.lexicon.unit
         known = [unit(surface, term) for surface, term in zip(texts.surfaces, texts.terms, strict=True)]
         return np.array(known, np.int32)[texts.words]
 
     def find(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> Occurrences:
-        """Return the units of texts. `words` are numbers in the phrases' lexicon; each text begins with a break, as all texts do."""
+        """Return the occurrences of units in texts. `words` are numbers in the phrases' lexicon. Each text begins with
+        a break.
+        """
         begins, phrases = self.phrases.find(words, breaks > Break.HYPHEN)
         single = words[begins]
         codes = np.where(phrases >= 0, phrases, np.where(single >= 0, len(self.phrases) + single, -1))
@@ -87,17 +94,17 @@ class Units:
         return Occurrences(begins[known], stops[known], units[known], texts[known])
 
     def counts(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> csr_array:
-        """Return how often each text has each unit, as sparse rows."""
+        """Return how often each unit occurs in each text, as sparse rows of texts by units."""
         found = self.find(words, breaks, ends)
         ones = np.ones(len(found.units))
         return csr_array((ones, (found.texts, found.units)), shape=(len(ends), len(self)))
 
     def of_texts(self, texts: TextWords) -> csr_array:
-        """Return how often each text has each unit, as sparse rows."""
+        """Return how often each unit occurs in each text, as sparse rows of texts by units."""
         return self.counts(self.words_of(texts), texts.breaks, texts.ends)
 
     def of_corpus(self, corpus: Corpus, job: Job) -> csr_array:
-        """Return how often each document of a collection has each unit, as sparse rows."""
+        """Return how often each unit occurs in each document of a collection, as sparse rows of documents by units."""
         lexicon, words = self.phrases.lexicon, corpus.words()
         of_terms = np.array([lexicon.unit(term, term) for term in corpus.vocabulary], np.int32)
         of_surfaces = np.empty(0, np.int32)
@@ -113,7 +120,7 @@ class Units:
         return csr_array(vstack(parts, format="csr"))
 
     def kept(self, chosen: np.ndarray) -> Units:
-        """Return some of the units."""
+        """Return only the chosen units."""
         return Units(self.phrases, self.codes[chosen])
 
     def names(self, units: Sequence[int], surface: Callable[[str], str]) -> list[str]:
@@ -121,7 +128,9 @@ class Units:
         return [self.name(unit, surface) for unit in units]
 
     def fits(self) -> Any:
-        """Return whether the codes name distinct phrases and words that are no stop words, so that kernels stay within their arrays."""
+        """Return whether the codes are valid: each names another phrase or word, and no stop word. Then kernels stay
+        within their arrays.
+        """
         codes, most = self.codes, len(self.phrases) + self.phrases.lexicon.first_stop
         ascending = codes.ndim == 1 and codes.dtype.kind in "iu" and bool((codes[1:] > codes[:-1]).all())
         return ascending and (not len(codes) or (codes[0] >= 0 and codes[-1] < most))

@@ -1,4 +1,6 @@
-"""Choosing the number of topics by coherence, and measuring whether topics come back with other seeds."""
+"""Choosing the number of topics by their coherence, and measuring whether the same topics are found with other
+seeds.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ from sublex.estimators.topics.matching import matched
 from sublex_lda.model import LDA
 from sublex_lda.perplexity import completion
 
-# Each tenth document is held out for the perplexity.
+# Every tenth document is held out to compute the perplexity.
 HELD_OUT = 10
 
 
 class Choice(NamedTuple):
-    """A number of topics, the mean NPMI of its topics (`coherence`), and the completion perplexity of held-out documents."""
+    """A number of topics (`k`), the mean NPMI of its topics (`coherence`), and the completion perplexity of held-out
+    documents.
+    """
 
     k: int
     coherence: float

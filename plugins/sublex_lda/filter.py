@@ -1,4 +1,4 @@
-"""The filter `topic`: keeps the documents in which a topic of a fitted model has at least a share."""
+"""The filter `topic`: it keeps the documents in which a topic of a fitted model has at least a given share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class TopicFilter:
-    """Keeps the documents that have at least a share of a topic. Any model that names its topics will do, not only `lda`."""
+    """Keeps the documents in which a topic has at least a given share. Any model that names its topics can be used, not
+    only `lda`.
+    """
 
     def __init__(self, *, topic: str | int, of: Expression, share: float):
         if not isinstance(topic, (str, int)) or isinstance(topic, bool) or not str(topic).strip():
@@ -23,5 +25,5 @@ class TopicFilter:
         self.topic, self.of, self.share = topic, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each document whether the topic has at least the share."""
+        """Return for each document whether the topic has at least the given share."""
         return share_of_label(context.model(self.of), self.topic, docs, "topic") >= self.share

@@ -1,7 +1,7 @@
 """Collapsed Gibbs sampling for LDA (Griffiths and Steyvers 2004): a chain over the topics of all tokens.
 
-One chain is one sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics that a word has, not
-with the number of all topics.
+One chain is one sequence of draws, so it runs on one thread. The time of a draw grows with the number of topics of the
+word, not with the number of all topics.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ Progress = Callable[[int, int], None]
 
 
 class GibbsChain:
-    """The state of a Gibbs chain: the topic of each token (`z`), at first any with the same chance, and the counts that follow from it.
+    """The state of a Gibbs chain: the topic of each token (`z`), and the counts that follow from the topics.
 
-    `rows` are sparse rows of whole counts with ascending columns, as `counts.whole_counts_of` returns them. `alpha`, one value for each
-    topic, may be replaced between sweeps.
+    At first each token has a random topic; all topics are equally likely. `rows` are sparse rows of whole counts with
+    ascending columns, as `counts.whole_counts_of` returns them. `alpha`, one value for each topic, may be replaced
+    between sweeps.
     """
 
     def __init__(self, rows: csr_array, alpha: np.ndarray, beta: float, seed: int = 0):
@@ -32,13 +33,14 @@ class GibbsChain:
         self.alpha, self.beta = np.asarray(alpha, np.float64), float(beta)
         topics, words = len(self.alpha), rows.shape[1]
         generator = random(seed)
-        # Choosing the first topics one after another, given those before, ends in topics that predict other documents worse.
+        # Another start is to draw the first topics one after another, given those before. Its topics predict other
+        # documents worse.
         self.z = generator.integers(0, topics, len(self.tokens.words), np.int32)
         self._state = generator.integers(0, 1 << 64, 1, np.uint64)
         n_wk = pairs(self.tokens.words, self.z, (words, topics))
         self.totals = np.bincount(self.z, minlength=topics).astype(np.float64)
         self._sizes = np.diff(n_wk.indptr).astype(np.int64)
-        # A word has no more topics than tokens, so this is room enough for all that may come.
+        # A word never has more topics than tokens, so the tables have enough room for all later states.
         room = np.minimum(np.bincount(self.tokens.words, minlength=words), topics)
         self._places = np.append(0, np.cumsum(room))
         self._topics, self._counts = np.zeros((2, self._places[-1]), np.int32)
@@ -46,10 +48,12 @@ class GibbsChain:
         self._topics[used], self._counts[used] = n_wk.indices, n_wk.data
 
     def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
-        """Draw a new topic for every token, in order; `progress` is called now and then and may raise to end the work."""
+        """Draw a new topic for every token, in order. `progress` is called several times and may raise an exception to
+        end the work.
+        """
         from sublex_lda.kernels import sweep
 
-        # The draws do not depend on how the documents are cut into blocks.
+        # The draws do not depend on how the documents are divided into blocks.
         for span in spans(len(self.tokens.starts) - 1):
             progress()
             sweep(
@@ -73,19 +77,19 @@ class GibbsChain:
         return rows
 
     def log_likelihood(self) -> float:
-        """Return the logarithm of p(words, topics | alpha, beta), in which theta and phi are integrated out."""
+        """Return the logarithm of p(words, topics | alpha, beta). Theta and phi are integrated out."""
         from scipy.special import gammaln
 
         n_dk, n_wk, words = self.document_topics(), self.word_topics(), len(self._sizes)
         documents = gammaln(self.alpha.sum()) - gammaln(n_dk.sum(axis=1) + self.alpha.sum())
         topics = gammaln(words * self.beta) - gammaln(self.totals + words * self.beta)
-        # A count of 0 adds gammaln(x) - gammaln(x) = 0.
+        # Zeros can be left out: a count of 0 adds gammaln(x) - gammaln(x) = 0.
         in_documents = gammaln(n_dk.data + self.alpha[n_dk.indices]) - gammaln(self.alpha[n_dk.indices])
         in_topics = gammaln(n_wk.data + self.beta) - gammaln(self.beta)
         return float(documents.sum() + in_documents.sum() + topics.sum() + in_topics.sum())
 
     def _used(self) -> np.ndarray:
-        """Return for each place of the tables of topics and counts whether a word uses it."""
+        """Return for each entry of the tables of topics and counts whether it is in use."""
         room = np.diff(self._places)
         within = np.arange(len(self._topics)) - np.repeat(self._places[:-1], room)
         return within < np.repeat(self._sizes, room)

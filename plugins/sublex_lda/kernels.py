@@ -12,13 +12,15 @@ from numba import float64, int32, int64, uint64
 from sublex.estimators.topics.kernels import choose, uniform
 from sublex.tools.compiled import inner, kernel
 
-# Types of arrays, and of a matrix in the order of C.
+# Types of arrays, and of a matrix in C order.
 I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]
 
 
 @inner
 def count(topic, step, n_d, totals, alpha, smoothing, a):
-    """Add `step` to the token counts of a topic, in the document and in all documents; return by how much a[topic] changes."""
+    """Add `step` to the numbers of tokens of a topic, in the document and in all documents. Return the change of
+    a[topic].
+    """
     n_d[topic] += step
     totals[topic] += step
     old = a[topic]
@@ -28,12 +30,13 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
 
 @kernel((int64, int64, I64, I32, I32, I64, I32, I32, I64, F64, F64, float64, U64), before="demo")
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
-    """Draw a new topic for each token of the documents from `first` to `last`.
+    """Draw a new topic for each token of the documents from `first` up to `last`, without `last`.
 
-    The topics of word w and the numbers of its tokens in them are topics[places[w]:places[w] + sizes[w]] and the same part of `counts`.
-    `totals` has the tokens of each topic. The probability of topic k is proportional to
-    (n_wk + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term needs only the
-    topics of the word (Yao, Mimno and McCallum 2009), and the sum of the second, `mass`, changes at two topics per token.
+    topics[places[w]:places[w] + sizes[w]] are the topics of word w, and the same part of `counts` has the number of its
+    tokens in each. `totals` has the number of tokens of each topic. The probability of topic k is proportional to (n_wk
+    + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term is 0 for topics
+    that the word does not have (Yao, Mimno and McCallum 2009). The sum of the second term is `mass`; it changes at two
+    topics for each token.
     """
     width, smoothing = len(totals), beta * len(sizes)
     n_d, a, running = np.zeros(width), np.empty(width), np.empty(width)
@@ -81,9 +84,11 @@ def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, 
 
 @kernel((I32, MATRIX, F64, int64, U64, F64, F64))
 def left_to_right(words, phi, alpha, particles, state, means, logs):
-    """Estimate the probability of each word of one document given those before it (Wallach et al. 2009, algorithm 3).
+    """Estimate the probability of each word of a document, given the words before it (Wallach et al. 2009, algorithm
+    3).
 
-    means[n] gets the mean over the particles of p(w_n | w_<n, z_<n), and logs[r] the sum over n of the logarithms for particle r.
+    Set means[n] to the mean over the particles of p(w_n | w_<n, z_<n). Set logs[r] to the sum over n of the logarithms
+    for particle r.
     """
     width = len(alpha)
     n_d, p = np.empty(width), np.empty(width)
@@ -96,7 +101,8 @@ def left_to_right(words, phi, alpha, particles, state, means, logs):
         n_d[:] = 0.0
         logs[r] = 0.0
         for n in range(len(words)):
-            # The earlier tokens are drawn again, given one another; then the new one, given them all.
+            # First draw the earlier tokens again, each given the others. Then draw the new token, given all earlier
+            # ones.
             for m in range(n + 1):
                 if m < n:
                     n_d[z[m]] -= 1.0
@@ -113,7 +119,9 @@ def left_to_right(words, phi, alpha, particles, state, means, logs):
 
 @kernel((float64,))
 def digamma(x):
-    """Return the digamma function of x > 0, to about 1e-14: recurrence up to 10, then the asymptotic series."""
+    """Return the digamma function of x > 0, with an error of about 1e-14: by recurrence up to 10, then by the
+    asymptotic series.
+    """
     shift = 0.0
     while x < 10.0:
         shift -= 1.0 / x
@@ -125,7 +133,7 @@ def digamma(x):
 
 @inner
 def exp_mean_log(gamma, theta):
-    """Set theta[k] to exp E[log theta_k] of a Dirichlet distribution with the parameters gamma."""
+    """Set theta[k] to exp E[log theta_k] for a Dirichlet distribution with the parameters gamma."""
     total = 0.0
     for k in range(len(gamma)):
         total += gamma[k]
@@ -138,8 +146,9 @@ def exp_mean_log(gamma, theta):
 def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, theta, norms):
     """Improve the variational parameters gamma of each row in place (Blei, Ng and Jordan 2003, figure 6).
 
-    `factors` is exp E[log phi], by word and topic. theta gets exp E[log theta], and norms[i], for each entry, the sum over topics of
-    theta × factor. The iteration starts at gamma and ends when the mean change of its entries is at most `tolerance`.
+    `factors` is exp E[log phi], by word and topic. `theta` is set to exp E[log theta]. norms[i] is set, for each entry
+    of the rows, to the sum over topics of theta × factor. The iteration starts at the given gamma and ends when the
+    mean change of its entries is at most `tolerance`, or after `steps` steps.
     """
     width = len(alpha)
     sums = np.empty(width)
@@ -157,7 +166,7 @@ def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, 
                 norms[i] = norm
                 for k in range(width):
                     sums[k] += counts[i] / norm * factor[k]
-            # The norms belong to the last gamma, so the test stands between them and the next one.
+            # The norms are computed from the last gamma, so the test comes before the next gamma is computed.
             if step == steps or change <= tolerance * width:
                 break
             change = 0.0

@@ -1,4 +1,4 @@
-"""LDA as an estimator with scikit-learn's interface: fit it to counts, then ask for the topics of documents."""
+"""LDA as an estimator with scikit-learn's interface: fit it to counts, then compute the topics of documents."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 
 METHODS = ("gibbs", "variational")
 LEARN_ALPHA = ("no", "symmetric", "asymmetric")
-# Gibbs sweeps between two updates of alpha or two values of the trace, and steps of Minka's fixed point in an update.
+# Numbers of Gibbs sweeps between two updates of alpha and between two values of the trace, and of steps of Minka's
+# fixed point in an update.
 EVERY, ALPHA_STEPS = 10, 5
 Progress = Callable[[int, int], None]
 
 
 class LDA(TopicModel):
-    """Latent Dirichlet allocation (Blei, Ng and Jordan 2003): documents are mixtures of topics, topics distributions over words.
+    """Latent Dirichlet allocation (Blei, Ng and Jordan 2003): documents are mixtures of topics, and topics are
+    distributions over words.
 
     Parameters
     ----------
@@ -36,22 +38,26 @@ class LDA(TopicModel):
     method : "gibbs" or "variational"
         Collapsed Gibbs sampling (Griffiths and Steyvers 2004), or batch variational Bayes.
     iterations : int
-        The sweeps of Gibbs sampling; the most iterations of variational Bayes, which ends when the bound hardly rises.
+        The number of sweeps of Gibbs sampling, or the largest number of iterations of variational Bayes. Variational
+        Bayes ends earlier when the bound hardly rises.
     alpha : float
         The parameter of the prior of documents; a small value gives documents few topics.
     beta : float
         The parameter of the prior of topics; a small value gives topics few words.
     learn_alpha : "no", "symmetric" or "asymmetric"
-        Whether alpha is learned while fitting, as one value for all topics or as one for each.
+        Whether alpha is learned while fitting: "symmetric" learns one value for all topics, "asymmetric" one value for
+        each topic.
     seed : int
-        Determines the random start, and with a hash of its row the chain of a document in `topic_counts` and `assign`.
+        The seed of the random start. In `topic_counts` and `assign`, the seed and a hash of a document's row determine
+        the document's chain.
 
     Attributes
     ----------
-    word_topics_ : array or sparse rows of shape (words, k), the tokens of each word in each topic, expected or of the last sweep
+    word_topics_ : array or sparse rows of shape (words, k), the tokens of each word in each topic: in the last sweep,
+        or expected
     alpha_ : array of shape (k,)
     phi_ : array of shape (words, k), the probability of a word in a topic; each column adds up to 1
-    chain_ : `gibbs.GibbsChain` or None, the chain with the topic of each token of the fitted documents
+    chain_ : `gibbs.GibbsChain` that holds the topic of each token of the fitted documents, or None
     trace_ : list of float, log p(words, topics) at every tenth sweep, or the bound after each iteration
     """
 
@@ -74,7 +80,8 @@ class LDA(TopicModel):
     def fit(self, matrix: Any, workers: int = 1, progress: Progress = lambda done, total: None) -> LDA:
         """Fit to counts of documents by words. The result is the same, to the byte, for any number of workers.
 
-        `progress` gets the sweeps done and their number, and may raise an exception to end the fit. A Gibbs chain uses one thread.
+        `progress` is called with the number of sweeps done and the number of all sweeps. It may raise an exception to
+        end the fit. A Gibbs chain uses one thread.
         """
         self._check()
         rows = whole_counts_of(matrix) if self.method == "gibbs" else counts_of(matrix)
@@ -91,7 +98,9 @@ class LDA(TopicModel):
         return self.restore(found.weights - self.beta, found.alpha)
 
     def restore(self, word_topics: Any, alpha: np.ndarray) -> LDA:
-        """Set what fitting learns: the tokens of words in topics, an array or sparse rows, and the alpha of each topic."""
+        """Set the results of a fit: the tokens of words in topics, an array or sparse rows, and the alpha of each
+        topic.
+        """
         self.word_topics_, self.alpha_ = word_topics, np.array(alpha, np.float64)
         dense = np.asarray(word_topics.todense() if hasattr(word_topics, "todense") else word_topics)
         weights = np.ascontiguousarray(dense, np.float64) + self.beta
@@ -101,14 +110,16 @@ class LDA(TopicModel):
         return self
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row the tokens that are expected in each topic, as `TopicModel` says."""
+        """Return the expected number of tokens of each row in each topic, as `TopicModel` describes."""
         return self._infer(matrix, workers)[1]
 
     def assign(self, matrix: Any, workers: int = 1) -> csr_array:
-        """Return one topic for each word of each row: sparse rows that hold the topic's number (int32) where the row has a count.
+        """Return one topic for each word of each row: sparse rows that hold the topic's number (int32) where the row
+        has a count.
 
-        With Gibbs sampling it is the topic that the word's tokens had most often, with variational Bayes the most probable one, and of
-        equals the lowest. Topic 0 is stored as an explicit 0, so read `data` and `indices` and do not eliminate zeros.
+        With Gibbs sampling, it is the topic that the word's tokens had most often. With variational Bayes, it is the
+        most probable topic. Of equal topics the lowest is taken. Topic 0 is stored as an explicit 0, so read `data` and
+        `indices` and do not eliminate zeros.
         """
         from scipy.sparse import csr_array
 
@@ -116,7 +127,7 @@ class LDA(TopicModel):
         return csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
 
     def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
-        """Return checked rows, the expected tokens by row and topic, and the topic of each entry."""
+        """Return three things: the checked rows, the expected tokens by row and topic, and the topic of each entry."""
         self.check_fitted()
         if self.method == "gibbs":
             rows = whole_counts_of(matrix, len(self.phi_))
@@ -131,11 +142,11 @@ class LDA(TopicModel):
         return rows, found.gamma - self.alpha_, topics
 
     def _sample(self, chain: GibbsChain, progress: Progress) -> LDA:
-        """Run a Gibbs chain to its end and keep what its last sweep says."""
+        """Run a Gibbs chain to its end and keep the topics of its last sweep."""
         self.trace_ = []
         for done in range(self.iterations):
             chain.sweep(lambda done=done: progress(done, self.iterations))  # type: ignore[misc]
-            # Topics of the first sweeps are too vague to tell alpha.
+            # The topics of the first sweeps are too vague to learn alpha from them.
             if self.learn_alpha != "no" and (done + 1) % EVERY == 0 and done >= self.iterations // 4:
                 chain.alpha = alpha_of_counts(
                     chain.document_topics(), chain.alpha, self.learn_alpha == "symmetric", ALPHA_STEPS
@@ -146,7 +157,7 @@ class LDA(TopicModel):
         return self.restore(chain.word_topics(), chain.alpha)
 
     def _check(self) -> None:
-        """Raise `InputError` for parameters that make no sense."""
+        """Raise `InputError` for invalid parameters."""
         if self.k < 1 or self.iterations < 1:
             raise InputError(f"LDA: k={self.k} and iterations={self.iterations} must be at least 1.")
         if not (0 < self.alpha < np.inf and 0 < self.beta < np.inf):

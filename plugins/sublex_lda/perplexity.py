@@ -1,7 +1,8 @@
-"""Perplexity of documents under given topics: by completion of half documents, or from left to right.
+"""Perplexity of documents under given topics: by completing half of each document, or by reading documents from left to
+right.
 
-Both are for comparing models on documents that they were not fitted to. `phi` has a row for each word and a column for each topic, and
-may come from any program.
+Both measures compare models on documents that the models were not fitted to. `phi` has a row for each word and a column
+for each topic, and may come from any program.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def completion(phi: np.ndarray, alpha: np.ndarray, matrix: Any, seed: int = 0, workers: int = 1) -> float:
     """Return the perplexity of one half of each document's tokens, given the other half (document completion, Wallach et al. 2009).
 
-    Theta is estimated from the first half by the fixed point of `inference.settle`. A hash of the row and the seed divides a document,
-    so two models are asked for the same words.
+    Theta is estimated from the given half by the fixed point of `inference.settle`. The seed and a hash of a document's
+    row decide how the document is divided, so two models are tested on the same words.
     """
     rows, phi = whole_counts_of(matrix, len(phi)), np.ascontiguousarray(phi, np.float64)
     first = halves(rows, seed)
@@ -34,7 +35,9 @@ def completion(phi: np.ndarray, alpha: np.ndarray, matrix: Any, seed: int = 0, w
 
 
 def halves(rows: csr_array, seed: int = 0) -> csr_array:
-    """Return a random half of the tokens of each row, rounded down, as sparse rows; a hash of the row and the seed chooses them."""
+    """Return a random half of the tokens of each row, rounded down, as sparse rows. The seed and a hash of the row
+    choose the tokens.
+    """
     from scipy.sparse import csr_array
 
     starts, words = tokens_of(rows)
@@ -62,11 +65,13 @@ def left_to_right(
     phi: np.ndarray, alpha: np.ndarray, matrix: Any, particles: int = 20, *, unbiased: bool = False, seed: int = 0,
     workers: int = 1,
 ) -> np.ndarray:  # fmt: skip
-    """Return an estimate of log p(tokens | phi, alpha) for each document, by particles that read it from left to right.
+    """Return an estimate of log p(tokens | phi, alpha) for each document. Particles read the document from left to
+    right.
 
-    For each token the particles' probabilities are averaged, and the averages multiplied (Wallach et al. 2009, algorithm 3). With
-    `unbiased`, each particle's probabilities are multiplied, and the products averaged: the mean of this estimate of the probability is
-    the true one for any number of particles, but it varies more in long documents. The time grows with the square of a document's length.
+    For each token the probabilities of the particles are averaged, and the averages are multiplied (Wallach et al.
+    2009, algorithm 3). With `unbiased`, the probabilities of each particle are multiplied, and the products are
+    averaged. The mean of this estimate of the probability is the true probability for any number of particles, but the
+    estimate varies more in long documents. The time grows with the square of a document's length.
     """
     from sublex_lda.kernels import left_to_right
 
@@ -78,7 +83,7 @@ def left_to_right(
 
     def work(document: int) -> float:
         generator = random(keys[document])
-        # The order of the tokens in a row is that of the vocabulary; a random order takes the place of the lost one.
+        # A row stores the tokens in the order of the vocabulary. The real order is lost, so a random order is used.
         own = generator.permutation(words[starts[document] : starts[document + 1]])
         state = generator.integers(0, 1 << 64, 1, np.uint64)
         means, logs = np.zeros(len(own)), np.zeros(particles)

@@ -1,6 +1,8 @@
-"""Learning alpha, the parameters of the Dirichlet distribution from which the topics of documents come (Minka 2000).
+"""Learning alpha, the parameters of the Dirichlet distribution from which the topics of documents are drawn (Minka
+2000).
 
-`symmetric` gives all topics the same value. Values are kept between `SMALLEST` and `LARGEST`, since the best value may be 0 or infinite.
+With `symmetric`, all topics have the same value. Values are kept between `SMALLEST` and `LARGEST`, since the best value
+may be 0 or infinite.
 """
 
 from __future__ import annotations
@@ -18,15 +20,17 @@ SMALLEST, LARGEST = 1e-5, 1e4
 def alpha_of_counts(
     counts: csr_array, alpha: np.ndarray, symmetric: bool = False, steps: int = 1000, tolerance: float = 1e-9
 ) -> np.ndarray:
-    """Return the alpha under which counts of documents by topics are most likely, by Minka's fixed point from a first guess.
+    """Return the alpha under which counts of documents by topics are most likely. Minka's fixed point starts at the
+    given `alpha`.
 
-    The likelihood is that of the Dirichlet-multinomial (Pólya) distribution: each document draws theta from the Dirichlet distribution,
-    and its counts from theta. The iteration ends after `steps`, or when no value changes by more than a share `tolerance`.
+    The counts have a Dirichlet-multinomial (Pólya) distribution: each document draws theta from the Dirichlet
+    distribution, and its counts from theta. The iteration ends after `steps`, or when the relative change of every
+    value is at most `tolerance`.
     """
     from scipy.special import digamma
 
     alpha, topics = np.array(alpha, np.float64), counts.shape[1]
-    # Equal counts of a topic add the same, so each is computed once.
+    # Equal counts of a topic have equal terms, so each distinct count is computed once.
     width = int(counts.data.max(initial=0)) + 1
     pairs, times = np.unique(counts.indices.astype(np.int64) * width + counts.data.astype(np.int64), return_counts=True)
     topic, count = pairs // width, pairs % width
@@ -48,9 +52,10 @@ def alpha_of_counts(
 
 
 def alpha_of_logs(mean_logs: np.ndarray, alpha: np.ndarray, symmetric: bool = False, steps: int = 1000) -> np.ndarray:
-    """Return the alpha of a Dirichlet distribution under which the means of log theta are most likely, from a first guess.
+    """Return the alpha of a Dirichlet distribution under which the given means of log theta are most likely. The search
+    starts at `alpha`.
 
-    `mean_logs` has the mean over documents of E[log theta_k] for each topic k.
+    `mean_logs` has for each topic k the mean over documents of E[log theta_k].
     """
     from scipy.optimize import brentq
     from scipy.special import digamma
@@ -76,7 +81,9 @@ def alpha_of_logs(mean_logs: np.ndarray, alpha: np.ndarray, symmetric: bool = Fa
 
 
 def inverse_digamma(y: np.ndarray) -> np.ndarray:
-    """Return the x > 0 with digamma(x) = y, by five steps of Newton's method, which reach 14 digits (Minka 2000, appendix C)."""
+    """Return the x > 0 with digamma(x) = y. Five steps of Newton's method give 14 correct digits (Minka 2000, appendix
+    C).
+    """
     from scipy.special import digamma, polygamma
 
     with np.errstate(over="ignore"):

@@ -1,4 +1,6 @@
-"""LDA on an index: stores the expected tokens of each document in each topic, and compares the topics of query and document."""
+"""LDA on an index: it stores the expected tokens of each document in each topic, and compares the topics of query and
+document.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from sublex_lda.model import LDA
 
 
 class LDARepresentation(TopicRepresentation):
-    """Scores by the topics of LDA, which are named by their words."""
+    """Scores documents by the topics of LDA. A topic is named by its words."""
 
     version = 1
     estimator: LDA
@@ -51,7 +53,9 @@ class LDARepresentation(TopicRepresentation):
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the topics, by falling share, with their words, coherence and documents, and the figures of the fit."""
+        """Return the topics, those with the largest shares first, with their words, coherence and documents; and the
+        figures of the fit.
+        """
         alpha = self.estimator.alpha_
         return {
             "alpha": [float(f"{value:.4g}") for value in (alpha[:1] if np.ptp(alpha) == 0 else alpha)],

@@ -1,7 +1,8 @@
-"""Variational inference for LDA: Blei, Ng and Jordan (2003), section 5.4, in which topics have a Dirichlet prior too.
+"""Variational inference for LDA: Blei, Ng and Jordan (2003), section 5.4, where topics have a Dirichlet prior too.
 
-q(theta_d) is a Dirichlet distribution with the parameters gamma_d, q(phi_k) one with the column k of `weights`, and all tokens of a word
-in a document share one distribution over topics. Each iteration raises the lower bound of the likelihood (ELBO).
+q(theta_d) is a Dirichlet distribution with the parameters gamma_d. q(phi_k) is a Dirichlet distribution with the
+parameters in column k of `weights`. All tokens of a word in a document share one distribution over topics. Each
+iteration raises the lower bound of the likelihood (ELBO).
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ if TYPE_CHECKING:
 
 # The inference of a document ends when the mean change of gamma is at most TOLERANCE, or after STEPS.
 TOLERANCE, STEPS = 1e-3, 100
-# The fit ends when an iteration raises the bound by less than this share of it.
+# The fit ends when an iteration raises the bound by less than this share of the bound.
 BOUND_TOLERANCE = 1e-6
 # Gibbs sweeps before the first iteration.
 START_SWEEPS = 20
-# Steps towards the best alpha in an iteration.
+# The number of steps towards the best alpha in each iteration.
 ALPHA_STEPS = 20
 
 
 class Expected(NamedTuple):
-    """The inference of some documents: gamma, exp E[log theta], and for each entry the sum over topics of exp E[log theta phi]."""
+    """The result of inference for some documents: gamma, exp E[log theta], and for each entry the sum over topics of
+    exp E[log theta phi].
+    """
 
     gamma: np.ndarray
     theta: np.ndarray
@@ -39,7 +42,9 @@ class Expected(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A variational fit: the parameters of the topics, by word and topic, gamma, alpha, and the bound after each iteration."""
+    """A variational fit: the parameters of the topics (by word and topic), gamma, alpha, and the bound after each
+    iteration.
+    """
 
     weights: np.ndarray
     gamma: np.ndarray
@@ -48,7 +53,7 @@ class Fit(NamedTuple):
 
 
 def mean_logs(parameters: np.ndarray) -> np.ndarray:
-    """Return E[log x] of Dirichlet distributions, one in each column."""
+    """Return E[log x] for several Dirichlet distributions. Each column of `parameters` belongs to one distribution."""
     from scipy.special import digamma
 
     return digamma(parameters) - digamma(parameters.sum(axis=0))
@@ -58,9 +63,10 @@ def infer(
     rows: csr_array, factors: np.ndarray, alpha: np.ndarray, gamma: np.ndarray | None = None, workers: int = 1,
     steps: int = STEPS, tolerance: float = TOLERANCE,
 ) -> Expected:  # fmt: skip
-    """Return the inference of documents, given the topics: `factors` is exp E[log phi], by word and topic.
+    """Return the result of inference for documents, given the topics. `factors` is exp E[log phi], by word and topic.
 
-    It starts at `gamma`, by default at alpha plus an equal share of the document's tokens, and leaves the array as it is.
+    The iteration starts at `gamma`, by default at alpha plus an equal share of the document's tokens. The array `gamma`
+    is not changed.
     """
     from sublex_lda.kernels import expectation
 
@@ -71,7 +77,7 @@ def infer(
     starts, words, counts = arrays_of(rows)
 
     def work(span: slice) -> None:
-        # Threads write to rows and entries of their own.
+        # Each thread writes to its own rows and entries.
         own = starts[span.start : span.stop + 1]
         expectation(
             own, words, counts, factors, alpha, steps, tolerance, found.gamma[span], found.theta[span], found.norms
@@ -88,8 +94,8 @@ def fit(
 ) -> Fit:  # fmt: skip
     """Fit topics to sparse rows of counts; `learn_alpha` is "no", "symmetric" or "asymmetric".
 
-    The start is the state of a Gibbs chain after a few sweeps, since most random starts end in poor optima. The result is the same, to
-    the byte, for any number of workers.
+    The start is the state of a Gibbs chain after a few sweeps, because most random starts lead to poor optima. The
+    result is the same, to the byte, for any number of workers.
     """
     alpha = np.array(alpha, np.float64)
     weights = _start(rows, alpha, beta, seed)
@@ -101,7 +107,7 @@ def fit(
         weights = beta + factors * _shares(rows, found)
         gamma = found.gamma
         if learn_alpha != "no":
-            # Each step raises the bound, so alpha need not settle between two iterations.
+            # Each step raises the bound, so alpha need not converge between two iterations.
             alpha = alpha_of_logs(mean_logs(gamma.T).mean(axis=1), alpha, learn_alpha == "symmetric", ALPHA_STEPS)
         bounds.append(bound(rows, weights, gamma, alpha, beta))
         if bounds[-1] - bounds[-2] <= BOUND_TOLERANCE * abs(bounds[-1]):
@@ -111,7 +117,9 @@ def fit(
 
 
 def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.ndarray:
-    """Return the parameters of the topics at the start: the tokens of each word in each topic of a Gibbs chain, and 1 more."""
+    """Return the parameters of the topics at the start: the number of tokens of each word in each topic of a Gibbs
+    chain, plus 1.
+    """
     from scipy.sparse import csr_array
 
     # A chain needs whole counts.
@@ -123,7 +131,7 @@ def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.nda
 
 
 def _shares(rows: csr_array, found: Expected) -> np.ndarray:
-    """Return for each word and topic the sum over documents of count × theta / norm, block by block in order."""
+    """Return for each word and topic the sum over documents of count × theta / norm. Blocks are summed in order."""
     from scipy.sparse import csr_array
 
     ratios = csr_array((rows.data / found.norms, rows.indices, rows.indptr), shape=rows.shape)
@@ -134,7 +142,7 @@ def _shares(rows: csr_array, found: Expected) -> np.ndarray:
 
 
 def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
-    """Return the lower bound of log p(words | alpha, beta) for the best distributions over the topics of words."""
+    """Return the lower bound of log p(words | alpha, beta), with the best distributions over the topics of words."""
     topic_logs, document_logs = mean_logs(weights), mean_logs(gamma.T)
     norms = _norms(rows, np.exp(topic_logs), np.exp(document_logs.T))
     total = rows.data @ np.log(norms)
@@ -154,7 +162,9 @@ def _norms(rows: csr_array, factors: np.ndarray, theta: np.ndarray) -> np.ndarra
 
 
 def _divergence(prior: np.ndarray, posterior: np.ndarray, logs: np.ndarray) -> float:
-    """Return minus the Kullback-Leibler divergence of Dirichlet distributions, one in each column, from their prior (a column)."""
+    """Return minus the Kullback-Leibler divergence of Dirichlet distributions from their prior. Each column of
+    `posterior` is a distribution.
+    """
     from scipy.special import gammaln
 
     columns = posterior.shape[1]

@@ -1,8 +1,9 @@
 """Latent semantic indexing (LSI): words and documents as vectors of one small space.
 
-S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic analysis, JASIS 41 (1990). The weighted
-counts A (terms × documents) are decomposed as A ≈ UΣVᵀ. A word's vector is its row of U. A document's vector is its row of AᵀU = VΣ, the
-sum of its words' vectors, so a document needs only one stored number, its norm.
+S. Deerwester, S. Dumais, G. Furnas, T. Landauer and R. Harshman, Indexing by latent semantic analysis, JASIS 41 (1990).
+The weighted counts A (terms × documents) are decomposed as A ≈ UΣVᵀ. A word's vector is its row of U. A document's
+vector is its row of AᵀU = VΣ, the sum of the vectors of its words. So for a document only one number is stored, the
+norm of its vector.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class LSI(Estimator, Bag):
     Parameters
     ----------
     e : int
-        The number of dimensions; fewer if the rank of the matrix is lower.
+        The number of dimensions. There are fewer if the rank of the matrix is lower.
     weighting : "count", "tfidf" or "logtfidf"
         The weights that are decomposed: counts, counts × ln(N/df), or (1 + ln count) × ln(N/df).
     unit : bool
@@ -41,7 +42,7 @@ class LSI(Estimator, Bag):
     ----------
     vectors : array of shape (words, e), U
     values : array of shape (e,), the singular values Σ, descending
-    weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words in no document
+    weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words that occur in no document
     """
 
     def __init__(self, e: int = 100, weighting: str = "tfidf", unit: bool = False, seed: int = 0):
@@ -50,7 +51,7 @@ class LSI(Estimator, Bag):
 
     @property
     def logs(self) -> bool:
-        """Whether counts are damped before they are summed: so the weighting says."""
+        """Whether the logarithms of counts are summed, not the counts. The weighting decides it."""
         return self.weighting == "logtfidf"
 
     def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> LSI:
@@ -75,7 +76,7 @@ class LSI(Estimator, Bag):
         return self
 
     def _decomposed(self, rows: csr_array) -> csr_array:
-        """Return the rows that are decomposed for a block of counts."""
+        """Return the weighted rows of a block of counts, as they are decomposed."""
         weights = self.weighted(rows)
         if self.unit:
             sizes = np.diff(weights.indptr)

@@ -1,4 +1,4 @@
-"""LSI on an index: stores the norm of each document's vector, and scores documents through the forward index."""
+"""LSI on an index: it stores the norm of each document's vector, and scores documents through the forward index."""
 
 from __future__ import annotations
 
@@ -34,5 +34,7 @@ class LSIRepresentation(BagSums):
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the random start, twice as wide as the vectors, and of its copies in the power iterations."""
+        """Return the bytes of the random start, which is twice as wide as the vectors, and of its copies in the power
+        iterations.
+        """
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)

@@ -1,4 +1,6 @@
-"""Check an analyzer on a sample of the stored documents of a Lucene index: does it make their indexed terms of their texts?"""
+"""Check an analyzer on a sample of the stored documents of a Lucene index: does it turn their texts into their indexed
+terms?
+"""
 
 from __future__ import annotations
 
@@ -15,16 +17,17 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Document
     from sublex_lucene.index import LuceneIndex
 
-# Documents that are checked, evenly spread over the index.
+# The number of documents that are checked. They are evenly spread over the index.
 SAMPLE = 100
-# Characters of texts after which the check ends, though fewer documents were checked.
+# The check ends after this many characters of texts, even if fewer documents were checked.
 CHARACTERS = 5_000_000
-# The share of documents that may differ. Rare characters are cut by other rules in some versions of Lucene.
+# The largest share of documents that may differ. Some versions of Lucene have other rules for rare characters.
 TOLERATED = 0.1
 
 
 def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-    """Raise InputError if more than a tenth of the sample has other terms than the analyzer makes of the texts.
+    """Raise InputError if more than a tenth of the sampled documents differ: the analyzer makes other terms of their
+    texts than the indexed terms.
 
     Return a sentence for the user if fewer documents differ, or if no text is stored.
     """
@@ -58,8 +61,8 @@ def _difference(
 ) -> str | None:
     """Return the first difference between the terms of a stored text and the indexed terms of the document, or None.
 
-    Terms that only the index has show by the length of the document. Of a raw text with markup, which is not exact, terms that only the
-    text has are ignored.
+    Terms that are only in the index are detected by the length of the document. A raw text with markup (`is_exact` is
+    false) may have more terms than the index; these are ignored.
     """
     counts = Counter(terms_of(document.contents))
     length = sum(counts.values())

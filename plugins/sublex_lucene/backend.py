@@ -12,7 +12,9 @@ from sublex_lucene.index import LuceneIndex
 
 
 class LuceneBackend:
-    """Opens Lucene indexes. `field` is the indexed field that is read, `docno` the field with the ids; None for Anserini's."""
+    """Opens Lucene indexes. `field` is the indexed field that is read, and `docno` is the field with the ids. With
+    None, Anserini's names are used.
+    """
 
     runs_code = False
 
@@ -20,7 +22,7 @@ class LuceneBackend:
         self.field, self.docno = field, docno
 
     def missing(self) -> str | None:
-        """Return the sentence that says which part is not installed and how to install it, or None."""
+        """Return a sentence that names the missing part and how to install it, or None if all parts are installed."""
         return installed.missing()
 
     def state(self, path: str) -> str:

@@ -1,4 +1,4 @@
-"""Build a Lucene index of documents by Anserini's IndexCollection, with Anserini's analyzer."""
+"""Build a Lucene index of documents by Anserini's IndexCollection and analyzer."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import JavaProcess
 
 MEGABYTE = 1 << 20
-# Megabytes of memory beside those for postings.
+# Megabytes of memory in addition to the memory for postings.
 REST = 512
 
 
 def build(path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
-    """Write a Lucene index to the folder `path`, which must not exist, with its documents in their order.
+    """Write a Lucene index with the documents, in their order, to the folder `path`, which must not exist.
 
-    `store` may hold "text" (raw documents) and "terms" (document vectors). `memory` is the bytes for postings before they are written.
-    The documents are written to a file next to the index first, which Anserini then reads.
+    `store` may hold "text" (raw documents) and "terms" (document vectors). `memory` is the number of bytes of postings
+    that are kept before they are written. The documents are first written to a file next to the index; Anserini reads
+    this file.
     """
     with TemporaryDirectory(prefix="documents-", dir=Path(path).parent) as folder:
         number = _write(Path(folder) / "documents.jsonl", documents)

@@ -1,6 +1,7 @@
 """The process that runs Java: it opens one Lucene index and answers requests until its standard input closes.
 
-`python -m sublex_lucene.child JAR CLASSES MEMORY` starts it; only `connection.py` does. It exits when the process that started it ends.
+Only `connection.py` starts this process, by `python -m sublex_lucene.child JAR CLASSES MEMORY`. The process exits when
+the process that started it ends.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ from typing import Any
 
 from sublex_lucene.protocol import receive, send
 
-# Milliseconds between two looks at whether the parent still lives.
+# Milliseconds between two checks whether the parent process is still alive.
 PAUSE = 1000
 
 
 def watch(parent: int) -> None:
     """End this process when its standard input closes or its parent ends, even while Java computes.
 
-    The kernel could do it (PR_SET_PDEATHSIG), but it counts the thread that started the process as the parent.
+    The kernel could do this (PR_SET_PDEATHSIG), but it takes the thread that started this process for the parent.
     """
     poll = select.poll()
     poll.register(0, 0)
@@ -34,17 +35,19 @@ def start_java(jar: str, classes: str, memory: str) -> None:
     import jnius_config
 
     jnius_config.set_classpath(jar, classes)
-    # One thread collects garbage: a program beside Sublex should not take all cores. `-Xrs` leaves signals to Python.
+    # One thread collects garbage, because the process should not use all cores. With `-Xrs`, Python handles the
+    # signals.
     jnius_config.add_options(f"-Xmx{memory}", "-XX:+UseSerialGC", "-Xrs", "-Djava.awt.headless=true")
-    # A crash of Java would leave files in the working folder.
+    # Without this setting, a crash of Java would leave files in the working folder.
     jnius_config.add_options("-XX:ErrorFile=/dev/null", "-XX:ReplayDataFile=/dev/null", "-XX:-CreateCoredumpOnCrash")
     import jnius  # noqa: F401
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     jar, classes, memory = sys.argv[1:]
-    # Java prints to standard output, so answers go to a copy of it, and the rest to standard error.
+    # Java prints to standard output. So answers are written to a copy of standard output, and Java's prints go to
+    # standard error.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=watch, args=(os.getppid(),), daemon=True).start()

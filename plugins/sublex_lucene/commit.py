@@ -1,4 +1,6 @@
-"""Read the file that names the newest commit of a Lucene index, `segments_N`, in Python: which Lucene wrote it, and its hash."""
+"""Read `segments_N`, the file that names the newest commit of a Lucene index, without Java. It tells the version of
+Lucene and a hash.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +13,23 @@ from typing import NamedTuple
 
 from sublex.errors import InputError
 
-# The Lucene whose indexes are read.
+# The major version of Lucene whose indexes can be read.
 MAJOR = 9
-# Numbers that begin and end a file of Lucene.
+# Magic numbers at the beginning and at the end of a file of Lucene.
 _HEADER, _FOOTER = 0x3FD76C17, 0xC02893E8
-# The header of segments_N: the number, the word "segments" after its size, the version of the format, an id of 16 bytes.
+# The header of segments_N: the magic number, the size of the word "segments", the word, the version of the format, an
+# id of 16 bytes.
 _HEAD = struct.Struct(">IB8sI16sB")
 _TAIL = struct.Struct(">IIQ")
 _NAME = re.compile(r"segments_([0-9a-z]{1,13})")
-# Bytes that the file may have; it has some hundred for each segment.
+# The most bytes that the file may have. It needs some hundred bytes for each segment.
 _MOST = 1 << 26
 
 
 class Commit(NamedTuple):
-    """The newest commit of a Lucene index: the name of its file, its hash, and the major version of the Lucene that made the index."""
+    """The newest commit of a Lucene index: the name of its file, the file's hash, and the major version of Lucene that
+    made the index.
+    """
 
     name: str
     digest: str
@@ -37,7 +42,9 @@ class Commit(NamedTuple):
 
 
 def read_commit(path: str) -> Commit:
-    """Return the newest commit of the index at `path`. Raise InputError if there is none, it is damaged or of another Lucene."""
+    """Return the newest commit of the index at `path`. Raise InputError if there is no commit, if its file is damaged,
+    or if another version of Lucene made the index.
+    """
     name = _newest(path)
     try:
         with open(os.path.join(path, name), "rb") as file:
@@ -60,7 +67,7 @@ def _newest(path: str) -> str:
     try:
         with os.scandir(path) as entries:
             listed = list(entries)
-        # Java would wait for a pipe for ever.
+        # If the file is a pipe, Java would wait for it for ever.
         special = [entry.name for entry in listed if not (entry.is_file() or entry.is_dir() or _is_lost(entry))]
         names = [entry.name for entry in listed if _NAME.fullmatch(entry.name)]
     except OSError as error:
@@ -78,19 +85,19 @@ def _newest(path: str) -> str:
 
 
 def _is_lost(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry of a folder is a link to nothing, or has been removed."""
+    """Return whether an entry of a folder is a broken link, or has been removed."""
     return not os.path.exists(entry.path)
 
 
 def _major(data: bytes, path: str) -> int:
-    """Return the major version of the Lucene that made the index. Raise InputError if the file is damaged."""
+    """Return the major version of Lucene that made the index. Raise InputError if the file is damaged."""
     try:
         magic, size, word, _, _, suffix = _HEAD.unpack_from(data)
         footer, _, checksum = _TAIL.unpack_from(data, len(data) - _TAIL.size)
         place = _HEAD.size + suffix
         if (magic, size, word, footer) != (_HEADER, 8, b"segments", _FOOTER) or checksum != zlib.crc32(data[:-8]):
             raise ValueError
-        # The version of the Lucene that wrote the commit, then the major version of the one that made the index.
+        # The file holds the version of Lucene that wrote the commit, then the major version that made the index.
         for _ in range(3):
             place = _number(data, place)[1]
         return _number(data, place)[0]
@@ -99,7 +106,7 @@ def _major(data: bytes, path: str) -> int:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at a place in Lucene's code of seven bits a byte, and the place after it."""
+    """Return the number at a place, and the place after it. Lucene stores seven bits of a number in each byte."""
     number = shift = 0
     while data[place] & 128:
         number |= (data[place] & 127) << shift

@@ -2,7 +2,7 @@
 
     python -m sublex_lucene.compile
 
-A compiler of Java 11 or newer (javac) has to be on the path, and Anserini's jar installed.
+Java's compiler (javac), version 11 or newer, must be on the path, and Anserini's jar must be installed.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ SOURCE, CLASS, HASHES = (CLASSES / "sublex" / name for name in ("Bulk.java", "Bu
 
 
 def hashes() -> dict[str, str]:
-    """Return the hash of the source and of the class, by their names."""
+    """Return the hashes of the source file and of the class file, by the names of the files."""
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in (SOURCE, CLASS)}
 
 
 def compile_to(folder: Path) -> None:
-    """Write the class for Java 11 and newer to a folder, without names that only a debugger needs."""
+    """Write the class for Java 11 and newer to a folder, without the names that only a debugger needs."""
     options = ["--release", "11", "-g:none", "-proc:none", "-cp", str(anserini_jar()), "-d", str(folder)]
     subprocess.run(["javac", *options, str(SOURCE)], check=True, stderr=subprocess.DEVNULL)
 
 
 def main() -> None:
-    """Compile the class in its place, and write the hashes."""
+    """Compile the class into its place in the package, and write the hashes."""
     if anserini_jar() is None:
         sys.exit("No jar of Anserini; see sublex backends.")
     compile_to(CLASSES)

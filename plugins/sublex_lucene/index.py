@@ -1,4 +1,4 @@
-"""A Lucene index as Sublex attaches it: its postings in bulk, its docnos and lengths, and its stored documents."""
+"""An attached Lucene index: its postings in bulk, its docnos and lengths, and its stored documents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sublex_lucene.connection import Connection
 from sublex_lucene.stored import to_document
 
 FIELD, DOCNO = "contents", "id"
-# The analyzer and the profile that are Anserini's.
+# Anserini's analyzer and profile.
 ANALYZER, PROFILE = "english(cjk=single, normalize=none)", "anserini"
-# Postings and documents that are read at a time; a posting takes 8 bytes.
+# Numbers of postings and of documents that are read at a time. A posting takes 8 bytes.
 POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 
 
@@ -42,13 +42,15 @@ class LuceneIndex:
         self._is_verified = False
 
     def verify(self) -> None:
-        """Raise InputError if a file of the index is damaged. All files are read once, and their checksums compared."""
+        """Raise InputError if a file of the index is damaged. All files are read once to compare their checksums."""
         if not self._is_verified:
             self.connection.ask("verify")
             self._is_verified = True
 
     def postings(self) -> Iterator[PostingsBatch]:
-        """Yield the posting lists of all terms in the order of their bytes, after the checksums of all files are compared."""
+        """Yield the posting lists of all terms, in the order of the terms' bytes. The checksums of all files are
+        compared first.
+        """
         self.verify()
         while parts := self.connection.ask("postings", limit=POSTINGS)[1]:
             text, pairs, docs, tfs = parts
@@ -56,7 +58,9 @@ class LuceneIndex:
             yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield docnos and lengths. A length is the sum of the frequencies that `postings` has yielded for the document."""
+        """Yield docnos and lengths. The length of a document is the sum of the frequencies that `postings` has yielded
+        for it.
+        """
         for first in range(0, self.docs, DOCUMENTS):
             text, pairs = self.connection.ask("documents", first=first, count=DOCUMENTS)[1]
             sizes, lengths = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
@@ -73,15 +77,16 @@ class LuceneIndex:
         return self.stored_documents(doc, 1)[0][0]
 
     def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
-        """Return stored documents, each with whether its text is exactly the text that was indexed.
+        """Return stored documents, each with a bool: whether its text is exactly the text that was indexed.
 
-        They are fewer than `count` if they are long, and at least one.
+        Fewer than `count` are returned if they are long, but at least one.
         """
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
         return [to_document(fields.get(self.docno, ""), fields, self.field) for fields in answer["documents"]]
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-        """Raise InputError if a sample of the stored documents has other terms than this analyzer makes of their texts.
+        """Raise InputError if a sample of the stored documents differs: this analyzer makes other terms of their texts
+        than the indexed terms.
 
         Return a sentence for the user if a few documents differ, or if nothing could be checked.
         """
@@ -94,13 +99,13 @@ class LuceneIndex:
 
 
 def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
-    """Return the strings of these sizes that lie end to end in a text."""
+    """Return the strings that lie end to end in a text; `sizes` has their lengths."""
     ends = np.cumsum(sizes).tolist()
     return [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends, strict=True)]
 
 
 def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> None:
-    """Raise InputError if the index has not the fields that an inverted index of documents has."""
+    """Raise InputError if the index lacks the fields of an inverted index of documents."""
     fields = facts["fields"]
     found = fields.get(field)
     if not facts["docs"]:
@@ -135,7 +140,7 @@ def _listed(names: Sequence[str] | dict[str, Any]) -> str:
 
 
 def _notes(field: str, facts: dict[str, Any]) -> list[str]:
-    """Return sentences about what is read, and what is not."""
+    """Return sentences for the user about the parts of the index that are read and the parts that are not."""
     fields = facts["fields"]
     notes = [f"The field {field} is read; Lucene is {facts['lucene']}."]
     if "POSITIONS" in fields[field]["options"]:

@@ -1,4 +1,6 @@
-"""A Lucene index, read through Java: its fields, postings, documents and searches. Only the process that runs Java imports this."""
+"""A Lucene index, read through Java: its fields, postings, documents and searches. Only the process that runs Java
+imports this module.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +14,13 @@ from jnius import JavaException, autoclass, cast
 from sublex_lucene.feedback import expanded
 from sublex_lucene.similarities import similarity
 
-# The field with the record of a document as the collection has it.
+# The field with the record of a document as it stands in the collection.
 RAW = "raw"
-# Characters of stored documents after which an answer ends.
+# An answer ends after this many characters of stored documents.
 ANSWER = 1 << 22
-# Java's exceptions that mean too little memory.
+# Java's exceptions for too little memory.
 OUT_OF_MEMORY = ("java.lang.OutOfMemoryError", "java.lang.StackOverflowError")
-# Java's exceptions that mean a query that Lucene does not take.
+# Java's exceptions for a query that Lucene rejects.
 REFUSED = ("java.lang.IllegalArgumentException", "java.lang.NumberFormatException")
 NO_VECTORS = (
     "feedback={0} needs document vectors or raw JSON in the Lucene index, and this index has neither; build it with -storeDocvectors, "
@@ -28,7 +30,9 @@ Answer = tuple[dict[str, Any], list[Any]]
 
 
 class LuceneFailed(Exception):
-    """A request that Lucene could not answer. `kind` is "memory", "input", "query" or "damage"; the text is Lucene's."""
+    """Raised for a request that Lucene could not answer. `kind` is "memory", "input", "query" or "damage"; the text is
+    Lucene's.
+    """
 
     def __init__(self, kind: str, text: str):
         super().__init__(text)
@@ -37,7 +41,7 @@ class LuceneFailed(Exception):
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turn an exception of Java into LuceneFailed."""
+    """Raise LuceneFailed in place of an exception of Java."""
     try:
         yield
     except JavaException as error:
@@ -48,14 +52,14 @@ def explained() -> Iterator[None]:
 
 
 def _in_short(message: str) -> str:
-    """Return the beginning of a message of Lucene, and the name of the file that it ends with."""
+    """Return the beginning of Lucene's message and the name of the file at its end."""
     reason, found, file = " ".join(message.split()).partition(" (resource=")
     name = file.rpartition("/")[2].rstrip('")') if found else ""
     return f"{reason.partition(' : expected=')[0][:200]}{' in ' if name else ''}{name}"
 
 
 def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return the method with exceptions of Java turned into LuceneFailed."""
+    """Return the method changed so that it raises LuceneFailed in place of exceptions of Java."""
 
     @wraps(method)
     def answer(self: OpenedIndex, *parts: Any, **request: Any) -> Answer:
@@ -79,13 +83,13 @@ class OpenedIndex:
             directory = java("org.apache.lucene.store.FSDirectory").open(folder)
             self.reader = java("org.apache.lucene.index.DirectoryReader").open(directory)
             reader = cast("org.apache.lucene.index.IndexReader", self.reader)
-            # Lucene refuses queries of more than 1,024 terms, unless it is told not to.
+            # By default, Lucene rejects queries of more than 1,024 terms.
             searchers = java("org.apache.lucene.search.IndexSearcher")
             searchers.setMaxClauseCount(2**31 - 1)
             self.searcher = searchers(reader)
             self.field, self.docno = field, docno
             self.bulk = java("sublex.Bulk")(self.searcher, field, docno)
-            # The scorer that is set, and its parameters.
+            # The scorer in use, and its parameters.
             self._model: dict[str, Any] = {}
 
     def described(self) -> dict[str, Any]:
@@ -113,7 +117,7 @@ class OpenedIndex:
         }  # fmt: skip
 
     def _stored(self, doc: int) -> dict[str, str]:
-        """Return the stored id and texts of a document by field."""
+        """Return the stored id and the stored texts of a document, by the names of their fields."""
         found = {}
         document = self.reader.storedFields().document(self.bulk.original(doc))
         for name in {self.docno, self.field, RAW}:
@@ -133,7 +137,7 @@ class OpenedIndex:
 
     @_answering
     def answer_postings(self, limit: int) -> Answer:
-        """Return the next posting lists, as `Bulk.postings` describes them; no parts after the last."""
+        """Return the next posting lists, as `Bulk.postings` describes them. After the last list, there are no parts."""
         return {}, _parts(self.bulk.postings(limit))
 
     @_answering
@@ -143,7 +147,9 @@ class OpenedIndex:
 
     @_answering
     def answer_stored(self, first: int, count: int) -> Answer:
-        """Return the stored fields of some documents: fewer than `count` if they are long, and at least one."""
+        """Return the stored fields of some documents. If they are long, fewer fewer than
+        `count`.
+        """
         documents: list[dict[str, str]] = []
         size = 0
         while len(documents) < count and size < ANSWER:
@@ -153,7 +159,7 @@ class OpenedIndex:
 
     @_answering
     def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:
-        """Return the frequencies of terms in a document, and whether its norm is that of this length."""
+        """Return the frequencies of terms in a document, and whether its stored norm fits this length."""
         norm = self.bulk.norm(doc)
         expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
         found = _parts([self.bulk.frequencies(doc, terms)])
@@ -166,7 +172,7 @@ class OpenedIndex:
 
     @_answering
     def answer_scores(self, docs: bytearray, model: dict[str, Any], query: dict[str, Any]) -> Answer:
-        """Return the scores of documents whose numbers ascend."""
+        """Return the scores of documents. The numbers of the documents must ascend."""
         return {}, _parts([self.bulk.scores(self._prepared(model, query), bytes(docs))])
 
     @_answering
@@ -176,7 +182,7 @@ class OpenedIndex:
         return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
 
     def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
-        """Set the scorer, and return the query of Lucene for weighted terms, expanded if the model wants feedback."""
+        """Set the scorer. Return Lucene's query for weighted terms, which is expanded if the model uses feedback."""
         if model != self._model:
             self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
             self._model = model
@@ -201,7 +207,7 @@ def build(arguments: list[str]) -> dict[str, Any]:
 
 
 def _parts(arrays: Sequence[Any] | None) -> list[bytes]:
-    """Return arrays of Java's bytes as bytes."""
+    """Return Java's byte arrays as Python's bytes."""
     return [array.tostring() if array else b"" for array in arrays or ()]
 
 

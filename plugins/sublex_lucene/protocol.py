@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, BinaryIO
 
-# Bytes that the line of JSON of a message may have.
+# The most bytes of a message's line of JSON.
 LONGEST_LINE = 1 << 28
 
 
 def send(stream: BinaryIO, content: dict[str, Any], parts: Sequence[Any] = ()) -> None:
-    """Write a message: its content, which JSON can represent, and parts, which are bytes."""
+    """Write a message: its content as JSON, then its parts as bytes."""
     views = [memoryview(part).cast("B") for part in parts]
     stream.write(json.dumps(content | {"sizes": [len(view) for view in views]}).encode() + b"\n")
     for view in views:

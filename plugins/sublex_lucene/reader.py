@@ -1,4 +1,6 @@
-"""The reader `lucene`: the documents that a Lucene index stores, named as in `lucene:PATH`, for an index of Sublex's own."""
+"""The reader `lucene`: it reads the documents that a Lucene index stores into an index of Sublex. They are named as in
+`lucene:PATH`.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,15 @@ from sublex_lucene.commit import read_commit
 from sublex_lucene.index import LuceneIndex
 
 PREFIX = "lucene:"
-# Documents that are read at a time.
+# The number of documents that are read at a time.
 BATCH = 256
 
 
 class LuceneReader:
-    """The reader of stored documents. Terms and lengths are made anew by Sublex's analyzer.
+    """The reader of stored documents. Sublex's analyzer makes their terms and lengths anew.
 
-    `field` is the field whose text is read, `docno` the field with the ids; None for those of Anserini.
+    `field` is the field whose text is read, and `docno` is the field with the ids. With None, Anserini's names are
+    used.
     """
 
     def __init__(self, field: str | None, docno: str | None):

@@ -13,9 +13,9 @@ from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex
 
-# How far the parts of Lucene's explanations may be from their sum or product, since Lucene adds in float32.
+# The largest difference between the parts of Lucene's explanation and their sum or product. Lucene adds in float32.
 _NEAR = 1e-4
-# Lucene's description of the score of one term, with the term in it.
+# Lucene's description of the score of one term; it contains the term.
 _WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")
 
 
@@ -33,7 +33,9 @@ class LuceneRetriever:
         return f"Anserini {installed.anserini_version()}".strip()
 
     def search(self, query: Query, index: LuceneIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers and the scores of the best k documents. Of equal ones at the end, Lucene keeps those indexed first."""
+        """Return the numbers and the scores of the best k documents. If the last places are tied, Lucene keeps the
+        documents indexed first.
+        """
         asked = self._asked(query)
         if not asked["terms"] or k < 1:
             return np.empty(0, np.int32), np.empty(0, np.float32)
@@ -41,7 +43,7 @@ class LuceneRetriever:
         return np.frombuffer(docs, "<i4"), np.frombuffer(scores, "<f4")
 
     def scores(self, query: Query, index: LuceneIndex, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, -inf for those without a word of the query."""
+        """Return the scores of documents; -inf for documents without a word of the query."""
         asked = self._asked(query)
         result = np.full(len(docs), -np.inf, np.float32)
         if asked["terms"] and len(docs):
@@ -62,7 +64,7 @@ class LuceneRetriever:
         return tree._replace(value=value)
 
     def _asked(self, query: Query) -> dict[str, Any]:
-        """Return the weighted terms of a query as the process wants them. Raise InputError for a negative weight."""
+        """Return the weighted terms of a query as a request to the process. Raise InputError for a negative weight."""
         weights = {term: weight for term, weight in query.weights().items() if weight}
         for term, weight in weights.items():
             if weight < 0:
@@ -74,9 +76,11 @@ class LuceneRetriever:
 
 
 def by_words(tree: Explanation) -> Explanation:
-    """Return an explanation whose parts are the terms of the query, each with the term in front of Lucene's description."""
+    """Return an explanation whose parts are the terms of the query. Each part names its term before Lucene's
+    description.
+    """
     if _WEIGHT.match(tree.label):
-        # Of a query of one term Lucene explains the term alone.
+        # For a query of one term, Lucene's explanation has no level above the term.
         tree = Explanation(tree.value, "sum of:", parts=(tree,))
     parts = []
     for part in tree.parts:
@@ -86,7 +90,9 @@ def by_words(tree: Explanation) -> Explanation:
 
 
 def to_explanation(tree: list[Any]) -> Explanation:
-    """Return an explanation of Lucene as one of Sublex. How parts make a value is seen from the numbers; else they are evidence."""
+    """Return an explanation of Lucene as one of Sublex. The numbers tell whether parts are added or multiplied; if
+    neither, the parts are evidence.
+    """
     value, description, children = tree
     parts = tuple(map(to_explanation, children))
     values = [part.value for part in parts]

@@ -1,4 +1,6 @@
-"""Lucene's scorers by their names in Sublex, with Anserini's parameters. Only the process that runs Java imports this."""
+"""Lucene's scorers by their names in Sublex, with Anserini's parameters. Only the process that runs Java imports this
+module.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ def _as(name: str, made: Any) -> Any:
 
 
 def _inl2(c: float) -> Any:
-    """Return divergence from randomness: inverse document frequency, Laplace's after-effect, the second normalisation."""
+    """Return the divergence-from-randomness scorer with inverse document frequency, Laplace's after-effect and the
+    second normalisation.
+    """
     return _made(
         "DFRSimilarity",
         _as("BasicModel", _made("BasicModelIn")),
@@ -29,7 +33,7 @@ def _inl2(c: float) -> Any:
 
 
 def _spl(c: float) -> Any:
-    """Return the information-based model with the smoothed power law."""
+    """Return the information-based scorer with the smoothed power law."""
     return _made(
         "IBSimilarity",
         _as("Distribution", _made("DistributionSPL")),

@@ -8,15 +8,17 @@ from typing import Any
 
 from sublex.contracts.base import Document
 
-# Members of a record that make the id, the title and the text of a document; all others are its fields.
+# Members of a record that hold the id, the title and the text of a document. All other members become fields.
 _KNOWN = {"id", "_id", "docid", "contents", "title", "text"}
 
 
 def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") -> tuple[Document, bool]:
-    """Return a document from its stored fields, and whether its text is exactly the text that was indexed in `field`.
+    """Return a document made of its stored fields, and whether its text is exactly the text that was indexed in
+    `field`.
 
-    The text is the stored `field`; else it comes from `raw`, which is the record as the collection has it: JSON with a member `field`, or
-    with `title` and `text`, or any other text. Other text keeps its markup, which Anserini leaves out before it indexes.
+    The text is the stored `field`. Without it, the text comes from the stored `raw`, the record as it stands in the
+    collection. `raw` may be JSON with a member `field`, or with `title` and `text`; or it may be any other text. Other
+    text keeps its markup, which Anserini removes before indexing.
     """
     raw = stored.get("raw", "")
     record = _record(raw) or {}
@@ -27,7 +29,8 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
     if indexed is not None:
         if title and indexed.startswith(f"{title}\n"):
             return Document(docno, indexed[len(title) + 1 :], title, fields), True
-        # A title that was not indexed is no title: the contents of the document would differ from the indexed text.
+        # A title that was not indexed is not used as the title, because the contents would differ from the indexed
+        # text.
         return Document(docno, indexed, "", fields | ({"title": title} if title else {})), True
     text = _text(record.get("text"))
     if text is not None and field == "contents":
@@ -36,7 +39,7 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
 
 
 def _record(raw: str) -> dict[str, Any] | None:
-    """Return the JSON object that a text is, or None."""
+    """Return the JSON object in a text, or None if the text is not a JSON object."""
     if not raw.lstrip().startswith("{"):
         return None
     try:

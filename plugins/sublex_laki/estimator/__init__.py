@@ -1,7 +1,8 @@
 """LAKI: texts as the keyphrases that they are about, mentioned or not, after J. Liu et al., WWW 2016.
 
-A noisy-OR network links keyphrases to rarer keyphrases and to content units, which are words and phrases. `structure` makes it from a
-collection and from similarities, `learn` fits its weights by EM, and `encode` returns the probabilities of the keyphrases of texts.
+A noisy-OR network links keyphrases to rarer keyphrases and to content units, which are words and phrases. `structure`
+makes the network from a collection and from similarities of units. `learn` fits its weights by EM. `encode` returns the
+probabilities of the keyphrases of texts.
 """
 
 from sublex_laki.estimator.inference import encode, evidence

@@ -16,9 +16,9 @@ from sublex_laki.estimator.sampling_kernels import RANGE, STEPS, sample
 from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
 
 METHODS = ("gibbs", "propagation")
-# Documents that a thread takes at a time. Each is inferred alone, so the number changes no result.
+# Documents that a thread takes at a time. Each document is inferred by itself, so this number changes no result.
 DOCUMENTS = 64
-# The share of the sweeps that a chain needs to forget where it began; they do not count.
+# The share of the sweeps that do not count: a chain needs them to forget its first state.
 BURN_IN = 0.1
 # Belief propagation ends when no probability changes by more than TOLERANCE, or after MOST_STEPS.
 TOLERANCE, MOST_STEPS, DAMPING = 1e-3, 100, 0.5
@@ -27,10 +27,12 @@ TOLERANCE, MOST_STEPS, DAMPING = 1e-3, 100, 0.5
 class Samples(NamedTuple):
     """The results of the chains of some documents.
 
-    * `means` and `shares` are two estimates of each keyphrase's probability: the mean of the probabilities with which the chain drew
-      it, and the share of the sweeps at whose end it was on. The first has less noise.
-    * `link_shares` and `leak_shares` are the expected activations by links and by leaks; they are empty unless they were asked for.
-    * `joints` is the mean logarithm of the joint probability of the subgraph's nodes, and `flips` the number of flips.
+    * `means` and `shares` are two estimates of each keyphrase's probability. `means` is the mean of the probabilities
+      with which the chain drew the keyphrase; it has less noise. `shares` is the share of the sweeps at whose end the
+      keyphrase was on.
+    * `link_shares` and `leak_shares` are the expected activations by links and by leaks. They are empty unless `learn`
+      was true.
+    * `joints` is the mean logarithm of the joint probability of the subgraph's nodes. `flips` is the number of flips.
     """
 
     means: np.ndarray
@@ -45,26 +47,28 @@ def encode(
     network: Network, matrix: Any, *, method: str = "propagation", most: int = 200, sweeps: int = 5000, swaps: int = 0,
     estimate: str = "probabilities", length: float = 0.0, seed: int = 0, workers: int = 1,
 ) -> csr_array:  # fmt: skip
-    """Return the probability of each keyphrase to be on in each document, as sparse rows of documents by keyphrases.
+    """Return the probability that each keyphrase is on in each document, as sparse rows of documents by keyphrases.
 
-    A document without a unit that the network knows has an empty row. The result of a document depends on nothing but the network, its own
-    units and counts, and the parameters.
+    The row of a document without any unit of the network is empty. The row of a document depends only on the network,
+    the document's own units and counts, and the parameters.
 
     Parameters
     ----------
     matrix : documents by units, counts
     method : "propagation", which uses no random numbers, or "gibbs"
     most : int
-        The number of keyphrases that inference considers: those that the document mentions, and then those that explain its units best.
+        The number of keyphrases that inference considers: first the keyphrases that the document mentions, then the
+        keyphrases that explain its units best.
     sweeps : int
-        Sweeps of the chain; the first tenth does not count.
+        The number of sweeps of the chain. The first tenth does not count.
     swaps : int
-        Attempts after each sweep to turn one parent of a unit off and another on.
+        After each sweep, the number of attempts to turn one parent of a unit off and another parent on.
     estimate : "probabilities", the mean of the probabilities with which the chain draws a keyphrase, or "samples", the share of sweeps
         in which it is on, as in the paper
     length : float
-        A text with fewer distinct units than this is read as a part of a text of this length: what it lacks counts in proportion to its
-        length. With 0 all units that a text lacks count in full, as in the paper.
+        A text with fewer distinct units than `length` is read as a part of a text of this length. The units that it
+        lacks then count in proportion to its own length. With 0, all units that a text lacks count in full, as in the
+        paper.
     """
     _check(method, estimate, most, sweeps, swaps)
     rows = units_of(matrix, network)
@@ -88,11 +92,13 @@ def encode(
 def evidence(
     network: Network, matrix: Any, *, most: int = 200, sweeps: int = 5000, length: float = 0.0, seed: int = 0
 ) -> csr_array:
-    """Return how far the keyphrases of one document explain its nodes: sparse rows of keyphrases by nodes, R in the paper.
+    """Return how far the keyphrases of one document explain its nodes: sparse rows of keyphrases by nodes. This is R in
+    the paper.
 
     The parameters are those of `encode`.
 
-    An entry is the probability that the keyphrase and the node are on and that the link between them is one of those that turn the node on.
+    An entry is the probability of three things together: the keyphrase is on, the node is on, and the link between them
+    is one of those that turn the node on.
     """
     rows = units_of(matrix, network)
     if rows.shape[0] != 1:
@@ -106,7 +112,7 @@ def evidence(
 
 
 def sampled(graphs: Subgraphs, seeds: np.ndarray, sweeps: int, swaps: int = 0, learn: bool = False) -> Samples:
-    """Return the results of a chain for each document; its random numbers depend on its seed alone."""
+    """Return the results of a chain for each document. The random numbers of a chain depend on its seed alone."""
     links, children = (len(graphs.links), len(graphs.leaks)) if learn else (0, 0)
     nodes, documents = len(graphs.nodes), len(seeds)
     found = Samples(
@@ -122,7 +128,7 @@ def sampled(graphs: Subgraphs, seeds: np.ndarray, sweeps: int, swaps: int = 0, l
 
 @cache
 def _table() -> np.ndarray:
-    """Return the table that the chains use: log(1 + exp(x)) and 1 / (1 + exp(-x)) for log-odds x."""
+    """Return the table that the chains read: log(1 + exp(x)) and 1 / (1 + exp(-x)) for log-odds x."""
     x = np.linspace(-RANGE, RANGE, int(2 * RANGE * STEPS) + 1)
     return np.stack((np.logaddexp(0, x), 1 / (1 + np.exp(-x))), axis=1)
 
@@ -149,7 +155,7 @@ def _check(method: str, estimate: str, most: int, sweeps: int, swaps: int) -> No
 
 
 def _stacked(parts: list[csr_array], columns: int) -> csr_array:
-    """Return some sparse rows one below another."""
+    """Return one sparse matrix: the rows of all parts, one part below another."""
     from scipy.sparse import vstack
 
     return csr_array(vstack(parts, format="csr")) if parts else csr_array((0, columns))

@@ -16,13 +16,13 @@ from sublex_laki.estimator.network import Network
 from sublex_laki.estimator.sampling_kernels import HELD
 from sublex_laki.estimator.subgraphs import Subgraphs, subgraphs, units_of
 
-# EM ends after ITERATIONS, or when the training perplexity has changed by less than CHANGE twice in a row.
+# EM ends after ITERATIONS iterations, or when the training perplexity has changed by less than CHANGE twice in a row.
 ITERATIONS, CHANGE = 10, 0.01
 # Documents whose statistics are summed at a time; the order of the sums does not depend on the number of workers.
 DOCUMENTS = 512
-# The range of learned weights and leaks: from FLOOR to that of a probability of 1 - CERTAIN.
+# The range of learned weights and leaks: from FLOOR to the weight of a link with probability 1 - CERTAIN.
 FLOOR, CERTAIN = 1e-8, 1e-6
-# Links with weights below this are dropped: they are hardly ever active, and EM makes about half of all links so weak.
+# Links with smaller weights are dropped, because they are hardly ever active. EM makes about half of all links so weak.
 WEAK = 1e-4
 
 
@@ -34,13 +34,13 @@ class Learned(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """Sums over documents that the M-step needs. Copies of a unit count one by one.
+    """Sums over documents that the M-step needs. Each copy of a unit in a document counts.
 
-    * `links` and `leaks` are the expected activations by each link and by each node's leak.
+    * `links` has the expected activations by each link, `leaks` by each node's leak.
     * `on` is the expected number of documents in which each keyphrase is on.
-    * `link_copies` is the same for the parent of each link to a unit, summed over the copies of the unit beyond the first;
-      `copies` is the number of these copies, by node.
-    * `likelihood` is the logarithm of the probability of all units, `tokens` the number of units with their copies.
+    * `link_copies` has, for each link to a unit, the expected number of times that its parent is on, summed over the
+      copies of the unit beyond the first. `copies` is the number of these copies, by node.
+    * `likelihood` is the logarithm of the probability of all units. `tokens` is the number of units, each copy counted.
     """
 
     links: np.ndarray
@@ -53,7 +53,7 @@ class Statistics(NamedTuple):
     tokens: float
 
     def plus(self, other: Statistics) -> Statistics:
-        """Return the sums of both."""
+        """Return the sums of these statistics and of the others."""
         return Statistics(
             self.links + other.links, self.leaks + other.leaks, self.on + other.on, self.link_copies + other.link_copies,
             self.copies + other.copies, self.documents + other.documents, self.likelihood + other.likelihood,
@@ -70,23 +70,24 @@ def learn(
     network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, hold: bool = True,
     seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:  # fmt: skip
-    """Return the network with weights and leaks that fit a collection better.
+    """Return the network with weights and leaks that fit a collection better than the given ones.
 
     Parameters
     ----------
     matrix : documents by units, counts
     iterations : int
-        The largest number of iterations; fewer if the training perplexity changes by less than 1 % twice in a row.
+        The largest number of iterations. There are fewer if the training perplexity changes by less than 1 % twice in a
+        row.
     sweeps, most : int
         As for `encode`.
     hold : bool
-        Whether the keyphrases that a document mentions stay on in it; otherwise they only start on. Where collections are small, those
-        that may be turned off drift to other subjects.
+        Whether a keyphrase stays on in the documents that mention it. If not, it is only on at the start. In small
+        collections, keyphrases that may be turned off drift to other subjects.
     workers : int
         Threads; the result is the same, to the byte, for any number.
     progress : function
-        Called after every few documents with how many documents of all iterations are done, and how many there are at most. It may raise
-        to end the work.
+        Called after every few documents with two numbers, summed over all iterations: the documents done, and the
+        documents that there are at most. It may raise an exception to end the work.
     """
     if iterations < 0 or sweeps < 1 or most < 1:
         raise InputError("LAKI: iterations must be at least 0, sweeps and most at least 1.")
@@ -108,7 +109,7 @@ def learn(
 
 
 def _report(progress: Callable[[int, int], None], iteration: int, iterations: int, documents: int, done: int) -> None:
-    """Report the documents done in an iteration as documents of all iterations."""
+    """Report progress, as documents of all iterations, for the documents done in one iteration."""
     progress(iteration * documents + done, iterations * documents)
 
 
@@ -116,7 +117,9 @@ def expectation(
     network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Statistics:  # fmt: skip
-    """Return the statistics of all documents by Gibbs sampling (E-step). `progress` gets the number of documents done."""
+    """Return the statistics of all documents by Gibbs sampling (E-step). `progress` is called with the number of
+    documents done.
+    """
     seeds = seeds_of(rows, seed)
 
     def work(span: slice) -> Statistics:
@@ -136,7 +139,7 @@ def expectation(
 
 
 def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr_array) -> Statistics:
-    """Return the statistics of some documents from their chains."""
+    """Return the statistics of some documents, computed from their chains."""
     nodes, links = len(network.leaks), len(network.weights)
     order = graphs.children()
     numbers = np.empty(len(order), np.int64)
@@ -162,7 +165,9 @@ def _links_by_row(graphs: Subgraphs) -> np.ndarray:
 
 
 def _quiet(network: Network, graphs: Subgraphs, numbers: np.ndarray) -> float:
-    """Return the sum of the leaks of the nodes that are no child in a document, over all documents: they are off."""
+    """Return the sum of leaks over all documents and all nodes that are no child in the document. These nodes
+    are off.
+    """
     documents = len(graphs.node_rows) - 1
     return float(documents * network.leaks.sum() - network.leaks[numbers].sum())
 
@@ -170,8 +175,9 @@ def _quiet(network: Network, graphs: Subgraphs, numbers: np.ndarray) -> float:
 def _entropy(p: np.ndarray) -> float:
     """Return the entropy of independent events with probabilities p.
 
-    With it, the mean logarithm of the joint probability becomes that of the units. Keyphrases are not independent given the units, so
-    the result is somewhat too large; EM only watches how it changes.
+    EM adds this entropy to the mean logarithm of the joint probability and so gets the log-probability of the units.
+    Keyphrases are not independent given the units, so the result is somewhat too large. EM only looks at how the result
+    changes.
     """
     p = p[(p > 0) & (p < 1)]
     return float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
@@ -189,5 +195,5 @@ def maximisation(network: Network, sums: Statistics) -> Network:
 
 
 def _weights(probabilities: np.ndarray) -> np.ndarray:
-    """Return the weights with these probabilities of activation."""
+    """Return the weights of links that turn their children on with these probabilities."""
     return np.maximum(-np.log1p(-np.minimum(probabilities, 1 - CERTAIN)), FLOOR)

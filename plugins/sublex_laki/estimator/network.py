@@ -1,6 +1,6 @@
 """The noisy-OR network: keyphrases, content units, and the weighted links from keyphrases to both.
 
-A node j is off with probability exp(-leak_j - sum of w_ij over its parents i that are on) (equation 1 of LAKI).
+A node j is off with probability exp(-leak_j - the sum of w_ij over its parents i that are on) (equation 1 of LAKI).
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from scipy.sparse import csc_array, csr_array
 
 from sublex.errors import InputError
 
-# The range of weights and leaks. exp(-100) is 0 beside 1, and smaller leaks make single chains get stuck.
+# The range of weights and leaks. exp(-100) is negligible beside 1. With smaller leaks, chains get stuck.
 LEAST, MOST = 1e-12, 100.0
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A noisy-OR network, checked when it is made. Its nodes are the keyphrases, parents before children, and then the units.
+    """A noisy-OR network. It is checked when it is made. Its nodes are the keyphrases, parents before children, and
+    then the units.
 
     Attributes
     ----------
-    starts : int64, where the links to each node begin, and the number of links
-    parents : int32, the keyphrase at the other end of each link, ascending for each node
+    starts : int64, where the links to each node begin; the last entry is the number of links
+    parents : int32, the keyphrase from which each link leads, ascending for each node
     weights : float64, the weight of each link
     leaks : float64, the leak of each node
     phrases : int32, the unit that mentions each keyphrase, or -1
@@ -64,7 +65,9 @@ class Network:
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
 
     def _check_parents(self, keyphrases: int) -> None:
-        """Raise `InputError` for a link from a node that is no keyphrase, or from one that does not come before the child."""
+        """Raise `InputError` if a link starts at a node that is no keyphrase, or at a node that does not come before
+        the child.
+        """
         children = np.repeat(np.arange(len(self.leaks)), np.diff(self.starts))
         if (self.parents < 0).any() or (self.parents >= np.minimum(children, keyphrases)).any():
             raise InputError("LAKI: a link of the network does not lead from a keyphrase to a later node.")
@@ -93,7 +96,7 @@ class Network:
 
     @cached_property
     def length(self) -> float:
-        """The number of distinct units that the network expects in a text; parents are taken for independent."""
+        """The number of distinct units that the network expects in a text. Parents are assumed to be independent."""
         on = np.zeros(self.keyphrases)
         strengths = np.minimum(self.strengths, 1 - 1e-12)
         for k in range(self.keyphrases):
@@ -106,7 +109,7 @@ class Network:
 
     @cached_property
     def mentioned(self) -> np.ndarray:
-        """The keyphrase that each unit mentions, or -1."""
+        """For each unit the number of the keyphrase that it mentions, or -1."""
         found = np.full(self.units, -1, np.int32)
         known = self.phrases >= 0
         found[self.phrases[known]] = np.flatnonzero(known)
@@ -114,18 +117,18 @@ class Network:
 
     @cached_property
     def children(self) -> csr_array:
-        """The weights of the links by keyphrase, in sparse rows of keyphrases by nodes."""
+        """The weights of the links from each keyphrase, as sparse rows of keyphrases by nodes."""
         shape = (self.keyphrases, len(self.leaks))
         return csr_array(csc_array((self.weights, self.parents, self.starts), shape=shape))
 
     @property
     def silhouettes(self) -> csr_array:
-        """Sparse rows with a row for each keyphrase and a column for each unit: the weights of the links between them."""
+        """The weights of the links from keyphrases to units, as sparse rows of keyphrases by units."""
         return self.children[:, self.keyphrases :]
 
     @property
     def hierarchy(self) -> csr_array:
-        """The weights of the links from keyphrases to rarer keyphrases, in sparse rows."""
+        """The weights of the links from keyphrases to rarer keyphrases, as sparse rows of keyphrases by keyphrases."""
         return self.children[:, : self.keyphrases]
 
     def with_values(self, weights: np.ndarray, leaks: np.ndarray) -> Network:
@@ -140,7 +143,9 @@ class Network:
 
 
 def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
-    """Return an array; raise `InputError` if it does not have one dimension and a type of these kinds."""
+    """Return the values as an array. Raise `InputError` unless it has one dimension and a type of one of these
+    kinds.
+    """
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in kinds:
         raise InputError(
             f"LAKI: {name} of the network must be a list of {'fractions' if kinds == 'f' else 'whole numbers'}."
@@ -149,7 +154,9 @@ def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
 
 
 def network_of(links: csr_array, leaks: np.ndarray, phrases: np.ndarray) -> Network:
-    """Return the network with the given links, a sparse matrix of keyphrases by nodes. Weights and leaks are set to what is allowed."""
+    """Return the network with the given links, a sparse matrix of keyphrases by nodes. Weights and leaks outside the
+    allowed range are moved into it.
+    """
     by_child = csc_array(links)
     by_child.sum_duplicates()
     by_child.sort_indices()

@@ -1,6 +1,8 @@
-"""Kernels of belief propagation in noisy-OR networks: the probabilities of the keyphrases given a document's units, without chance.
+"""Kernels of belief propagation in noisy-OR networks: they compute the probabilities of the keyphrases, given a
+document's units.
 
-Each link carries a message to its parent: the odds that the child alone gives it. The result is exact if a subgraph is a tree.
+No random numbers are used. Each link carries a message from the child to its parent: the odds for the parent that
+follow from this child alone. The result is exact if a subgraph is a tree.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from sublex.tools.compiled import inner, kernel
 
 # Types of arrays.
 I32, I64, F64 = int32[::1], int64[::1], float64[::1]
-# The least probability of a link not to act, and of all links of a child; their quotient is a probability too.
+# The smallest probability that a link does not act, and that no link of a child acts. The second divided by the first
+# is a probability too.
 LEAST, LEAST_PRODUCT = 1e-100, 1e-300
 
 
@@ -22,8 +25,8 @@ def propagate(
 ):  # fmt: skip
     """Set `means` to the probabilities of the keyphrases of each document.
 
-    Ends when no probability changes by more than `tolerance` in a step, or after `steps`. A new message is a mean of the old one, with the
-    weight `damping`, and of what the step computes.
+    The iteration ends when no probability changes by more than `tolerance` in a step, or after `steps` steps. A new
+    message is a weighted mean of the old message, with weight `damping`, and the message that the step computes.
     """
     for d in range(len(node_rows) - 1):
         node, node_end, child, child_end = node_rows[d], node_rows[d + 1], child_rows[d], child_rows[d + 1]
@@ -56,14 +59,15 @@ def logistic(x):
 
 @inner
 def pass_on(child, parents, strengths, leak, count, evidence, priors, messages, quiet, damping):
-    """Update the messages of one child; return the largest change of a probability.
+    """Update the messages of one child. Return the largest change of a probability.
 
-    The log-odds of keyphrase k are priors[k], from its parents, and evidence[k], from its children. `quiet` is working memory.
+    The log-odds of keyphrase k are the sum of priors[k], which comes from its parents, and evidence[k], which comes
+    from its children. `quiet` is working memory.
     """
     none, change, spontaneous = np.exp(-leak), 0.0, -np.expm1(-leak)
     for i in range(len(parents)):
         k = parents[i]
-        # A copy of a unit does not hear its own message.
+        # The log-odds of the parent are used without the last message of this child.
         quiet[i] = max(1.0 - strengths[i] * logistic(priors[k] + evidence[k] - messages[i]), LEAST)
         none *= quiet[i]
     none = max(none, LEAST_PRODUCT)
@@ -74,7 +78,7 @@ def pass_on(child, parents, strengths, leak, count, evidence, priors, messages, 
         priors[child], odds = prior, np.exp(min(evidence[child], 300.0))
     for i in range(len(parents)):
         k = parents[i]
-        # The probabilities that the child is on if this parent is off, and if it is on.
+        # Two probabilities that the child is on: if this parent is off, and if this parent is on.
         off = max(1.0 - none / quiet[i], spontaneous)
         on = off + (1.0 - off) * strengths[i]
         likelihoods = on / off if is_unit else (1.0 - on + odds * on) / (1.0 - off + odds * off)

@@ -1,7 +1,8 @@
-"""Kernels of Gibbs sampling in noisy-OR networks: the keyphrases that are on, given the units of a document.
+"""Kernels of Gibbs sampling in noisy-OR networks: they draw which keyphrases are on, given the units of a document.
 
-A chain keeps the log-odds of every keyphrase given all others. A flip changes only the log-odds that it concerns. Between two flips all
-probabilities stay the same, so the sweep and the keyphrase of the next flip are drawn at once, from the exact distribution.
+A chain keeps the log-odds of every keyphrase given all others. A flip of one keyphrase changes only the log-odds of the
+keyphrases that are linked with it. Between two flips all probabilities stay the same. So the chain draws the sweep and
+the keyphrase of the next flip at once, from the exact distribution.
 """
 
 from __future__ import annotations
@@ -15,22 +16,25 @@ from sublex.tools.compiled import inner, kernel
 
 # Types of arrays.
 I8, I32, I64, U64, F64, MATRIX = int8[::1], int32[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1]
-# The log-odds are summed anew after so many flips, so that rounding errors do not grow.
+# The number of flips after which the log-odds are summed again, so that rounding errors do not grow.
 FLIPS = 4096
 # The state of a keyphrase that is on and stays on.
 HELD = 2
-# The table has log-odds from -RANGE to RANGE, so many to a unit.
+# The table covers log-odds from -RANGE to RANGE, with this number of entries for each unit of log-odds.
 RANGE, STEPS = 30.0, 64
 
 
 class SamplingState(NamedTuple):
-    """The chain of one document. Its children are its keyphrases, and then its units; links are in the order of their children.
+    """The chain of one document. Its children are its keyphrases, and then its units. Links are in the order of their
+    children.
 
-    * `concerned` has the children of each keyphrase and then itself: the nodes that a flip concerns. They begin at `out_starts`, and
-      `out_links` are the links to the children.
-    * `on` is 1, 0 or `HELD` for each child, and `sums` is its leak and the weights of its links from parents that are on.
-    * `parts` is what each link adds to the log-odds of its parent, and `priors` what each keyphrase's own parents add.
-    * `since` is the sweep since which a child, its parents and its shares have not changed.
+    * `concerned` lists for each keyphrase the nodes whose values a flip of it changes: its children, and then the
+      keyphrase itself. The list of each keyphrase begins at `out_starts`. `out_links` has the links to these children.
+    * `on` is 1, 0 or `HELD` for each child. `sums` has for each child its leak plus the weights of its links from
+      parents that are on.
+    * `parts` has the number that each link adds to the log-odds of its parent. `priors` has the number that each
+      keyphrase's own parents add to its log-odds.
+    * `since` is the sweep of the last change of a child, its parents or its shares.
     * `joint` has one entry: the logarithm of the joint probability of the state and the units.
     """
 
@@ -57,9 +61,11 @@ class SamplingState(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What a chain has seen of each keyphrase: its probability now, sums over sweeps, and the sweeps since which they are due.
+    """The record of a chain for each keyphrase: its probability now, sums over sweeps, and the sweep up to which the
+    sums are complete.
 
-    `means` sums the probabilities with which the keyphrase was drawn, and `shares` the sweeps at whose end it was on.
+    `means` sums the probabilities with which the keyphrase was drawn. `shares` counts the sweeps at whose end it was
+    on.
     """
 
     hazards: np.ndarray
@@ -81,11 +87,12 @@ def sample(
     node_rows, child_rows, starts, parents, weights, strengths, leaks, counts, outside, on, seeds, sweeps, burn_in, swaps,
     learn, table, means, shares, link_shares, leak_shares, joints, flips,
 ):  # fmt: skip
-    """Run a chain for each document, over `sweeps` sweeps of which the first `burn_in` do not count.
+    """Run a chain of `sweeps` sweeps for each document. The first `burn_in` sweeps do not count.
 
-    `on` has the first state of each child and gets the last. `means` and `shares` get the two estimates of each keyphrase's probability,
-    and `joints` the mean logarithm of the joint probability. With `learn`, `link_shares` and `leak_shares` get the expected number of
-    activations by each link, with its parent and child on, and by each child's leak.
+    `on` holds the first state of each child, and is set to the last. `means` and `shares` are set to the two estimates
+    of each keyphrase's probability, and `joints` to the mean logarithm of the joint probability. With `learn`,
+    `link_shares` is set to the expected number of activations by each link, with its parent and child on, and
+    `leak_shares` to those by each child's leak.
     """
     state = np.empty(1, np.uint64)
     for d in range(len(node_rows) - 1):
@@ -108,7 +115,7 @@ def sample(
 
 @inner
 def run(chain, record, state, sweeps, burn_in, swaps, learn):
-    """Run one chain; return its number of flips and the mean logarithm of the joint probability."""
+    """Run one chain. Return its number of flips, and the mean logarithm of the joint probability."""
     size, flipped, t, joint = len(chain.logodds), np.int64(0), np.int64(0), 0.0
     left = exponential(state)
     record.on_since[:] = burn_in
@@ -132,7 +139,7 @@ def run(chain, record, state, sweeps, burn_in, swaps, learn):
                 flipped += 2
         skipped = np.int64(0)
         if calm and swaps == 0:
-            # A sweep without a flip uses up the same part of the exponential variate every time.
+            # Every sweep without a flip uses up the same part of the exponential variate.
             rate = before - left
             skipped = sweeps - t - 1 if left >= (sweeps - t - 1) * rate else int(left / rate)
             left -= skipped * rate
@@ -157,7 +164,7 @@ def uniform(state):
 
 @inner
 def exponential(state):
-    """Return the next random number of the exponential distribution with mean 1."""
+    """Return the next random number from the exponential distribution with mean 1."""
     return -np.log(1.0 - uniform(state))
 
 
@@ -196,10 +203,12 @@ def chain_of(starts, parents, weights, strengths, leaks, counts, outside, on, li
 
 @inner
 def update(chain, children):
-    """Set the sums of children, the priors of those that are keyphrases and the parts of their links, and change the log-odds accordingly.
+    """Recompute some children and change the log-odds accordingly.
 
-    If a child is on, turning its parent k on multiplies its probability by (1 - exp(-b - w)) / (1 - exp(-b)) = 1 + s / (exp(b) - 1) for
-    each copy, where b is the sum without k, w the weight and s = 1 - exp(-w). If it is off, the factor is exp(-w).
+    The sums of the children, the priors of the children that are keyphrases, and the parts of their links are set. If a
+    child is on, turning its parent k on multiplies its probability by (1 - exp(-b - w)) / (1 - exp(-b)) = 1 + s /
+    (exp(b) - 1) for each copy, where b is the sum without k, w the weight and s = 1 - exp(-w). If the child is off, the
+    factor is exp(-w).
     """
     starts, parents, weights, strengths, on, parts = (
         chain.starts, chain.parents, chain.weights, chain.strengths, chain.on, chain.parts
@@ -207,7 +216,7 @@ def update(chain, children):
     logodds, stale = chain.logodds, chain.stale
     for child in children:
         begin, end, leak, count = starts[child], starts[child + 1], chain.leaks[child], chain.counts[child]
-        # Sums are not updated but made anew, so that rounding errors do not grow.
+        # The sums are computed from the beginning, not updated, so that rounding errors do not grow.
         total = leak
         for i in range(begin, end):
             if on[parents[i]]:
@@ -219,14 +228,14 @@ def update(chain, children):
             logodds[child] += prior - chain.priors[child]
             chain.priors[child] = prior
             stale[child] = True
-        # `reciprocal` does not test for 0, as a division does; sums are above 0. This saves a quarter of the time.
+        # `reciprocal` does not test for 0, as a division would. Sums are above 0. This saves a quarter of the time.
         r = np.reciprocal(odds)
         for i in range(begin, end):
             k = parents[i]
             if not on[child]:
                 part = -weights[i]
             elif on[k]:
-                # Rounding must not take the sum of the others below the leak.
+                # Rounding could make the sum of the other links smaller than the leak.
                 part = count * np.log(1.0 + strengths[i] * np.reciprocal(np.expm1(max(total - weights[i], leak))))
             else:
                 part = count * np.log(1.0 + strengths[i] * r)
@@ -237,7 +246,7 @@ def update(chain, children):
 
 @inner
 def add_up(chain):
-    """Sum the log-odds and the joint probability anew."""
+    """Compute the log-odds and the joint probability again from all their parts."""
     size, joint = len(chain.logodds), 0.0
     for k in range(size):
         total = chain.priors[k] - chain.outside[k]
@@ -254,7 +263,7 @@ def add_up(chain):
 
 @inner
 def flip(chain, k):
-    """Turn a keyphrase on or off, and change the log-odds that this concerns."""
+    """Turn a keyphrase on or off, and update the log-odds of all keyphrases that this changes."""
     chain.joint[0] += -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     chain.on[k] = 1 - chain.on[k]
     update(chain, chain.concerned[chain.out_starts[k] : chain.out_starts[k + 1]])
@@ -262,10 +271,12 @@ def flip(chain, k):
 
 @inner
 def refresh(chain, record, k, t, burn_in):
-    """Set the probability that a keyphrase is on, and its hazard: at least -log(1 - probability of a flip).
+    """Set the probability that a keyphrase is on, and its hazard. The hazard is at least -log(1 - probability of a
+    flip).
 
-    Both come from the table, by linear interpolation. The hazard is a convex function of the log-odds, so it comes out slightly too
-    large, and `comes_true` corrects it. The probability has an error of 3e-5 of itself at most.
+    Both come from the table, by linear interpolation. The hazard is a convex function of the log-odds, so the
+    interpolated value is slightly too large; `comes_true` corrects this. The relative error of the probability is at
+    most 3e-5.
     """
     record.means[k] += record.p[k] * max(0, t - max(record.p_since[k], burn_in)) if t > 0 else 0.0
     record.p_since[k] = t
@@ -285,14 +296,16 @@ def refresh(chain, record, k, t, burn_in):
 
 @inner
 def comes_true(chain, record, k, state):
-    """Return whether a keyphrase flips, given that its hazard says so: the hazard may be too large."""
+    """Return whether a keyphrase flips that was drawn by its hazard. It may stay, because the hazard may be too
+    large.
+    """
     x = -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     return -uniform(state) * np.expm1(-record.hazards[k]) * (1.0 + np.exp(-x)) < 1.0
 
 
 @inner
 def turn(chain, record, k, t, burn_in, learn):
-    """Flip a keyphrase in sweep t and keep the record."""
+    """Flip a keyphrase in sweep t and update the record."""
     if chain.on[k]:
         record.shares[k] += max(0, t - record.on_since[k])
     else:
@@ -305,7 +318,7 @@ def turn(chain, record, k, t, burn_in, learn):
 
 @inner
 def share(chain, child, t, burn_in):
-    """Add the sweeps before t in which a child has not changed to the shares of its links and of its leak."""
+    """Add the sweeps before t in which a child has not changed to the shares of the child's links and leak."""
     sweeps = t - max(chain.since[child], burn_in)
     chain.since[child] = t
     if sweeps <= 0 or not chain.on[child]:
@@ -319,9 +332,10 @@ def share(chain, child, t, burn_in):
 
 @inner
 def swap(chain, record, state, t, burn_in, learn):
-    """Propose to turn one parent of a unit off and another on; return whether that was done.
+    """Propose to turn one parent of a unit off and another parent on. Return whether the state changed.
 
-    The acceptance is Barker's, p' / (p + p'). With Metropolis's a pair of equal states would be swapped every time, and so stay in place.
+    The probability of acceptance is Barker's, p' / (p + p'). With Metropolis's rule a pair of equally probable states
+    would be swapped every time, and so end where it began.
     """
     size = len(chain.logodds)
     child = size + int(uniform(state) * (len(chain.sums) - size))
@@ -343,7 +357,7 @@ def swap(chain, record, state, t, burn_in, learn):
 
 @inner
 def pick(chain, begin, end, on, number):
-    """Return the parent with the given number among those of some links that are on, or off."""
+    """Return the parent with the given number among the parents of some links that are on, or off."""
     for i in range(begin, end):
         if chain.on[chain.parents[i]] == on:
             if number == 0:
@@ -354,7 +368,7 @@ def pick(chain, begin, end, on, number):
 
 @inner
 def finish(chain, record, sweeps, burn_in, learn):
-    """Add the sweeps since the last changes to the record, and turn its sums into means over the sweeps that count."""
+    """Add the sweeps since the last changes to the record. Divide its sums by the number of sweeps that count."""
     counted = sweeps - burn_in
     for k in range(len(chain.logodds)):
         record.means[k] += record.p[k] * (sweeps - max(record.p_since[k], burn_in))

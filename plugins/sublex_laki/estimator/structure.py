@@ -1,7 +1,8 @@
 """The structure of a network: which keyphrases lead to which keyphrases and units (section 4.2 of LAKI).
 
-Keyphrases in more documents come first. A keyphrase K leads to a rarer one K' if p(K | K') is at least alpha and their similarity at least
-beta. It leads to a unit if their similarity is at least beta. Weights begin as similarities and leaks as shares of documents.
+Keyphrases that occur in more documents come first. A keyphrase K leads to a rarer keyphrase K' if p(K | K') is at least
+alpha and their similarity is at least beta. It leads to a unit if their similarity is at least beta. Weights are
+similarities at first, and leaks are shares of documents.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from sublex_laki.estimator.network import Network, network_of
 from sublex_laki.estimator.vectors import normalised
 
 ALPHA, BETA = 0.5, 0.3
-# A unit that comes back so rarely that chance explains it with less than this probability is no keyphrase.
+# A unit must recur within documents to be a keyphrase. It is none if its few recurrences have less than this
+# probability by chance.
 CHANCE = 0.01
-# Keyphrases whose similarities with all units are in memory at a time.
+# The number of keyphrases whose similarities with all units are in memory at a time.
 KEYPHRASES = 64
 
 
@@ -27,16 +29,16 @@ def structure(
     matrix: Any, keyphrases: Any, vectors: np.ndarray, *, alpha: float = ALPHA, beta: float = BETA, most: int = 100,
     workers: int = 1,
 ) -> Network:  # fmt: skip
-    """Return the network of a collection before its weights are learned.
+    """Return the network of a collection, before its weights are learned.
 
     Parameters
     ----------
     matrix : documents by units, counts
     keyphrases : the units that are keyphrases, in any order
     vectors : a vector for each unit; similarities are their cosines
-    alpha, beta : the least p(K | K'), and the least similarity
+    alpha, beta : the smallest p(K | K'), and the smallest similarity
     most : int
-        The largest number of units that a keyphrase leads to; the most similar are kept.
+        The largest number of units to which a keyphrase leads. The most similar units are kept.
     """
     rows = rows_of(matrix)
     chosen = np.unique(np.asarray(keyphrases, np.int64))
@@ -60,10 +62,11 @@ def structure(
 
 
 def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
-    """Return for each unit whether documents that have it have it again about as often as is usual for the candidates.
+    """Return for each unit whether it recurs within documents about as often as is usual for the candidates.
 
-    Texts come back to what they are about, and seldom to a phrase such as "has been". A unit fails if the documents that have it twice or
-    more are fewer than chance allows (1 %) where `share` times the usual part of its documents is expected.
+    Texts repeat the terms that they are about, and seldom repeat a phrase such as "has been". The expected number of
+    documents that have a unit at least twice is `share` times the part that is usual for the candidates. A unit fails
+    if its real number is so small that chance explains it with a probability below 1 %.
     """
     from scipy.special import bdtr
 
@@ -74,7 +77,7 @@ def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.nda
 
 
 def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: float, beta: float, most: int) -> None:
-    """Raise `InputError` if the parts do not fit one another, or a parameter is out of its range."""
+    """Raise `InputError` if the arguments do not fit one another, or a parameter is out of its range."""
     units = rows.shape[1]
     if not len(keyphrases) or keyphrases[0] < 0 or keyphrases[-1] >= units:
         raise InputError(f"LAKI: keyphrases must be some of the {units:,} units.")
@@ -89,13 +92,13 @@ def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: 
 def _to_keyphrases(
     mentions: csr_array, vectors: np.ndarray, df: np.ndarray, alpha: float, beta: float, workers: int
 ) -> list[tuple[np.ndarray, ...]]:
-    """Return the links between keyphrases, as parents, children and weights."""
+    """Return the links between keyphrases as arrays of parents, children and weights."""
     by_keyphrase = csr_array(mentions.T)
 
     def work(span: slice) -> tuple[np.ndarray, ...]:
         shared = (by_keyphrase[span] @ mentions).tocoo()
         child, parent = shared.coords[0] + span.start, shared.coords[1]
-        # The more frequent keyphrases have the lower numbers.
+        # The more frequent keyphrases have smaller numbers.
         kept = (parent < child) & (shared.data >= alpha * df[child])
         child, parent = child[kept], parent[kept]
         similar = np.einsum("ij,ij->i", vectors[parent], vectors[child])
@@ -108,11 +111,13 @@ def _to_keyphrases(
 def _to_units(
     vectors: np.ndarray, phrases: np.ndarray, beta: float, most: int, workers: int
 ) -> list[tuple[np.ndarray, ...]]:
-    """Return the links from keyphrases to units, as parents, children and weights. A keyphrase leads to its own unit."""
+    """Return the links from keyphrases to units as arrays of parents, children and weights. A keyphrase always leads to
+    its own unit.
+    """
 
     def work(span: slice) -> tuple[np.ndarray, ...]:
         similar = vectors[phrases[span]] @ vectors.T
-        # Rounding, or a vector of length 0, must not separate a keyphrase from its own unit.
+        # This holds in spite of rounding, and for vectors of length 0.
         similar[np.arange(span.stop - span.start), phrases[span]] = 1.0
         row, unit = np.nonzero(similar >= beta)
         weights = similar[row, unit]
@@ -126,5 +131,5 @@ def _to_units(
 
 
 def _joined(*parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:
-    """Return parents, children and weights of all parts, each in one array."""
+    """Return three arrays: the parents, the children and the weights of the links of all parts."""
     return tuple(np.concatenate(arrays) for arrays in zip(*(part for one in parts for part in one), strict=True))

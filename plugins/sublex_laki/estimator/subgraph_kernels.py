@@ -1,8 +1,9 @@
-"""Kernels that choose the keyphrases that explain a document's units, and cut them and their links out of a network.
+"""Kernels that choose the keyphrases that explain a document's units, and cut these keyphrases and their links out of a
+network.
 
-Documents are compressed sparse rows: where each row starts, its units, and their counts. A network has its links by child: where the
-links to each node begin, the parents, and the strengths 1 - exp(-weight). Its nodes are the keyphrases, parents before children, and then
-the units. Callers check the arguments.
+Documents are compressed sparse rows in three arrays: where each row starts, its units, and their counts. The links of a
+network are ordered by child, in three arrays: where the links to each node begin, the parents, and the strengths 1 -
+exp(-weight). The nodes are the keyphrases, parents before children, and then the units. Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -14,20 +15,22 @@ from sublex.tools.compiled import inner, kernel
 
 # Types of arrays.
 I32, I64, F64 = int32[::1], int64[::1], float64[::1]
-# The product of a keyphrase that is found but not reached yet. Every real product is larger.
+# Marks the product of a keyphrase that is found but not reached yet. Every real product is larger.
 FOUND = 1e-300
 
 
 @kernel((I64, I32, F64, I64, I32, F64, F64, F64, F64, I32, int64))
 def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals, mentioned, most):
-    """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's units.
+    """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's
+    units.
 
-    `totals` has the sum of the weights of each keyphrase's links. `mentioned` has the keyphrase that each unit mentions, or -1; these
-    keyphrases come before all others.
+    `totals` has for each keyphrase the sum of the weights of its links. `mentioned` has for each unit the keyphrase
+    that it mentions, or -1. Keyphrases that the row mentions are chosen before all others.
 
-    The result is: where the keyphrases of each row begin; the keyphrases, ascending; for each the sum of the weights of its links that
-    leave the subgraph; where the links to each child begin, in which a row's children are its keyphrases and then its units; the parent
-    of each link, as a place among the row's keyphrases; and the link's number in the network.
+    Six arrays are returned: where the keyphrases of each row begin; the keyphrases, ascending; for each keyphrase the
+    sum of the weights of its links that leave the subgraph; where the links to each child begin; the parent of each
+    link, as an index into the row's keyphrases; and the link's number in the network. The children of a row are its
+    keyphrases and then its units.
     """
     keyphrases, first = len(totals), rows[0]
     products, scores = np.zeros(keyphrases), np.zeros(keyphrases)
@@ -74,10 +77,11 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
 
 @inner
 def score(units, counts, starts, parents, strengths, leaks, products, found, scores, touched):
-    """Add to `scores` how well each keyphrase explains the units; return how many do, and set `touched` to them.
+    """Add to `scores` how well each keyphrase explains the units. Return how many keyphrases explain any, and write
+    their numbers to the beginning of `touched`.
 
-    The score of a keyphrase is the logarithm of the probability of the units when it is on, over that when all are off. The best path
-    from it to a unit stands for all paths.
+    The score of a keyphrase is a logarithm: of the probability of the units when it is on, divided by the probability
+    when all keyphrases are off. Only the best path from the keyphrase to a unit is considered.
     """
     keyphrases, size = len(products), 0
     for i in range(len(units)):
@@ -94,9 +98,10 @@ def score(units, counts, starts, parents, strengths, leaks, products, found, sco
 
 @inner
 def reach(node, starts, parents, strengths, products, found):
-    """Set the entries of `products` at the ancestors of a node to the largest product of strengths along a path to it.
+    """For each ancestor of a node, set its entry of `products` to the largest product of strengths along a path from it
+    to the node.
 
-    All entries are 0 before. Returns how many ancestors there are; the first entries of `found` become their numbers.
+    All entries are 0 before. Returns the number of ancestors; the first entries of `found` become their numbers.
     """
     size = 0
     for i in range(starts[node], starts[node + 1]):
@@ -111,11 +116,11 @@ def reach(node, starts, parents, strengths, products, found):
                 found[size] = parents[i]
                 size += 1
         child += 1
-    # Without links among the found keyphrases their products are final.
+    # If the found keyphrases have no links among them, their products are final.
     if child > 0 and (size > direct or links_among(found[:size], starts)):
         found[:size].sort()
         for child in found[:size][::-1]:
-            # All paths to a child come from larger numbers, so its product is final.
+            # All paths to a child come from nodes with larger numbers, so the child's product is final.
             for i in range(starts[child], starts[child + 1]):
                 products[parents[i]] = max(products[parents[i]], strengths[i] * products[child])
     return size
@@ -132,7 +137,9 @@ def links_among(found, starts):
 
 @inner
 def best(candidates, scores, most):
-    """Return the candidates with the highest scores, at most `most`, ascending; of equal scores the lowest numbers."""
+    """Return the candidates with the highest scores, at most `most`, in ascending order. Of equal scores, the lowest
+    numbers are chosen.
+    """
     if len(candidates) <= most:
         return np.sort(candidates)
     values = scores[candidates]
@@ -144,7 +151,7 @@ def best(candidates, scores, most):
 
 @inner
 def grown(array, size):
-    """Return an array of at least `size` entries that begins with the given one."""
+    """Return an array of at least `size` entries that begins with the entries of the given array."""
     if size <= len(array):
         return array
     larger = np.empty(max(size, 2 * len(array)), array.dtype)

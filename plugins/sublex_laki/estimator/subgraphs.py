@@ -16,13 +16,15 @@ from sublex_laki.estimator.subgraph_kernels import cut
 class Subgraphs(NamedTuple):
     """The subgraphs of some documents, one after another.
 
-    A document's children are its keyphrases and then its units. Parents are places among the document's keyphrases.
+    A document's children are its keyphrases and then its units. Parents are given as indices into the document's
+    keyphrases.
 
-    * `node_rows` and `child_rows` say where the keyphrases and the children of each document begin.
-    * `nodes` are the keyphrases, ascending for each document, and `outside` the sum of the weights of each one's other links.
+    * `node_rows` has the index at which the keyphrases of each document begin, `child_rows` that of its children.
+    * `nodes` has the keyphrases of each document, ascending. `outside` has for each keyphrase the sum of the weights of
+      its links that are not in the subgraph.
     * `leaks`, `counts` and `on` have an entry for each child. `on` is 1 for units and for keyphrases that the document mentions.
-    * `starts` says where the links to each child begin. `parents`, `links`, `weights` and `strengths` have an entry for each link;
-      `links` are numbers in the network.
+    * `starts` has the index at which the links to each child begin. `parents`, `links`, `weights` and `strengths` have
+      an entry for each link. `links` has the numbers of the links in the network.
     """
 
     node_rows: np.ndarray
@@ -39,13 +41,17 @@ class Subgraphs(NamedTuple):
     strengths: np.ndarray
 
     def children(self) -> np.ndarray:
-        """Return for each keyphrase and unit of all documents its place among the children: first the keyphrases, then the units."""
+        """Return the indices among the children of all keyphrases of all documents, and then of all units."""
         sizes, units = np.diff(self.node_rows), np.diff(self.child_rows) - np.diff(self.node_rows)
         is_unit = np.repeat(np.tile([False, True], len(sizes)), np.stack((sizes, units), axis=1).ravel())
         return np.concatenate((np.flatnonzero(~is_unit), np.flatnonzero(is_unit)))
 
     def as_parts(self, length: float) -> Subgraphs:
-        """Return the same, but what a document with fewer distinct units than `length` lacks counts in proportion to their number."""
+        """Return subgraphs in which the units that a short document lacks count less.
+
+        A document is short if it has fewer distinct units than `length`. Its missing units count in proportion to its
+        number of units.
+        """
         sizes = np.diff(self.node_rows)
         units = np.diff(self.child_rows) - sizes
         if length <= 0 or (units >= length).all():
@@ -56,7 +62,7 @@ class Subgraphs(NamedTuple):
 def units_of(matrix: Any, network: Network) -> csr_array:
     """Return a matrix of documents by units as sparse rows of float64, with ascending units and without zeros.
 
-    Raises `InputError` for a count that is negative or not finite, or for another number of units than the network has.
+    Raises `InputError` if a count is negative or not finite, or if the network has another number of units.
     """
     rows = rows_of(matrix)
     if rows.shape[1] != network.units:
@@ -72,10 +78,11 @@ def units_of(matrix: Any, network: Network) -> csr_array:
 
 
 def subgraphs(network: Network, rows: csr_array, most: int) -> Subgraphs:
-    """Return the subgraphs of documents, which `units_of` has checked, with at most `most` keyphrases each.
+    """Return the subgraphs of documents, with at most `most` keyphrases each. `units_of` must have checked the
+    documents.
 
-    The keyphrases that a document mentions are kept before all others. In a large network they are often not those that explain its units
-    best.
+    The keyphrases that a document mentions are kept before all others, because in a large network other keyphrases
+    often explain its units better.
     """
     places, units = rows.indptr.astype(np.int64), rows.indices.astype(np.int32)
     node_rows, nodes, outside, starts, parents, links = cut(
@@ -97,7 +104,7 @@ def subgraphs(network: Network, rows: csr_array, most: int) -> Subgraphs:
 
 
 def _mentioned(network: Network, rows: csr_array, node_rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Return for each keyphrase of each document whether the document has the unit that mentions it."""
+    """Return for each keyphrase of each document whether the document has the unit that mentions the keyphrase."""
     width = network.units
     known = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
     phrases = network.phrases[nodes].astype(np.int64)

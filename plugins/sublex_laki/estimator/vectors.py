@@ -1,4 +1,7 @@
-"""Vectors of units, whose cosines say how similar units are: positive pointwise mutual information (PPMI), reduced by an SVD."""
+"""Vectors of units: the positive pointwise mutual information (PPMI) of units and contexts, reduced by an SVD.
+
+The cosine of two vectors says how similar their units are.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,9 @@ from sublex.estimators.svd import truncated_svd
 
 
 def ppmi(matrix: Any) -> csr_array:
-    """Return max(0, log(n_cu n / (n_c n_u))) of counts n_cu of contexts by units, as sparse rows.
+    """Return max(0, log(n_cu n / (n_c n_u))) as sparse rows, for counts n_cu of contexts by units.
 
-    n_c and n_u are sums over a context and over a unit, and n is the sum over all.
+    n_c is the sum of the counts of a context, n_u the sum of a unit, and n the sum of all counts.
     """
     rows = rows_of(matrix).astype(np.float64)
     if rows.nnz and rows.data.min() < 0:
@@ -30,16 +33,16 @@ def ppmi(matrix: Any) -> csr_array:
 
 
 def unit_vectors(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1) -> np.ndarray:
-    """Return a vector for each unit, float32, of length 1, or 0 for a unit without counts.
+    """Return a vector for each unit (float32). Its length is 1, or 0 for a unit without counts.
 
-    `matrix` has counts of contexts by units. Contexts are documents, or the units themselves if it counts neighbours in a window. Singular
-    values are taken to the power ½ (O. Levy, Y. Goldberg and I. Dagan 2015).
+    `matrix` has counts of contexts by units. A context is a document, or a unit if the matrix counts neighbours in a
+    window. Singular values are taken to the power ½ (O. Levy, Y. Goldberg and I. Dagan 2015).
     """
     found = truncated_svd(ppmi(matrix), width, seed=seed, workers=workers)
     return normalised(found.vectors * np.sqrt(found.values))
 
 
 def normalised(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors divided by their lengths, float32; one of length 0 stays as it is."""
+    """Return vectors divided by their lengths (float32). A vector of length 0 stays as it is."""
     lengths = np.sqrt((np.asarray(vectors, np.float64) ** 2).sum(axis=1, keepdims=True))
     return np.divide(vectors, lengths, out=np.zeros(vectors.shape), where=lengths > 0).astype(np.float32)
