@@ -1,7 +1,4 @@
 """LSI on an index: it stores the norm of each document's vector, and scores documents through the forward index."""
-documents.
-"""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
