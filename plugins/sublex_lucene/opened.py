@@ -147,9 +147,7 @@ class OpenedIndex:
 
     @_answering
     def answer_stored(self, first: int, count: int) -> Answer:
-        """Return the stored fields of some documents. If they are long, fewer fewer than
-        `count`.
-        """
+        """Return the stored fields of some documents: fewer than `count` if they are long, but at least one."""
         documents: list[dict[str, str]] = []
         size = 0
         while len(documents) < count and size < ANSWER:

@@ -1,7 +1,8 @@
 """Find abbreviations that a text defines in brackets, as in "support vector machine (SVM)".
 
-The letters of the abbreviation have to be the first letters of the words before it, where stop words may be passed over (after A.
-Schwartz and M. Hearst, A simple algorithm for identifying abbreviation definitions, 2003). Nothing here depends on a language.
+The letters of the abbreviation must be the first letters of the words before it; stop words may be skipped (after A.
+Schwartz and M. Hearst, A simple algorithm for identifying abbreviation definitions, 2003). The rule does not depend on
+a language.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ import numpy as np
 from sublex.contracts.base import Break
 from sublex_phrases.text import Text
 
-# Letters of an abbreviation, and definitions that make it count.
+# The smallest and the largest number of letters of an abbreviation, and the number of definitions from which it counts.
 SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
-# An abbreviation stands for a phrase if at least this share of its definitions do, and if the word is written as an abbreviation in at
-# least this share of its occurrences. "ITS" does not, because most occurrences of the word are "its".
+# An abbreviation stands for a phrase only if two shares are at least this large: the share of its definitions that name
+# the phrase, and the share of the word's occurrences that are written as an abbreviation. "ITS" fails, because most
+# occurrences of the word are "its".
 MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
 Sequence = tuple[int, ...]
 
 
 def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
-    """Return for each abbreviation, a unit, the sequences of up to `most` units that it is defined as, with the number of definitions."""
+    """Return for each abbreviation, a unit, the sequences that it is defined as, with the number of definitions of
+    each.
+
+    A sequence has at most `most` units.
+    """
     opens, closes = (text.breaks[:-1] & Break.OPEN) > 0, (text.breaks[1:] & Break.CLOSE) > 0
     letters = [_letters(word) for word in text.written]
     short = np.array([bool(word) for word in letters], bool)
@@ -36,7 +42,9 @@ def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
 
 
 def _letters(word: str) -> str:
-    """Return the letters of an abbreviation in small letters, without the s of a plural; nothing for a word that is no abbreviation."""
+    """Return the letters of an abbreviation in lower case, without the s of a plural. Return nothing for a word that is
+    no abbreviation.
+    """
     if sum(character.isupper() for character in word) < 2:
         return ""
     whole = word[:-1] if word[-1] == "s" and word[:-1].isupper() else word
@@ -44,7 +52,9 @@ def _letters(word: str) -> str:
 
 
 def _begin(text: Text, place: int, letters: str, most: int) -> int:
-    """Return where the words that an abbreviation stands for begin, -1 if the words before it do not have its letters."""
+    """Return the place where the words for which an abbreviation stands begin; -1 if its letters do not fit the words
+    before it.
+    """
     left = len(letters) - 1
     for at in range(place - 1, max(place - 1 - most, -1), -1):
         if text.written[text.surfaces[at]][0].casefold() == letters[left]:
@@ -59,7 +69,9 @@ def _begin(text: Text, place: int, letters: str, most: int) -> int:
 
 
 def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
-    """Return for each abbreviation the sequence that most of its definitions name, with their number; ambiguous ones are left out."""
+    """Return for each abbreviation the sequence that most of its definitions name, and their number. Ambiguous
+    abbreviations are left out.
+    """
     main = {}
     short = np.array([bool(_letters(word)) for word in text.written], bool)
     written = np.bincount(text.units[short[text.surfaces]], minlength=len(text.lexicon)) / np.maximum(text.counts, 1)

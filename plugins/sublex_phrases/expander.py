@@ -1,4 +1,6 @@
-"""The fitted phrases of an index, and the expander that they are: it joins abbreviations with the phrases that they stand for."""
+"""The fitted phrases of an index. They are also an expander, which joins abbreviations with the phrases for which they
+stand.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +17,21 @@ from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import Phrase, read_list
 from sublex_phrases.text import read_text
 
-# Bytes that fitting takes for each word of the text, and words of the text for each indexed one: stop words are indexed by no term.
+# Bytes that fitting takes for each word of the text; and words of the text for each indexed word, since stop words are
+# not indexed.
 BYTES_PER_WORD, WORDS_PER_TERM = 40, 2
-# Phrases on the model's card.
+# The number of phrases that the model's card shows.
 CARD_PHRASES = 10
 
 
 class Phrases(Fittable):
     """The phrases of a collection (X. Liu et al. 2015), with their abbreviations.
 
-    `phrases` has them after `fit` or `load`; other models take it from there. As an expander this adds to an abbreviation in a query the
-    words that it stands for, and to a phrase its abbreviations.
+    `phrases` holds the phrases after `fit` or `load`; other models read it. The expander adds to an abbreviation in a
+    query the words of its phrase, and to a phrase its abbreviations.
     """
 
-    # Raised when single words came to be judged in another way.
+    # The version was raised when the judgement of single words changed.
     version = 2
     docs = 0
     phrases: PhraseList
@@ -48,7 +51,7 @@ class Phrases(Fittable):
 
     @property
     def is_listed(self) -> bool:
-        """Whether the user's list says which the phrases are."""
+        """Whether the user has given a list of the phrases."""
         return self._list is not None
 
     def fit(self, corpus: Corpus, job: Job) -> None:
@@ -56,12 +59,12 @@ class Phrases(Fittable):
         given = read_list(job.resource(self._list)) if self._list is not None else None
         good = read_list(job.resource(self._good)) if self._good is not None else []
         words = corpus.words()
-        # A word occurs in many phrases.
+        # Many phrases share a word, so each word is looked up once.
         analyze = cache(corpus.analyze)
         text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces)
 
         def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
-            """Return the units of phrases with their quality; phrases with unknown words are left out."""
+            """Return the units of phrases, each with the phrase's quality. Phrases with unknown words are left out."""
             found = {text.lexicon.sequence(phrase.text, analyze): phrase.quality for phrase in phrases}
             return {units: quality for units, quality in found.items() if units and min(units) >= 0}
 
@@ -77,7 +80,7 @@ class Phrases(Fittable):
         self.phrases = phrase_list_of(text, mined)
 
     def save(self, store: Store) -> None:
-        """Store the phrases, and how many of the user's list were not found."""
+        """Store the phrases, and the number of phrases of the user's list that were not found."""
         store.put("left_out", self._left_out)
         self.phrases.save(store)
 
@@ -101,7 +104,9 @@ class Phrases(Fittable):
         return {**facts, "best": rows}
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with what its abbreviations stand for, and with the abbreviations of its phrases."""
+        """Return the query with the words for which its abbreviations stand, and with the abbreviations of its
+        phrases.
+        """
         if not self.weight:
             return query
         weights, added = query.weights(), dict[str, QueryTerm]()
@@ -121,7 +126,7 @@ class Phrases(Fittable):
 
     @cached_property
     def _abbreviated(self) -> list[tuple[int, list[str], list[str]]]:
-        """The phrases that have abbreviations, with their words and their abbreviations, as terms."""
+        """The phrases that have abbreviations: the number of each phrase, its words and its abbreviations, as terms."""
         found, words = self.phrases, self.phrases.lexicon.words
         short: dict[int, list[str]] = {}
         for unit, phrase in enumerate(found.word_phrases.tolist()):
@@ -135,5 +140,5 @@ class Phrases(Fittable):
 
 
 def _holds(order: list[str], words: list[str]) -> bool:
-    """Return whether words stand in a query in this order, one after the other."""
+    """Return whether the words stand in a query in this order, one directly after the other."""
     return any(order[k : k + len(words)] == words for k in range(len(order) - len(words) + 1))

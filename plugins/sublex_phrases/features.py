@@ -1,6 +1,9 @@
-"""Features that tell phrases from other frequent sequences of words: do the words belong together, do they say something, are they whole?
+"""Features that tell phrases from other frequent sequences of words.
 
-X. Liu et al., Mining Quality Phrases from Massive Text Corpora (SegPhrase), 2015, section 4; the released code of LAKI has the same.
+They answer three questions: do the words belong together, do they say something, and is the sequence complete?
+
+X. Liu et al., Mining Quality Phrases from Massive Text Corpora (SegPhrase), 2015, section 4. The released program of
+LAKI has the same features.
 """
 
 from __future__ import annotations
@@ -11,12 +14,12 @@ from sublex_phrases import mining_kernels as kernels
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.text import Run, Text
 
-# Parts of the text whose occurrences are counted by one call.
+# The text is divided into this many parts; one call counts the occurrences in a part.
 PARTS = 8
 
 
 def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
-    """Return how often each node occurs in each way, in columns as `kernels.count_uses` says."""
+    """Return how often each node occurs in each way: a row for each node, and the columns of `kernels.count_uses`."""
 
     def count(part: tuple[int, int]) -> np.ndarray:
         return kernels.count_uses(
@@ -31,9 +34,9 @@ def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
 
 
 def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray) -> np.ndarray:
-    """Return the features of each node as a row, in the order of `phrase_list.NAMES`.
+    """Return a row of features for each node, in the order of `phrase_list.NAMES`.
 
-    `rectified` has the counts of the nodes after segmentation; before there is one, it is `ngrams.counts`.
+    `rectified` has the counts of the nodes after segmentation. Before the first segmentation it is `ngrams.counts`.
     """
     counts, units = ngrams.counts.astype(np.float64), ngrams.sequences()
     present, nodes = units >= 0, np.arange(len(units))
@@ -73,7 +76,9 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
 
 
 def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return concordance, association and salience by these counts; a count below a half is taken for a half."""
+    """Return three arrays computed from these counts: concordance, association and salience. Counts below a half are
+    replaced by a half.
+    """
     logs, total = np.log(np.maximum(counts, 0.5)), float(len(text.units))
     best = np.full(len(logs), -np.inf)
     for cut in range(1, int(ngrams.lengths.max(initial=1))):
@@ -84,7 +89,7 @@ def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.nda
         while (long := ngrams.lengths[prefix] > cut).any():
             prefix[long] = ngrams.parents[prefix[long]]
         best[nodes] = np.maximum(best[nodes], logs[prefix] + logs[suffix])
-    # A single word has no parts, and its features of this kind are 0.
+    # A single word has no parts, so these features of it are 0.
     single = ngrams.lengths == 1
     best[single] = 2 * logs[single]
     concordance = np.where(single, 0.0, logs - best + np.log(total))
@@ -92,9 +97,10 @@ def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.nda
 
 
 def _extensions(shorter: np.ndarray, ngrams: Ngrams) -> tuple[np.ndarray, np.ndarray]:
-    """Return the share of the most frequent extension of each node, and the entropy of what stands next to it.
+    """Return two arrays: the share of the most frequent extension of each node, and the entropy of the units next to
+    it.
 
-    `shorter` has for each node the node that it extends, on one side.
+    `shorter` has for each node the node that it extends by one unit, on one side.
     """
     counts = ngrams.counts.astype(np.float64)
     longer = np.flatnonzero(shorter >= 0)

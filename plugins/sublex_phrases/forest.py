@@ -1,7 +1,9 @@
-"""Learn from good examples and unlabelled ones, as AutoPhrase does (J. Shang et al., Automated Phrase Mining, 2018).
+"""A random forest that learns from good examples and unlabelled ones, as AutoPhrase does (J. Shang et al., Automated
+Phrase Mining, 2018).
 
-Each tree sees as many unlabelled examples as good ones, and takes them for bad. Some of them are good, but each tree sees others. An
-example is judged only by the trees that have not seen it, so the good ones have no advantage.
+Each tree is grown on as many unlabelled examples as good ones; the unlabelled ones are taken for bad. Some of them are
+good, but each tree gets others. An example is judged only by trees that were not grown on it, so the good examples have
+no advantage.
 """
 
 from __future__ import annotations
@@ -14,15 +16,18 @@ import numpy as np
 from sublex.estimators.blocks import random
 from sublex_phrases.forest_kernels import grow, vote
 
-# Trees, the fewest rows of a leaf, and the most rows of each of the two kinds that a tree sees.
+# The number of trees, the smallest number of rows in a leaf, and the largest number of rows of each of the two kinds
+# for a tree.
 TREES, LEAST, ROWS = 100, 5, 4000
-# Trees whose votes are summed by one call. The number does not depend on the number of workers.
+# The number of trees whose votes one call sums. It does not depend on the number of workers.
 TREES_PER_CALL = 10
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def binned(features: np.ndarray) -> np.ndarray:
-    """Return for each value of each column its bin from 0 to 255 (uint8); bins have about equally many distinct values."""
+    """Return for each value of each column its bin from 0 to 255 (uint8). All bins have about the same number of
+    distinct values.
+    """
     bins = np.empty(features.shape, np.uint8)
     for column in range(features.shape[1]):
         values = np.unique(features[:, column])
@@ -32,10 +37,10 @@ def binned(features: np.ndarray) -> np.ndarray:
 
 
 def likeness(features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = map) -> np.ndarray:
-    """Return for each row how much it is like the good ones, from 0 to 1.
+    """Return for each row how similar it is to the good rows, from 0 to 1.
 
-    `good` has the numbers of the good rows, at least one; at least one row must be another. `run` calls a function for each of many items,
-    in parallel if it likes. The result depends on the arguments alone.
+    `good` has the numbers of the good rows. At least one row must be good, and at least one must not. `run` calls a
+    function for each of many items and may do so in parallel. The result depends only on the other arguments.
     """
     bins = binned(features)
     labels = np.zeros(len(bins), np.uint8)

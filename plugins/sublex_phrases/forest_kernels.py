@@ -16,7 +16,7 @@ U = np.uint64
 
 @inner
 def _next(state):
-    """Return the next state of the generator splitmix64 and a random number of 64 bits."""
+    """Return the next state of the generator splitmix64, and a random number of 64 bits."""
     state = state + U(0x9E3779B97F4A7C15)
     z = (state ^ (state >> U(30))) * U(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
@@ -25,11 +25,12 @@ def _next(state):
 
 @kernel((BINS, U8, I64, int64, int64, uint64))
 def grow(bins, labels, rows, tries, least, state):
-    """Return a tree as arrays: the feature of each node (-1 for a leaf), its cut, its left child, and its share of ones.
+    """Return a tree as four arrays: the feature of each node (-1 for a leaf), its cut, its left child, and its share of
+    ones.
 
-    The right child follows the left one. A row goes left if its bin is at most the cut. Each node tries some features, chosen at random,
-    and takes the cut with the lowest Gini impurity; a leaf has at least `least` rows. `rows`, which may hold a row twice, is put in
-    another order.
+    The right child comes directly after the left child. A row goes left if its bin is at most the cut. Each node tries
+    `tries` random features and takes the cut with the lowest Gini impurity. A leaf has at least `least` rows. `rows`
+    may hold a row twice; its order is changed.
     """
     most = 2 * len(rows)
     features, cuts = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
@@ -62,7 +63,7 @@ def grow(bins, labels, rows, tries, least, state):
 
 @inner
 def _best_cut(bins, labels, rows, begin, end, tried, least, ones):
-    """Return the feature and the cut with the lowest impurity, or -1 if no cut lowers it."""
+    """Return the feature and the cut with the lowest impurity. The feature is -1 if no cut lowers the impurity."""
     total = end - begin
     best, feature, cut = ones * ones / total + 1e-9, -1, 0
     all_rows, one_rows = np.empty(256, np.int64), np.empty(256, np.int64)
@@ -81,7 +82,7 @@ def _best_cut(bins, labels, rows, begin, end, tried, least, ones):
             right = total - left
             if right < least:
                 break
-            # The Gini impurity falls as the sum of squared ones per row of both sides rises.
+            # The Gini impurity falls as this sum rises: the squared number of ones, divided by the rows, of both sides.
             gain = left_ones * left_ones / left + (ones - left_ones) ** 2 / right
             if gain > best:
                 best, feature, cut = gain, f, b
@@ -90,7 +91,7 @@ def _best_cut(bins, labels, rows, begin, end, tried, least, ones):
 
 @inner
 def _divide(bins, rows, begin, end, feature, cut):
-    """Put the rows that go left first, and return where the others begin."""
+    """Put the rows that go left first, and return the place where the other rows begin."""
     i, j = begin, end - 1
     while i <= j:
         if bins[rows[i], feature] <= cut:
@@ -103,7 +104,9 @@ def _divide(bins, rows, begin, end, feature, cut):
 
 @kernel((BINS, U8, I32, U8, I32, F64, F64, I32))
 def vote(bins, drawn, features, cuts, children, values, sums, votes):
-    """Add the votes of a tree for the rows that it was not grown on to `sums`, and count them in `votes`."""
+    """Add the values that a tree gives to the rows on which it was not grown to `sums`, and count these rows in
+    `votes`.
+    """
     for row in range(len(bins)):
         if drawn[row]:
             continue

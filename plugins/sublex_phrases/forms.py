@@ -1,4 +1,4 @@
-"""Find how phrases are written: in which inflections, with which capitals and hyphens, and how often each."""
+"""Find how phrases are written: their inflections, capitals and hyphens, and how often each form occurs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sublex_phrases.mining_kernels import count_forms
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.text import Text
 
-# Forms of a phrase that are kept.
+# The number of forms of a phrase that are kept.
 KEPT = 5
 # Characters that are written without spaces between words: Hiragana, Katakana and Han.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
@@ -19,9 +19,9 @@ Forms = list[tuple[str, int]]
 
 
 def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarray) -> dict[int, Forms]:
-    """Return for each of some nodes its most frequent forms with their counts, the most frequent first.
+    """Return for each of some nodes its most frequent forms with their counts, the most frequent form first.
 
-    Forms that differ in capitals only are one; it is shown with the capitals that it has most often.
+    Forms that differ only in capitals count as one form, written with its most frequent capitals.
     """
     chosen = np.zeros(len(ngrams.parents), np.uint8)
     chosen[nodes] = 1
@@ -38,7 +38,9 @@ def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarr
 
 
 def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
-    """Return some words as they are written, with their hyphens; Chinese and Japanese characters stand without spaces."""
+    """Return some words as they are written, with their hyphens. Chinese and Japanese words are joined without
+    spaces.
+    """
     words = text.written[text.surfaces[begin]]
     for k in range(begin + 1, stop):
         word = text.written[text.surfaces[k]]
@@ -48,7 +50,9 @@ def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
 
 
 def _best(groups: list[Forms]) -> Forms:
-    """Return for each group of forms the most frequent one with the count of all, the most frequent first."""
+    """Return for each group of forms its most frequent form with the count of the whole group. The largest count comes
+    first.
+    """
     merged = [
         (min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups
     ]

@@ -1,5 +1,6 @@
-"""Find the other names of a phrase: single words that abbreviate it, and words that are it without the space, as "database" is "data
-base"."""
+"""Find the other names of a phrase: single words that abbreviate it, and words that are the phrase without its space,
+as "database" is "data base".
+"""
 
 from __future__ import annotations
 
@@ -13,9 +14,11 @@ from sublex_phrases.text import Text
 def other_names(
     text: Text, ngrams: Ngrams, forms: Mapping[int, Forms], main: Mapping[int, tuple[Sequence, int]]
 ) -> dict[int, dict[int, int]]:
-    """Return for each phrase of several words the nodes of words that are other names of it, with the number of their definitions.
+    """Return for each phrase of several words the nodes of the single words that also name it, with the number of their
+    definitions.
 
-    `forms` has the forms of each phrase, and `main` the sequence that each abbreviation stands for. A word names one phrase at most.
+    `forms` has the forms of each phrase, and `main` the sequence for which each abbreviation stands. A word names at
+    most one phrase.
     """
     single = {unit: node for node, unit in enumerate(ngrams.last[: ngrams.singles].tolist())}
     defined = ngrams.nodes(sequence for sequence, _ in main.values())

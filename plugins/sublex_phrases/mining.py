@@ -1,7 +1,10 @@
-"""Mine the phrases of a collection: frequent sequences of words, judged, counted where they are meant, and merged with their abbreviations.
+"""Mine the phrases of a collection.
 
-The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation, and then quality and segmentation once more
-with the counts that segmentation leaves. The labels come from the text itself.
+Frequent sequences of words are found and judged. Their occurrences are counted where segmentation finds them, and they
+are merged with their abbreviations.
+
+The steps are those of SegPhrase (X. Liu et al. 2015): candidates, quality, segmentation; then quality and segmentation
+again, with the counts that segmentation computed. The labels come from the text itself.
 """
 
 from __future__ import annotations
@@ -21,18 +24,20 @@ from sublex_phrases.quality import judge, judge_words
 from sublex_phrases.segmentation import Segmentation, rectify, segment
 from sublex_phrases.text import Run, Text
 
-# Words of the longest phrase, and rounds of segmentation before and after the second judgement.
+# The number of words of the longest phrase, and the rounds of segmentation before and after the second judgement.
 MOST_WORDS, ROUNDS = 6, (3, 1)
-# Steps that are reported as progress.
+# The number of steps that are reported as progress.
 STEPS = 8
 
 
 class Mined(NamedTuple):
-    """The phrases of a text, as nodes of `ngrams`: those of several words first, and both kinds best first.
+    """The phrases of a text, as nodes of `ngrams`. Phrases of several words come before single words; in both groups
+    the best comes first.
 
-    For each phrase: `mentions` (where segmentation finds it, under any of its names), `forms`, and `abbreviations` with the
-    number of their definitions. `judged` has the quality of all nodes, `table` their features, and `weights` their weights in segmentation.
-    `aliases` says which other nodes stand for a phrase, by its place in `nodes`.
+    Each phrase has: `mentions`, the places where segmentation finds it under any of its names; `forms`; and
+    `abbreviations` with the number of their definitions. For all nodes: `judged` has the quality, `table` the features,
+    and `weights` the weights in segmentation. `aliases` maps other nodes to the phrase for which they stand, given by
+    its index in `nodes`.
     """
 
     ngrams: Ngrams
@@ -60,10 +65,10 @@ def mine(
     run: Run = map,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Mined:
-    """Return the phrases of a text that occur at least `support` times and have at least this quality.
+    """Return the phrases of a text that occur at least `support` times and have at least the quality `quality`.
 
-    `good` are sequences that are known to be phrases. With `listed`, the phrases are these sequences, each with its quality, and no
-    others. `run` calls a function for each of many items, and may use threads: the result does not depend on it.
+    `good` are sequences that are known to be phrases. With `listed`, the phrases are exactly these sequences, each with
+    its quality. `run` calls a function for each of many items, and may use threads; the result does not depend on it.
     """
     ngrams = frequent(text, support, MOST_WORDS, listed or (), run)
     if listed is None:
@@ -102,7 +107,7 @@ def _judged(
     run: Run,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, Segmentation]:
-    """Return the quality of each node, and the segmentation that it leads to."""
+    """Return the quality of each node, and the segmentation that uses this quality."""
     quality, good = judge(text, ngrams, features(text, ngrams, uses, ngrams.counts), known, 0, run)
     progress(4, STEPS)
     done = rectify(text, ngrams, quality, good, ROUNDS[0], ngrams.counts, run)
@@ -114,7 +119,7 @@ def _judged(
 
 
 def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:
-    """Return the quality that a list gives to each node, 0 for nodes that it does not name."""
+    """Return the quality of each node in a list; 0 for nodes that are not in the list."""
     quality = np.zeros(len(ngrams.parents))
     for node, value in zip(ngrams.nodes(listed), listed.values(), strict=True):
         if node >= 0:
@@ -131,7 +136,9 @@ def _described(
     table: np.ndarray,
     main: Mapping[int, tuple[Sequence, int]],
 ) -> Mined:
-    """Return phrases with their forms and abbreviations, in order; words that are other names of phrases are none themselves."""
+    """Return phrases with their forms and abbreviations, in order. A word that is another name of a phrase is no phrase
+    itself.
+    """
     forms = written_forms(text, ngrams, final.found, nodes)
     names = other_names(text, ngrams, forms, main)
     taken = {alias for known in names.values() for alias in known}
@@ -155,7 +162,7 @@ def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
     ngrams, singles = mined.ngrams, mined.ngrams.singles
     words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
     terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
-    # The nodes of single units are in the order of the units, and so number those that are kept.
+    # The nodes of single units are in the order of the units, so they number the units that are kept.
     node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
     node_of[ngrams.last[:singles]] = np.arange(singles)
     word_phrases = np.full(singles, -1, np.int32)

@@ -1,7 +1,8 @@
-"""Kernels of phrase mining: count word sequences, and count how they occur and how they are written.
+"""Kernels of phrase mining: they count sequences of words, the ways in which the sequences occur, and their written
+forms.
 
-Units, walls, nodes and `longest` are those of `sublex.estimators.phrases.kernels`. A node is a frequent sequence of units. Callers check
-the arguments.
+`sublex.estimators.phrases.kernels` explains units, walls, nodes and `longest`. A node is a frequent sequence of units.
+Callers check the arguments.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ from sublex.tools.compiled import kernel
 # Types of arrays.
 I32, I64, U8, U16 = int32[::1], int64[::1], uint8[::1], uint16[::1]
 
-# Kinds of break, as in `sublex.contracts.base.Break`.
+# Kinds of breaks, as in `sublex.contracts.base.Break`.
 HYPHEN, STOP, QUOTE, OPEN, CLOSE, START = 1, 8, 16, 32, 64, 256
-# Columns of `count_uses`: occurrences between quotes, in brackets, with capitals, with hyphens inside, after a wall, before a wall, and
-# between two walls. Occurrences at the beginning of a sentence say nothing of capitals; `PLACED` counts the others.
+# Columns of `count_uses`: occurrences between quotes, in brackets, with capitals, with hyphens inside, after a wall,
+# before a wall, and between two walls. At the beginning of a sentence, capitals tell nothing; `PLACED` counts the other
+# occurrences.
 QUOTED, BRACKETED, CAPITAL, HYPHENED, AFTER, BEFORE, ALONE, PLACED = range(8)
 USES = 8
 
 
 @kernel((I32, I32, U8, int64, int64, int64, I32))
 def count_longer(nodes, units, walls, length, part, parts, places):
-    """Count the sequences that are one unit longer than `nodes`, and return the keys and the counts of the distinct ones.
+    """Count the sequences that are one unit longer than `nodes`. Return the keys and the counts of the distinct
+    sequences.
 
-    `nodes` has the frequent sequence of `length - 1` units at each place, -1 for none. A key holds its number and the unit that follows.
-    Only nodes of one of `parts` parts, a power of two, are taken. `places` gets for each place the number of the key among those of its
-    part.
+    `nodes` has for each place of the text the number of the frequent sequence of `length - 1` units that begins there,
+    or -1. A key joins this number and the next unit. Nodes are divided into `parts` parts, a power of two, and only the
+    nodes of part `part` are read. `places` is set for each place to the index of its key among the keys of this part.
     """
     keys, counts = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)
@@ -60,8 +63,8 @@ def count_longer(nodes, units, walls, length, part, parts, places):
 def place_longer(nodes, walls, length, part, parts, places, numbers, longer, longest):
     """Write the number of the frequent sequence of `length` units at each place to `longer` and `longest`.
 
-    The first arguments are those of `count_longer`; `numbers` has the number of each key's sequence, -1 for a rare one. Places where no
-    sequence of this part begins are left as they are.
+    The first arguments have the same meaning as in `count_longer`. `numbers` has for each key the number of its
+    sequence, or -1 if it is rare. Places where no sequence of this part begins are not changed.
     """
     for i in range(len(nodes) - length + 1):
         last = i + length - 1
@@ -75,7 +78,9 @@ def place_longer(nodes, walls, length, part, parts, places, numbers, longer, lon
 
 @kernel((I32, I32, int64, I32))
 def find_suffixes(nodes, longer, count, suffixes):
-    """Set the suffix of each node of a length: the node without its first unit. `nodes` and `longer` are those of `place_longer`."""
+    """Set `suffixes` for each node of one length to the node without its first unit. `nodes` and `longer` have the same
+    meaning as in `place_longer`.
+    """
     for i in range(len(longer) - 1):
         if longer[i] >= 0:
             suffixes[longer[i] - count] = nodes[i + 1]
@@ -83,9 +88,10 @@ def find_suffixes(nodes, longer, count, suffixes):
 
 @kernel((I32, U8, U16, U8, I32, I32, int64, int64, int64))
 def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, nodes):
-    """Return how often each node occurs in each way; `capitals` says which words begin with a capital letter.
+    """Return how often each node occurs in each way. `capitals` says for each word whether it begins with a capital
+    letter.
 
-    Only occurrences that begin between two places of the text are counted.
+    Only occurrences that begin at a place from `begin` up to `end` are counted.
     """
     uses = np.zeros((nodes, USES), np.int32)
     for i in range(begin, end):
@@ -120,7 +126,7 @@ def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, n
 
 @kernel((I32, int64))
 def count_found(found, nodes):
-    """Return how often each node stands in `found`."""
+    """Return how often each node occurs in `found`."""
     counts = np.zeros(nodes, np.int64)
     for node in found:
         if node >= 0:
@@ -130,7 +136,7 @@ def count_found(found, nodes):
 
 @kernel((I32, I64, int64))
 def count_documents(units, ends, size):
-    """Return in how many texts each unit occurs; `ends` is where each text ends."""
+    """Return the number of texts in which each unit occurs. `ends` has the place where each text ends."""
     counts, seen = np.zeros(size, np.int64), np.full(size, -1, np.int64)
     i = 0
     for text in range(len(ends)):
@@ -145,7 +151,9 @@ def count_documents(units, ends, size):
 
 @kernel((I32, I32, U16, I32, U8))
 def count_forms(found, surfaces, breaks, lengths, chosen):
-    """Return the distinct forms in which chosen nodes are written where they are found: a place of each, and how often it occurs."""
+    """Return the distinct forms in which chosen nodes are written where they are found: a place of each form, and its
+    number of occurrences.
+    """
     keys, counts, first = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64), np.empty(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)
     size = 0

@@ -1,4 +1,4 @@
-"""Find the frequent sequences of words in a text, each with its count and the places where it begins."""
+"""Find the frequent sequences of words in a text, their counts and the places where they begin."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from sublex.errors import InputError
 from sublex_phrases.mining_kernels import count_longer, find_suffixes, place_longer
 from sublex_phrases.text import Run, Text
 
-# Parts into which the distinct sequences of a length are divided, a power of two. The number does not depend on the number of workers.
+# The distinct sequences of a length are divided into this many parts, a power of two. It does not depend on the number
+# of workers.
 PARTS = 4
-# The fewest sequences of two words, neither of them a stop word, from which phrases can be told.
+# Phrases cannot be told from other sequences if there are fewer sequences of two words that are no stop words.
 FEWEST = 30
 Sequence = tuple[int, ...]
 
 
 class Ngrams(NamedTuple):
-    """Frequent sequences of units, numbered as nodes of a trie: those of one unit first, then those of two, and so on.
+    """Frequent sequences of units. They are numbered as nodes of a trie: all sequences of one unit, then all of two,
+    and so on.
 
-    For each node: `parents` has the sequence without the last unit, `suffixes` the sequence without the first one (-1 for single units),
-    `last` the last unit, and then lengths and counts. `longest` has for each place of the text the longest sequence that begins there.
+    For each node, `parents` has the sequence without the last unit, `suffixes` the sequence without the first unit (-1
+    for single units), `last` the last unit, `lengths` the number of units and `counts` the number of occurrences.
+    `longest` has for each place of the text the longest sequence that begins there.
     """
 
     parents: np.ndarray
@@ -38,7 +41,7 @@ class Ngrams(NamedTuple):
         return int((self.lengths == 1).sum())
 
     def sequences(self) -> np.ndarray:
-        """Return the units of each node as a row, with -1 after the last one."""
+        """Return the units of each node as a row that is filled up with -1."""
         rows = np.full((len(self.parents), int(self.lengths.max(initial=1))), -1, np.int32)
         for length in range(1, rows.shape[1] + 1):
             nodes = np.flatnonzero(self.lengths == length)
@@ -48,7 +51,7 @@ class Ngrams(NamedTuple):
         return rows
 
     def nodes(self, sequences: Iterable[Sequence]) -> list[int]:
-        """Return the node of each sequence, -1 for one that has none."""
+        """Return the node of each sequence; -1 for a sequence without a node."""
         keys = self.parents.astype(np.int64) << 32 | self.last
         order = np.argsort(keys, kind="stable")
         keys, found = keys[order], []
@@ -67,7 +70,7 @@ class Ngrams(NamedTuple):
 def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
     """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
 
-    Listed sequences and their parts are returned however often they occur, if they occur at all.
+    `listed` sequences and their parts are returned even if they are rare, provided that they occur at all.
     """
     wanted = {
         sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)
@@ -113,9 +116,9 @@ def _longer(
     wanted: np.ndarray,
     run: Run,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the arrays of the nodes of a length, and the node of this length at each place; update `longest`.
+    """Return the arrays of the nodes of one length, and the node of this length at each place. Update `longest`.
 
-    `wanted` has the keys of nodes that are returned however rare they are.
+    `wanted` has the keys of nodes that are returned even if they are rare.
     """
     places = np.empty(len(nodes), np.int32)
 
@@ -146,7 +149,9 @@ def _longer(
 
 
 def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
-    """Raise InputError if there are too few frequent sequences of two words; the message names the support that would do."""
+    """Raise InputError if there are too few frequent sequences of two words. The message names a support that is low
+    enough.
+    """
     if _pairs(text, ngrams).size >= FEWEST:
         return
     counts = np.sort(_pairs(text, frequent(text, 2, 2)))[::-1] if support > 2 else np.empty(0)
@@ -161,7 +166,7 @@ def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
 
 
 def _pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
-    """Return the counts of the sequences of two units of which neither is a stop word."""
+    """Return the counts of the sequences of two units that contain no stop word."""
     pairs = np.flatnonzero(ngrams.lengths == 2)
     first = ngrams.last[ngrams.parents[pairs]]
     return ngrams.counts[pairs[~text.stops[first] & ~text.stops[ngrams.last[pairs]]]]

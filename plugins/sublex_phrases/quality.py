@@ -1,8 +1,8 @@
-"""Judge which frequent sequences are phrases, without labels made by hand.
+"""Judge which frequent sequences are phrases. No labels made by people are needed.
 
-Phrases for which a text defines an abbreviation, as in "support vector machine (SVM)", are good ones. A forest learns which other
-sequences are like them. A text that defines few abbreviations has its sequences compared with those of it that score best by a sum of
-ranks.
+A text may define an abbreviation for a phrase, as in "support vector machine (SVM)". These phrases are the good
+examples. A forest learns which other sequences are similar to them. If a text defines few abbreviations, the sequences
+with the best sum of ranks are the good examples.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from sublex_phrases.forest import likeness
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.text import Run, Text
 
-# Good phrases from which a forest can learn, and the share of the sequences that stand for them where there are fewer.
+# The number of good phrases that a forest needs, and the share of the sequences that replace them if there are fewer.
 ENOUGH, BEST_SHARE = 20, 0.1
-# The quality from which a sequence is a phrase, for counting the phrases that a word ends.
+# A sequence with at least this quality is a phrase when the phrases that end with a word are counted.
 PHRASE = 0.5
 # The features whose ranks are summed, with their weights.
 RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
-# Of a single word, the features by which it is judged, beside the residual idf. The other features of phrases say nothing of it, or tell
-# abbreviations apart.
+# The features by which a single word is judged, in addition to the residual idf. The other features do not apply to
+# single words, or only recognise abbreviations.
 SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice".split()
 
 
 def judge(
     text: Text, ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the quality of each sequence of several words, and the sequences that were taken for good.
+    """Return the quality of each sequence of several words, and the sequences that were used as good examples.
 
-    `table` has the features of all nodes and `good` the nodes that are known to be phrases. The quality of a single word is 1, so that any
-    text can be cut into words; that of a sequence of numbers is 0.
+    `table` has the features of all nodes, and `good` the nodes that are known to be phrases. The quality of a single
+    word is 1, so that every text can be divided into words. The quality of a sequence of numbers is 0.
     """
     quality = np.ones(len(table))
     several = np.flatnonzero(ngrams.lengths > 1)
@@ -45,11 +45,11 @@ def judge(
 def judge_words(
     text: Text, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
 ) -> np.ndarray:
-    """Return `quality`, which holds the quality of sequences of several words, with that of single words added.
+    """Return `quality`, which holds the quality of sequences of several words, with the quality of single words added.
 
-    `whole` says which sequences segmentation leaves whole often enough. Words with which many phrases end and to which texts come back, as
-    "network" and "algorithm", are taken for good, and a forest finds words that are used like them. Common words and words without a letter
-    have the quality 0.
+    `whole` says which sequences are left whole often enough by segmentation. Good examples are words with which many
+    phrases end and which texts repeat, such as "network" and "algorithm". A forest finds words that are used like them.
+    Common words and words without a letter get the quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
@@ -71,14 +71,14 @@ def judge_words(
 
 
 def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
-    """Return for each node whether none of its words has a letter."""
+    """Return for each node whether it has no word with a letter."""
     lettered = np.array([any(map(str.isalpha, word)) for word in text.lexicon.words], bool)
     units = ngrams.sequences()
     return np.logical_not(np.where(units >= 0, lettered[units], False).any(axis=1))
 
 
 def _best(table: np.ndarray) -> np.ndarray:
-    """Return the rows with the largest sum of ranks, among those that neither begin nor end with a stop word."""
+    """Return the rows with the largest sum of ranks among sequences that neither begin nor end with a stop word."""
     column = {name: table[:, NAMES.index(name)] for name in NAMES}
     sums = np.zeros(len(table))
     for name, weight in RANKED.items():

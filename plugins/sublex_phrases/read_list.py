@@ -1,4 +1,6 @@
-"""Read a list of phrases from a file: the CSV or JSON that `sublex phrases` writes, or a text with a phrase on each line."""
+"""Read a list of phrases from a file: CSV or JSON as `sublex phrases` writes it, or a text with a phrase on
+each line.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-# The most bytes and the most phrases of a list.
+# The largest number of bytes, and of phrases, of a list.
 MOST_BYTES, MOST_PHRASES = 1 << 28, 3_000_000
 
 
@@ -23,10 +25,10 @@ class Phrase(NamedTuple):
 
 
 def read_list(path: str | os.PathLike[str]) -> list[Phrase]:
-    """Return the phrases of a file, in its order; the quality is 1 where the file gives none.
+    """Return the phrases of a file in its order. The quality is 1 where the file has none.
 
-    CSV has a head with the column `phrase`, and may have a column `quality`. JSON is a list of texts, or of objects with these members.
-    Raises `InputError` for a file without phrases.
+    A CSV file has a header with the column `phrase`, and may have a column `quality`. A JSON file is a list of texts,
+    or of objects with the members `phrase` and `quality`. Raises `InputError` for a file without phrases.
     """
     with FileSource(path).open() as stream:
         data = stream.read(MOST_BYTES + 1)
@@ -73,7 +75,7 @@ def _from_json(name: str, number: int, item: Any) -> Phrase:
 
 
 def _quality(place: str, value: Any) -> float:
-    """Return a quality, 1 where there is none; raise `InputError` unless it is above 0 and at most 1."""
+    """Return a quality, or 1 if there is none. Raise `InputError` unless it is above 0 and at most 1."""
     if value is None or value == "":
         return 1.0
     try:

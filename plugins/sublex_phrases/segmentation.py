@@ -1,7 +1,7 @@
-"""Cut texts into phrases and single words, so that a sequence counts only where it is meant.
+"""Divide texts into phrases and single words, so that a sequence is counted only where it is used as a phrase.
 
-The best segmentation has the largest product of p(sequence | length)·p(length)·quality. Counts and segmentation are computed in turn (X.
-Liu et al. 2015, section 4.3: "rectified" counts).
+The best segmentation has the largest product of p(sequence | length)·p(length)·quality. Counts and segmentation are
+computed alternately (X. Liu et al. 2015, section 4.3: "rectified" counts).
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from sublex_phrases.mining_kernels import count_found
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.text import Run, Text
 
-# At most this share of the phrases that are known to be good may be cut.
+# The largest share of the known good phrases that segmentation may divide.
 CUT_SHARE = 0.05
-# The range of the logarithm of the penalty, the steps of the search in it, and the parts of the text.
+# The range in which the logarithm of the penalty is searched, the number of search steps, and the number of parts of
+# the text.
 PENALTIES, STEPS, PARTS = (-10.0, 10.0), 20, 8
 
 
 class Segmentation(NamedTuple):
-    """A segmentation: the node of each segment at the place where it begins, -1 elsewhere; the counts of the nodes; and their weights."""
+    """A segmentation in three arrays: for each place the node of the segment that begins there, or -1; the counts of
+    the nodes; and their weights.
+    """
 
     found: np.ndarray
     counts: np.ndarray
@@ -32,7 +35,8 @@ class Segmentation(NamedTuple):
 def weights(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, log_penalty: float) -> np.ndarray:
     """Return for each node log p(sequence | length) + log p(length) + log quality; -inf where the count is 0.
 
-    p(length) falls by a factor, the penalty, with each word. A single word keeps a small chance even if its count is 0.
+    p(length) falls by the same factor, the penalty, with each further word. A single word keeps a small probability
+    even if its count is 0.
     """
     lengths = ngrams.lengths
     sums = np.bincount(lengths, counts)
@@ -61,9 +65,11 @@ def segment(text: Text, ngrams: Ngrams, weighted: np.ndarray, run: Run = map) ->
 def rectify(
     text: Text, ngrams: Ngrams, quality: np.ndarray, good: np.ndarray, rounds: int, counts: np.ndarray, run: Run = map
 ) -> Segmentation:
-    """Return the segmentation after some rounds; each uses the counts of the round before, the first one `counts`.
+    """Return the segmentation after `rounds` rounds. The first round uses `counts`, each later round the counts of the
+    round before.
 
-    `good` has nodes that are known to be phrases. The penalty of each round leaves nearly all of them whole.
+    `good` has nodes that are known to be phrases. The penalty of each round is chosen so that nearly all of them are
+    left whole.
     """
     for _ in range(rounds):
         log_penalty = _penalty(ngrams, counts, quality, good)
@@ -73,7 +79,9 @@ def rectify(
 
 
 def _penalty(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, good: np.ndarray) -> float:
-    """Return the logarithm of the largest penalty under which at most `CUT_SHARE` of the good nodes are cut."""
+    """Return the logarithm of the largest penalty with which at most the share `CUT_SHARE` of the good nodes is
+    divided.
+    """
     known = good[counts[good] > 0]
     low, high = PENALTIES
     for _ in range(STEPS):
@@ -84,7 +92,7 @@ def _penalty(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, good: np.n
 
 
 def _whole(ngrams: Ngrams, weighted: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Return for each node whether its best segmentation, taken alone, is one segment."""
+    """Return for each node whether its best segmentation is one segment, when the node is a text of its own."""
     lengths = ngrams.lengths[nodes].astype(np.int64)
     ends = np.cumsum(lengths)
     longest, walls = (

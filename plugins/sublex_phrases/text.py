@@ -1,4 +1,6 @@
-"""The text of a collection as phrase mining reads it: units, which are words by number, and walls, which no phrase crosses."""
+"""The text of a collection as phrase mining reads it. Units are numbers of words. Walls are places that no phrase
+crosses.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,9 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 @dataclass(frozen=True)
 class Text:
-    """All texts of a collection, end to end: `ends` says where each ends.
+    """All texts of a collection, end to end. `ends` has the place where each text ends.
 
-    `units`, `surfaces` and `breaks` have an entry for each word. `written` has each surface as a string.
+    `units`, `surfaces` and `breaks` have an entry for each word. `written` has the string of each surface.
     """
 
     lexicon: Lexicon
@@ -32,7 +34,9 @@ class Text:
 
     @cached_property
     def walls(self) -> np.ndarray:
-        """Whether a phrase cannot continue across the break before each word (uint8). A hyphen alone is no wall."""
+        """For each word, whether a phrase cannot continue from the word before it (uint8). A hyphen alone is no
+        wall.
+        """
         return (self.breaks > Break.HYPHEN).astype(np.uint8)
 
     @cached_property
@@ -42,35 +46,38 @@ class Text:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """How often each unit occurs."""
+        """The number of occurrences of each unit."""
         return np.bincount(self.units, minlength=len(self.lexicon))
 
     @cached_property
     def idf(self) -> np.ndarray:
-        """For each unit the logarithm of the number of texts, divided by the number of those that hold it."""
+        """For each unit, the logarithm of the number of texts divided by the number of texts that hold the unit."""
         df = count_documents(self.units, self.ends, len(self.lexicon))
         return np.log(len(self.ends) / np.maximum(df, 1))
 
     @cached_property
     def residual_idf(self) -> np.ndarray:
-        """For each unit its idf, less the idf that it would have if its occurrences were spread over the texts by chance.
+        """For each unit, its idf minus the idf that is expected if its occurrences were spread over the texts by
+        chance.
 
-        Texts come back to the words that they are about, so these are in fewer texts (K. Church and W. Gale, Inverse Document Frequency: A
-        Measure of Deviations from Poisson, 1995).
+        Texts repeat the words that they are about. So these words occur in fewer texts than by chance (K. Church and W.
+        Gale, Inverse Document Frequency: A Measure of Deviations from Poisson, 1995).
         """
         counts = np.maximum(self.counts, 1)
         return self.idf + np.log(-np.expm1(-counts / max(1, len(self.ends))))
 
     @cached_property
     def common(self) -> np.ndarray:
-        """For each unit whether it is a stop word or occurs in a large share of the texts."""
+        """For each unit, whether it is a stop word or occurs in a large share of the texts."""
         common = self.idf <= -np.log(COMMON_SHARE)
         common[self.lexicon.first_stop :] = True
         return common
 
     @cached_property
     def stops(self) -> np.ndarray:
-        """For each unit whether it is a stop word of the analyzer; if the analyzer has none, whether it is common."""
+        """For each unit, whether it is a stop word of the analyzer. If the analyzer has no stop words, whether the unit
+        is common.
+        """
         stops = np.arange(len(self.lexicon)) >= self.lexicon.first_stop
         return stops if stops.any() else self.common
 
@@ -82,14 +89,16 @@ class Text:
         return units
 
     def parts(self, number: int) -> list[tuple[int, int]]:
-        """Return places that cut the words into about equal parts of whole texts."""
+        """Return pairs of places that divide the words into `number` parts. Each part has about the same number of
+        whole texts.
+        """
         cuts = np.linspace(0, len(self.ends), number + 1).astype(np.int64)
         places = [int(self.ends[cut - 1]) if cut else 0 for cut in cuts]
         return list(zip(places[:-1], places[1:], strict=True))
 
 
 def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]) -> Text:
-    """Return the text that the blocks of a corpus view hold; `surfaces` is called after the last block."""
+    """Return the text that is made of the blocks of a corpus view. `surfaces` is called after the last block."""
     parts: list[list[np.ndarray]] = [[], [], [], []]
     before = 0
     for block in blocks:

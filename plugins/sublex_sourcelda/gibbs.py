@@ -1,4 +1,6 @@
-"""A Gibbs chain of Source-LDA: the topic of each token, the counts that follow from it, and the topics that are left."""
+"""A Gibbs chain of Source-LDA. It holds the topic of each token, the counts that follow from these topics, and the
+remaining topics.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,17 @@ if TYPE_CHECKING:
 class GibbsChain:
     """The state of a chain: the topic of each token (`z`), and the counts that follow from it.
 
-    At first a token has any topic with the same chance, or, with `informed`, by the probabilities of its word under the priors.
-    `alphas` is the sum of alpha over the visible topics, which all have the same. A topic that loses its last token disappears, as long
-    as more than `least` topics are left. `ids` has the numbers, among the priors given, of the topics that are left.
+    At first each token has a random topic. All topics are equally likely; with `informed`, a topic is drawn by the
+    probability of the token's word under the priors. `alphas` is the sum of alpha over the visible topics; all visible
+    topics have the same alpha. A topic that loses its last token disappears if more than `least` topics remain. `ids`
+    has the numbers of the remaining topics among the given priors.
     """
 
     def __init__(
         self, tokens: Tokens, words: int, priors: Priors, beta: float, alphas: float = 50.0, least: int = 1 << 31,
         seed: int = 0, informed: bool = False,
     ):  # fmt: skip
-        # Topics of this chain may be hidden.
+        # The chain may hide topics, so it changes a copy of the kinds.
         priors = priors._replace(kinds=priors.kinds.copy())
         self.tokens, self.priors, self.beta, self.alphas, self.least = tokens, priors, float(beta), float(alphas), least
         self.ids = np.arange(len(priors.kinds))
@@ -36,11 +39,11 @@ class GibbsChain:
         self._set(self._informed() if informed else self._any(), tokens.words, words)
 
     def _any(self) -> np.ndarray:
-        """Return a topic for each token, each with the same chance."""
+        """Return a random topic for each token. All topics are equally likely."""
         return self._generator.integers(0, len(self.ids), len(self.tokens.words), np.int32)
 
     def _informed(self) -> np.ndarray:
-        """Return a topic for each token, drawn by the probability of its word in topics without tokens."""
+        """Return a random topic for each token, drawn by the probability of its word in topics without tokens."""
         edges, uniforms = np.cumsum(self.phi(), axis=1), self._generator.random(len(self.tokens.words))
         z = np.empty(len(uniforms), np.int32)
         order = np.argsort(self.tokens.words, kind="stable")
@@ -51,23 +54,25 @@ class GibbsChain:
         return z
 
     def _set(self, z: np.ndarray, words: np.ndarray, size: int) -> None:
-        """Set the topics of tokens, and the counts."""
+        """Set the topics of the tokens, and compute the counts."""
         self.z, self.n_w = z, np.zeros((size, len(self.ids)), np.int32)
         np.add.at(self.n_w, (words, z), 1)
         self.totals = self.n_w.sum(axis=0, dtype=np.float64)
 
     @property
     def alpha(self) -> float:
-        """The prior of each visible topic in a document."""
+        """The Dirichlet parameter of each visible topic in a document."""
         return self.alphas / int((self.priors.kinds != HIDDEN).sum())
 
     def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
-        """Draw a new topic for every token, in order; `progress` is called now and then and may raise to end the work."""
+        """Draw a new topic for every token, in order. `progress` is called several times and may raise an exception to
+        end the work.
+        """
         from sublex_sourcelda.gibbs_kernels import sweep
 
         p = self.priors
         uniforms = self._generator.random(len(self.z))
-        # The draws do not depend on how the documents are cut into blocks.
+        # The draws do not depend on how the documents are divided into blocks.
         for span in spans(len(self.tokens.starts) - 1):
             progress()
             sweep(
@@ -79,7 +84,9 @@ class GibbsChain:
             self._keep(np.flatnonzero(~gone))
 
     def hide(self, number: int) -> None:
-        """Hide the topics with the fewest tokens, so that the next sweep gives their tokens to others; of equals the first."""
+        """Hide the topics with the fewest tokens; of equal topics the first. The next sweep gives their tokens to other
+        topics.
+        """
         visible = np.flatnonzero(self.priors.kinds != HIDDEN)
         order = np.argsort(self.totals[visible], kind="stable")
         self.priors.kinds[visible[order[:number]]] = HIDDEN
@@ -89,14 +96,15 @@ class GibbsChain:
         return self.tokens.document_topics(self.z, len(self.ids))
 
     def theta(self) -> np.ndarray:
-        """Return the probability of each topic in each document (equation 1); rows add up to 1."""
+        """Return the probability of each topic in each document (equation 1). Rows add up to 1."""
         theta = self.document_topics().toarray() + np.where(self.priors.kinds == HIDDEN, 0.0, self.alpha)
         return theta / theta.sum(axis=1, keepdims=True)
 
     def phi(self) -> np.ndarray:
         """Return the probability of each word in each topic (equation 4), by word and topic.
 
-        Columns add up to 1, except in EDA and CTM, where a word outside a topic's source gets a small probability besides.
+        Columns add up to 1, except in EDA and CTM. There, a word outside a topic's source gets a small additional
+        probability.
         """
         p, n = self.priors, self.totals[:, None]
         plain = 1 / (self.totals + len(self.n_w) * self.beta)
@@ -115,7 +123,7 @@ class GibbsChain:
         return phi
 
     def log_likelihood(self) -> float:
-        """Return Σ log Σ_k theta_dk phi_kw over all tokens, with the smoothed theta and phi."""
+        """Return Σ log Σ_k theta_dk phi_kw over all tokens. Theta and phi are the smoothed estimates."""
         theta, phi, total = self.theta(), self.phi(), 0.0
         starts = self.tokens.starts.tolist()
         for document, (begin, end) in enumerate(zip(starts, starts[1:], strict=False)):
@@ -123,7 +131,7 @@ class GibbsChain:
         return total
 
     def _keep(self, kept: np.ndarray) -> None:
-        """Go on with some of the topics; the others have no tokens."""
+        """Keep only some of the topics. The other topics must have no tokens."""
         number = np.full(len(self.ids), -1, np.int32)
         number[kept] = np.arange(len(kept))
         self.priors, self.ids, self.z = self.priors.keep(kept), self.ids[kept], number[self.z]

@@ -1,6 +1,6 @@
-"""Kernels of Source-LDA: Gibbs sweeps over topics of which some expect the words of a knowledge source.
+"""Kernels of Source-LDA: Gibbs sweeps over topics, some of which expect the words of a knowledge source.
 
-The arrays of a kernel follow `gibbs.GibbsChain` and `priors.Priors`, which check them.
+The arguments are arrays of `gibbs.GibbsChain` and `priors.Priors`; these classes check them.
 """
 
 from __future__ import annotations
@@ -10,25 +10,27 @@ from numba import float64, int32, int64
 
 from sublex.tools.compiled import inner, kernel
 
-# Types of arrays, and of matrices in the order of C.
+# Types of arrays, and of matrices in C order.
 I32, I64, F64, COUNTS, MATRIX = int32[::1], int64[::1], float64[::1], int32[:, ::1], float64[:, ::1]
 # The kinds of topics, as in `priors`.
 UNLABELLED, SOURCE, FIXED, CONCEPT, HIDDEN = 0, 1, 2, 3, 4
-# Topics whose probabilities are summed together, so that the sums of several groups overlap in time.
+# The number of topics whose probabilities are summed together. The sums of several groups are computed in parallel by
+# the processor.
 GROUP = 16
 
 
 @inner
 def refresh(k, kinds, totals, sums, floors, nu, beta, words, r, inside, outside, base):
-    """Compute the factors of topic k from its number of tokens n.
+    """Compute the factors of topic k, which depend on its number of tokens n.
 
-    P(w | k) is n_wk outside[k] + base[k], and for words of the topic's source text n_wk inside[k] + Σ_a r[k, a] delta_w^lambda_a, where
-    r[k, a] = nu_a / (n + S_ka). The points are a multiple of four, and four sums overlap in time.
+    P(w | k) is n_wk outside[k] + base[k]. For words of the topic's source text it is n_wk inside[k] + Σ_a r[k, a]
+    delta_w^lambda_a, where r[k, a] = nu_a / (n + S_ka). The number of points is a multiple of four, so that the
+    processor can compute four sums in parallel.
     """
     kind, n = kinds[k], totals[k]
     if kind == SOURCE:
         for a in range(len(nu)):
-            # Unlike the operator, the function does not check for 0, so the loop works on several points at once.
+            # Unlike the operator, the function does not check for 0, so the loop handles several points at once.
             r[k, a] = np.divide(nu[a], n + sums[k, a])
         s0 = s1 = s2 = s3 = b0 = b1 = b2 = b3 = 0.0
         for a in range(0, len(nu), 4):
@@ -52,8 +54,8 @@ def refresh(k, kinds, totals, sums, floors, nu, beta, words, r, inside, outside,
 
 @inner
 def expected(r, k, powers, c):
-    """Return the product of row k of `r` and row c of `powers`, whose lengths are a multiple of four."""
-    # Views of the rows would be counted references, which cost more than the product.
+    """Return the product of row k of `r` and row c of `powers`. The lengths of the rows are a multiple of four."""
+    # Slices of the rows would be reference-counted objects, which take more time than the product.
     s0 = s1 = s2 = s3 = 0.0
     for a in range(0, r.shape[1], 4):
         s0, s1 = s0 + r[k, a] * powers[c, a], s1 + r[k, a + 1] * powers[c, a + 1]
@@ -63,7 +65,9 @@ def expected(r, k, powers, c):
 
 @inner
 def choose(p, groups, width, uniform):
-    """Return the first topic at which the running sum of `p` exceeds a share `uniform` of the total; -1 if all are 0."""
+    """Return the first topic at which the running sum of `p` exceeds the share `uniform` of the total; -1 if all
+    entries are 0.
+    """
     total = 0.0
     for g in range(len(groups)):
         s0 = s1 = s2 = s3 = 0.0
@@ -79,7 +83,7 @@ def choose(p, groups, width, uniform):
         target -= p[k]
         if target < 0.0:
             return k
-    # Rounding may leave a rest.
+    # It can happen by rounding that no running sum exceeds the share.
     for k in range(width - 1, -1, -1):
         if p[k] > 0.0:
             return k
@@ -88,7 +92,9 @@ def choose(p, groups, width, uniform):
 
 @inner
 def prior_of_document(kinds, n_d, alpha, d):
-    """Set d[k] to n_dk + alpha, or alpha alone where words outside a source text do not depend on the document."""
+    """Set d[k] to n_dk + alpha. Where words outside a source text do not depend on the document, set it to
+    alpha alone.
+    """
     for k in range(len(kinds)):
         d[k] = alpha if kinds[k] == FIXED or kinds[k] == CONCEPT else n_d[k] + alpha
 
@@ -99,20 +105,23 @@ def prior_of_document(kinds, n_d, alpha, d):
 def sweep(
     first, last, starts, words, z, uniforms, n_w, totals, kinds, known, topics, classes, powers, sums, floors, nu, beta, alphas, least
 ):  # fmt: skip
-    """Draw a new topic for each token of the documents from `first` to `last`, with one number of `uniforms` for each.
+    """Draw a new topic for each token of the documents from `first` up to `last`, without `last`. Each token uses one
+    number of `uniforms`.
 
-    Word w occurs in the source texts of topics[known[w]:known[w + 1]]; `classes` has the rows of `powers` with delta_w^lambda_a. A topic
-    that loses its last token is hidden while more than `least` are visible. alpha is `alphas` divided by the number of visible topics.
-    A token takes O(T + A (topics with the word)).
+    Word w occurs in the source texts of topics[known[w]:known[w + 1]]. The same part of `classes` has the rows of
+    `powers` that hold delta_w^lambda_a. A topic that loses its last token is hidden if more than `least` topics are
+    visible. alpha is `alphas` divided by the number of visible topics. With T topics and A points, a token takes time
+    O(T + A (topics with the word)).
     """
     width, points = len(totals), len(nu)
     groups = np.empty((width + GROUP - 1) // GROUP)
-    # Topics beyond `width` keep the probability 0.
+    # The probability of topics from `width` on stays 0.
     p = np.zeros(len(groups) * GROUP)
     r = np.zeros((width, points))
     inside, outside, base = np.zeros(width), np.zeros(width), np.zeros(width)
     n_d, d = np.zeros(width), np.empty(width)
-    # Σ_a r[k, a] powers[c, a] depends on the topic's number of tokens alone; `at` is the number for which `product` holds.
+    # Σ_a r[k, a] powers[c, a] only depends on the topic's number of tokens. `at` is the number for which `product` was
+    # computed.
     product, at = np.empty(len(powers)), np.full(len(powers), -1.0)
     visible = 0
     for k in range(width):

@@ -1,7 +1,8 @@
-"""Reading a knowledge source: labels with the counts of words, or with texts. The file may be compressed.
+"""Reading a knowledge source: labels, each with counts of words or with a text. The file may be compressed.
 
-Each line of a file of counts has a label, then words and counts in turns. Each line of a file of texts is a JSON object with the texts
-`label` and `text`. In labels, `_` is a blank.
+A knowledge source is a file of counts or a file of texts. Each line of a file of counts has a label, then a word, its
+count, the next word, and so on. Each line of a file of texts is a JSON object with the members `label` and `text`. In
+labels, `_` stands for a blank.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from sublex.readers.source import FileSource
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The most bytes of a line, and the most occurrences of a word in a text.
+# The largest number of bytes of a line, and of occurrences of a word in a text.
 MAX_LINE, MAX_COUNT = 1 << 26, 10**9
-# The most characters of a label that a message shows.
+# The largest number of characters of a label that a message shows.
 SHOWN = 60
 Analyze = Callable[[str], list[str]]
 Path = str | os.PathLike[str]
 
 
 class Knowledge(NamedTuple):
-    """The labels of a knowledge source, the counts of words for each, and the labels that are left out since no word is known."""
+    """A knowledge source: its labels, the counts of words for each label, and the labels that are left out because none
+    of their words is known.
+    """
 
     labels: list[str]
     counts: csr_array
@@ -43,8 +46,8 @@ def read_knowledge(
 ) -> Knowledge:
     """Return the labels of a file that have words of the vocabulary, with the counts of these words.
 
-    `analyze` turns texts and words into terms, as the index's analyzer does. Raises `InputError` for a file in another format, a label that
-    is there twice, or a file without any word of the vocabulary.
+    `analyze` turns texts and words into terms, as the index's analyzer does. Raises `InputError` for a file in another
+    format, a repeated label, or a file without any word of the vocabulary.
     """
     from scipy.sparse import csr_array
 
@@ -80,14 +83,14 @@ def read_knowledge(
 
 
 def count_lines(path: Path) -> int:
-    """Return the number of lines of a knowledge source, the most labels that it may have."""
+    """Return the number of lines of a knowledge source. It has at most this number of labels."""
     with FileSource(path).open() as stream:
         return sum(1 for _ in _lines(os.fspath(path), stream.readline))
 
 
 def _entries(path: str, analyze: Analyze) -> Iterator[tuple[int, str, Counter[str]]]:
-    """Yield for each label its line, the label, and the counts of terms."""
-    # A word of a file of counts occurs under many labels.
+    """Yield three things for each label: the number of its line, the label, and the counts of its terms."""
+    # In a file of counts, the same word occurs under many labels.
     analyze_word = cache(analyze)
     parse: Callable[[str, str], tuple[str, Counter[str]]] | None = None
     with FileSource(path).open() as stream:
@@ -111,7 +114,7 @@ def _entries(path: str, analyze: Analyze) -> Iterator[tuple[int, str, Counter[st
 
 
 def _lines(path: str, readline: Callable[[int], bytes]) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a stream with their numbers; raise `InputError` for a line that is too long."""
+    """Yield pairs of a number and a line of a stream. Raise `InputError` for a line that is too long."""
     number = 0
     while line := readline(MAX_LINE):
         number += 1
@@ -123,7 +126,7 @@ def _lines(path: str, readline: Callable[[int], bytes]) -> Iterator[tuple[int, b
 
 
 def _text_parser(analyze: Analyze) -> Callable[[str, str], tuple[str, Counter[str]]]:
-    """Return the parser of lines with JSON objects."""
+    """Return the function that parses a line with a JSON object."""
 
     def parse(place: str, line: str) -> tuple[str, Counter[str]]:
         try:
@@ -138,7 +141,7 @@ def _text_parser(analyze: Analyze) -> Callable[[str, str], tuple[str, Counter[st
 
 
 def _count_parser(analyze: Analyze) -> Callable[[str, str], tuple[str, Counter[str]]]:
-    """Return the parser of lines with a label, words and counts."""
+    """Return the function that parses a line with a label, words and counts."""
 
     def parse(place: str, line: str) -> tuple[str, Counter[str]]:
         label, *fields = line.split()

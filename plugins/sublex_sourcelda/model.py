@@ -1,4 +1,4 @@
-"""Source-LDA as an estimator: fit it to counts of documents by words and counts of sources by words."""
+"""Source-LDA as an estimator: fit it to two matrices of counts, documents by words and sources by words."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 MODELS = ("full", "mixture", "bijective", "eda", "ctm")
-# Surplus topics are given up in steps, this many in the course of the sweeps, until this share of the sweeps is done.
+# Surplus topics are dropped in this number of steps, spread over the sweeps, until this share of the sweeps is done.
 STEPS, REDUCED = 10, 0.75
-# The fewest sweeps in which topics can be given up.
+# The smallest number of sweeps in which topics can be dropped.
 FEWEST = 10
 Progress = Callable[[int, int], None]
 
@@ -32,42 +32,47 @@ class SourceLDA(TopicModel):
 
     Parameters
     ----------
-    k : int
+    The number of topics without a label. In the models "full", "eda" and "ctm", it is also the number of all topics,
+    with and without a label, that remain in the end.
         The topics without a label. In the models "full", "eda" and "ctm" it is also the number of topics, with and without label, that
         are left in the end.
     model : "full", "mixture", "bijective", "eda" or "ctm"
-        Topics of all sources and k others, reduced to k topics, with lambda integrated out; topics of all sources and k others, with
-        lambda 1; topics of all sources and no others. "eda" and "ctm" are other authors' models, for comparison: topics with fixed
-        words, and topics that only know which words they have.
+        "full" begins with a topic for each source and k others, reduces them to k topics, and integrates lambda out.
+        "mixture" has a topic for each source and k others, with lambda 1. "bijective" has a topic for each source and
+        no others. "eda" and "ctm" are other authors' models, for comparison: in "eda" the distribution of words in a
+        labelled topic is fixed, in "ctm" only the set of its words is known.
     iterations : int
-        The sweeps of Gibbs sampling.
+        The number of sweeps of Gibbs sampling.
     mu, sigma : float
-        The mean and the standard deviation of lambda: 1 keeps topics close to their source, 0 leaves them free. With sigma 0, lambda is mu.
+        The mean and the standard deviation of lambda. With lambda 1, topics stay close to their source; with 0, they
+        are free. If sigma is 0, lambda is mu.
     points : int
-        The values of lambda at which the integral is computed.
+        The number of values of lambda at which the integral is computed.
     smooth : bool
-        Whether lambda is mapped so that the divergence of topics from their source grows in even steps; lambda is then from 0 to 1.
+        Whether lambda is mapped so that equal steps of lambda change the divergence of topics from their source
+        equally. Lambda is then from 0 to 1.
     low, high : float
         The bounds of lambda.
     alphas : float
-        The parameter of the prior of documents, summed over the topics: each of T topics has alphas / T.
+        The parameter of the prior of documents, summed over the topics: each of T topics has the parameter alphas / T.
     betas : float
         The parameter of the prior of topics without a label, summed over the words.
     epsilon : float
-        Added to the count of every word in every source.
+        A number that is added to the count of every word in every source.
     informed : bool
-        Whether the chain starts with topics that are drawn by the words of the sources, and not with any. Topics then keep closer to the
-        sources that they are named after.
+        Whether the chain starts with topics that are drawn by the words of the sources. If not, all topics are equally
+        likely. With informed starts, topics stay closer to the sources that give them their names.
     seed : int
-        Determines the random start, and with a hash of its row the chain of a document in `topic_counts`.
+        The seed of the random start. In `topic_counts`, the seed and a hash of a document's row determine the
+        document's chain.
 
     Attributes
     ----------
-    topics_ : array of the sources of the topics that are left: the number of a source, or -1 for a topic without a label
+    topics_ : array with the source of each remaining topic: the number of the source, or -1 for a topic without a label
     alpha_ : array of shape (topics,)
     phi_ : array of shape (words, topics), the probability of a word in a topic; each column adds up to 1
     word_topics_ : array or sparse rows of shape (words, topics), the tokens of each word in each topic in the last sweep
-    chain_ : `chain.GibbsChain` or None, the chain with the topic of each token
+    chain_ : `gibbs.GibbsChain` that holds the topic of each token, or None
     trace_ : list of the numbers of topics after each sweep
     """
 
@@ -101,14 +106,14 @@ class SourceLDA(TopicModel):
     ) -> SourceLDA:
         """Fit to whole counts of documents by words and of sources by the same words.
 
-        The result is the same, to the byte, for any number of workers; only smoothing uses more than one.
+        The result is the same, to the byte, for any number of workers. Only smoothing uses more than one worker.
         """
         return self.fit_tokens(tokens_of(whole_counts_of(matrix)), sources, workers, progress)
 
     def fit_tokens(
         self, tokens: Tokens, sources: Any, workers: int = 1, progress: Progress = lambda done, total: None
     ) -> SourceLDA:
-        """Fit to tokens in any order, and keep the topic of each in `chain_.z`."""
+        """Fit to tokens in any order. The topic of each token is in `chain_.z` afterwards."""
         counts = self._check(tokens, sources)
         chain = self.start(tokens, counts, workers, lambda: progress(0, self.iterations))
         self.trace_ = []
@@ -129,7 +134,7 @@ class SourceLDA(TopicModel):
     def start(
         self, tokens: Tokens, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None
     ) -> GibbsChain:
-        """Return a chain over the tokens before its first sweep."""
+        """Return a chain over the tokens, before its first sweep."""
         words = sources.shape[1]
         priors = self.priors(sources, workers, progress)
         least = self.k if self.reduces else len(priors.kinds)
@@ -137,11 +142,11 @@ class SourceLDA(TopicModel):
 
     @property
     def reduces(self) -> bool:
-        """Whether topics are given up until k are left."""
+        """Whether topics are dropped until k topics remain."""
         return self.model not in ("bijective", "mixture")
 
     def priors(self, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None) -> Priors:
-        """Return the priors of all topics: first those without a label."""
+        """Return the priors of all topics. Topics without a label come first."""
         if self.model == "eda":
             return fixed_priors(sources, self.k)
         if self.model == "ctm":
@@ -154,13 +159,18 @@ class SourceLDA(TopicModel):
         return source_priors(sources, 0 if self.model == "bijective" else self.k, points, self.epsilon, smooth)
 
     def restore(self, phi: np.ndarray, alpha: np.ndarray, word_topics: Any) -> SourceLDA:
-        """Set the topics, the alpha of each, and the tokens of words in topics."""
+        """Set the results of a fit: the probabilities of words in topics, the alpha of each topic, and the tokens of
+        words in topics.
+        """
         self.phi_, self.alpha_ = np.array(phi, np.float64, order="C"), np.array(alpha, np.float64)
         self.word_topics_ = word_topics
         return self
 
     def likeness(self, sources: Any) -> np.ndarray:
-        """Return for each topic how like its source it is, Σ √(phi s) over the words: 1 if equal, 0 without a common word or a label."""
+        """Return for each topic how similar it is to its source s: Σ √(phi s) over the words.
+
+        It is 1 if both are equal, and 0 for topics without a label or without a word in common with the source.
+        """
         from scipy.sparse import csr_array
 
         counts = csr_array(sources).astype(np.float64)
@@ -171,12 +181,12 @@ class SourceLDA(TopicModel):
         return found
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row the tokens that are expected in each topic, as `TopicModel` says."""
+        """Return the expected number of tokens of each row in each topic, as `TopicModel` describes."""
         self.check_fitted()
         return sample(whole_counts_of(matrix, len(self.phi_)), self.phi_, self.alpha_, self.seed, workers)[0]
 
     def _check(self, tokens: Tokens, sources: Any) -> csr_array:
-        """Return the sources as sparse rows; raise `InputError` for parameters or counts that make no sense."""
+        """Return the sources as sparse rows. Raise `InputError` for invalid parameters or counts."""
         from scipy.sparse import csr_array
 
         if self.model not in MODELS:

@@ -1,4 +1,6 @@
-"""The priors of topics: what each expects of the words, made from the counts of a knowledge source."""
+"""The priors of topics: the distribution of words that each topic expects, made from the counts of a knowledge
+source.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,20 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# The kinds of topics: without a source; Source-LDA's; EDA's, whose words are fixed; CTM's, which knows only which words belong to it; gone.
+# The kinds of topics: without a source; of Source-LDA; of EDA, with fixed words; of CTM, where only the set of words is
+# known; removed.
 UNLABELLED, SOURCE, FIXED, CONCEPT, HIDDEN = range(5)
-# Added to the count of every word of the vocabulary, so that no word is impossible: the smallest step of float64 at 1.
+# This number is added to the count of every word of the vocabulary, so that no word is impossible. It is the smallest
+# step of float64 at 1.
 EPSILON = float(np.finfo(np.float64).eps)
-# Kernels read points in groups of this size; points of weight 0 fill the last group.
+# Kernels read points in groups of this size. Points of weight 0 complete the last group.
 LANES = 4
 
 
 class Points(NamedTuple):
-    """The values of lambda at which the integral over lambda is computed, and their weights, which add up to 1."""
+    """The values of lambda at which the integral over lambda is computed, and their weights. The weights add up
+    to 1.
+    """
 
     values: np.ndarray
     weights: np.ndarray
@@ -28,8 +34,9 @@ class Points(NamedTuple):
 class Priors(NamedTuple):
     """The priors of topics. Word w occurs in the source texts of `topics[starts[w]:starts[w + 1]]`.
 
-    `classes` has for each of these pairs the row of `powers` with (count + epsilon)^lambda for each point; equal counts of a topic share
-    a row. `sums` and `floors` have for each topic and point the sum of these powers over the vocabulary, and epsilon^lambda.
+    These are pairs of a word and a topic. `classes` has a row number of `powers` for each pair; the row holds (count +
+    epsilon)^lambda for each point. Pairs with equal counts in a topic share a row. For each topic and point, `sums` has
+    the sum of these powers over the vocabulary, and `floors` has epsilon^lambda.
     """
 
     kinds: np.ndarray
@@ -42,7 +49,7 @@ class Priors(NamedTuple):
     weights: np.ndarray
 
     def keep(self, kept: np.ndarray) -> Priors:
-        """Return the priors of some topics, given by ascending number."""
+        """Return the priors of some topics. `kept` has their numbers, ascending."""
         number = np.full(len(self.kinds), -1)
         number[kept] = np.arange(len(kept))
         pairs = number[self.topics] >= 0
@@ -54,9 +61,10 @@ class Priors(NamedTuple):
 
 
 def points_of(mu: float, sigma: float, points: int, low: float = 0.0, high: float = np.inf) -> Points:
-    """Return points that lie evenly within two sigma of mu and between `low` and `high`, weighted by the normal density.
+    """Return points that lie evenly within two sigma of mu and between `low` and `high`. Their weights follow the
+    normal density.
 
-    With sigma 0 or a single point, lambda is mu.
+    If sigma is 0 or there is a single point, lambda is mu.
     """
     if sigma == 0 or points == 1:
         return Points(np.array([mu]), np.ones(1))
@@ -69,9 +77,11 @@ def source_priors(
     counts: csr_array, unlabelled: int, points: Points, epsilon: float = EPSILON,
     smooth: Sequence[Callable[[np.ndarray], np.ndarray]] = (),
 ) -> Priors:  # fmt: skip
-    """Return the priors of Source-LDA: `unlabelled` topics, then one for each row of `counts`, which are sources by words.
+    """Return the priors of Source-LDA: first `unlabelled` topics without a label, then a topic for each row of
+    `counts`.
 
-    The Dirichlet parameter of a word is (count + epsilon)^lambda. `smooth` has for each source the function g that is applied to lambda.
+    `counts` are counts of sources by words. The Dirichlet parameter of a word is (count + epsilon)^lambda. `smooth` has
+    for each source the function g that is applied to lambda.
     """
     topics, words = unlabelled + counts.shape[0], counts.shape[1]
     lambdas = np.array([function(points.values) for function in smooth] or [points.values] * counts.shape[0])
@@ -90,16 +100,20 @@ def source_priors(
 
 
 def fixed_priors(counts: csr_array, unlabelled: int) -> Priors:
-    """Return the priors of EDA (Hansen, Ringger and Seppi 2013): the words of a labelled topic are distributed as in its source."""
+    """Return the priors of EDA (Hansen, Ringger and Seppi 2013): a labelled topic has the same distribution of words as
+    its source.
+    """
     source, column, value = _entries(counts)
     chances = (value / np.bincount(source, value, counts.shape[0])[source])[:, None]
     return _of_comparison(FIXED, counts, unlabelled, source, column, chances, 1.0, 0.0)
 
 
 def concept_priors(counts: csr_array, unlabelled: int, weight: float = 200.0) -> Priors:
-    """Return the priors of CTM (Steyvers, Smyth and Chemudugunta 2011): a labelled topic consists of its source's words, all alike.
+    """Return the priors of CTM (Steyvers, Smyth and Chemudugunta 2011): a labelled topic consists of the words of its
+    source, all with the same parameter.
 
-    A word that the source lists with the count 0 belongs to the topic. A word gets `weight` divided by the number of words of all sources.
+    A word that the source lists with the count 0 belongs to the topic too. The parameter of a word is `weight` divided
+    by the number of distinct words of all sources.
     """
     source, column, value = _entries(counts)
     beta = weight / max(1, len(np.unique(column)))
@@ -111,7 +125,7 @@ def _of_comparison(
     kind: int, counts: csr_array, unlabelled: int, source: np.ndarray, column: np.ndarray, powers: np.ndarray,
     total: float, floor: float,
 ) -> Priors:  # fmt: skip
-    """Return the priors of a model with one point, in which each pair of a source and a word has a row of `powers`."""
+    """Return the priors of a model with a single point. Each pair of a source and a word has a row of `powers`."""
     topics = unlabelled + counts.shape[0]
     kinds = np.repeat([UNLABELLED, kind], [unlabelled, counts.shape[0]])
     sums, floors = np.full((topics, 1), total), np.full((topics, 1), floor)
@@ -128,7 +142,9 @@ def _by_word(
     kinds: np.ndarray, column: np.ndarray, topic: np.ndarray, classes: np.ndarray, powers: np.ndarray, sums: np.ndarray,
     floors: np.ndarray, weights: np.ndarray, words: int,
 ) -> Priors:  # fmt: skip
-    """Return priors with the pairs sorted by word and topic, and with points of weight 0 that fill the last group of lanes."""
+    """Return priors with the pairs sorted by word and topic. Points of weight 0 are added to complete the last group of
+    points.
+    """
     order = np.lexsort((topic, column))
     starts = np.append(0, np.cumsum(np.bincount(column, minlength=words)))
     fill = ((0, 0), (0, -len(weights) % LANES))

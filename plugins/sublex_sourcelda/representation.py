@@ -1,4 +1,6 @@
-"""Source-LDA on an index: stores the expected tokens of each document in each topic, and compares the topics of query and document."""
+"""Source-LDA on an index: it stores the expected tokens of each document in each topic, and compares the topics of
+query and document.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +19,17 @@ from sublex.estimators.word_sums import check_model, frequent_counts, is_text, s
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 from sublex_sourcelda.model import SourceLDA
 
-# Stands before the words of a topic without a label.
+# Comes before the words of a topic without a label.
 UNLABELLED = "unlabelled"
-# Labels without a known word that the card lists.
+# The largest number of labels without a known word that the model's card lists.
 LISTED = 20
 
 
 class SourceLDARepresentation(TopicRepresentation):
-    """Scores by topics, as `lda` does. Topics have the labels of their texts, and the others are named by their words.
+    """Scores by topics, as `lda` does. Some topics have the labels of texts; the other topics are named by their words.
 
-    A topic whose words are less like those of its text than `likeness` has no label. `share` and `mu` matter only for score="likelihood".
+    A topic has no label if the similarity of its words and its text's is below `likeness`. `share` and `mu` are only
+    used with score="likelihood".
     """
 
     version = 1
@@ -40,7 +43,8 @@ class SourceLDARepresentation(TopicRepresentation):
         super().__init__(estimator, min_df=min_df, max_df=max_df, score=score, share=share, mu=mu)
         self.source, self.least_likeness = source, likeness
         self.labels_name = f"labels, likeness={likeness}"
-        # For each topic: the label of its text, how like the text it is, and the label if that is enough.
+        # For each topic: the label of its text, its similarity to the text, and the label if the similarity is large
+        # enough.
         self.texts: list[str | None] = []
         self.likeness = np.zeros(0)
         self.topic_labels: list[str | None] = []
@@ -101,7 +105,9 @@ class SourceLDARepresentation(TopicRepresentation):
         return 80 * int(corpus.lengths.sum()) + (4 + 3 * 8) * len(corpus.vocabulary) * topics
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the topics, by falling share, with their labels, words, coherence and documents, and the figures of the fit."""
+        """Return the topics, those with the largest shares first, with their labels, words, coherence and documents;
+        and the figures of the fit.
+        """
         labelled = [label for label in self.topic_labels if label is not None]
         facts: dict[str, Any] = {
             "alpha": float(f"{self.estimator.alpha_[0]:.4g}"),
@@ -135,7 +141,7 @@ class SourceLDARepresentation(TopicRepresentation):
         return topics_page(title, self._topics(view), names)
 
     def _label(self, topic: int, view: View) -> str:
-        """Return the label of a topic; a topic without one is named by its most probable words."""
+        """Return the label of a topic. A topic without a label is named by its most probable words."""
         return self.topic_labels[topic] or f"{UNLABELLED}: {self._words(topic, view)}"
 
     def _name(self, topic: int, view: View, share: float) -> str:
@@ -145,6 +151,6 @@ class SourceLDARepresentation(TopicRepresentation):
 
 
 def _listed(labels: list[str]) -> str:
-    """Return the first labels as a text, with the number of the others."""
+    """Return the first labels as one string, with the number of the other labels."""
     rest = len(labels) - LISTED
     return ", ".join(labels[:LISTED]) + (f" and {rest:,} others" if rest > 0 else "")

@@ -1,7 +1,8 @@
-"""The smoothing of lambda (section III.C.2): a function g for each source, so that topics depart from sources in even steps.
+"""The smoothing of lambda (section III.C.2). A function g for each source makes topics depart from the source in even
+steps.
 
-A topic is drawn from the Dirichlet distribution with the parameters (count + epsilon)^g(x). The expected Jensen-Shannon divergence between
-topic and source falls from x = 0 to x = 1 along a straight line.
+A topic is drawn from the Dirichlet distribution with the parameters (count + epsilon)^g(x). With g, the expected
+Jensen-Shannon divergence between topic and source falls from x = 0 to x = 1 along a straight line.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from sublex_sourcelda.priors import EPSILON
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-# Topics drawn at each exponent. The paper asks for a large number; its program draws one.
+# The number of topics that are drawn at each exponent. The paper asks for a large number; its program draws one.
 DRAWS = 200
-# Exponents at which the divergence is measured: denser near 0, where it falls fast.
+# The exponents at which the divergence is measured. They are denser near 0, where the divergence falls fast.
 EXPONENTS = np.linspace(0, 1, 21) ** 2.5
 # With a smaller epsilon, the words that a source lacks have hardly any probability in the source.
 NEGLIGIBLE = 1e-9
@@ -28,9 +29,10 @@ NEGLIGIBLE = 1e-9
 def divergence(
     counts: np.ndarray, lacking: int, exponent: float, generator: np.random.Generator, epsilon: float = EPSILON
 ) -> float:
-    """Return the mean Jensen-Shannon divergence in nats between a source and topics drawn with an exponent, over `DRAWS` draws.
+    """Return the mean Jensen-Shannon divergence, in nats, between a source and `DRAWS` topics that are drawn with an
+    exponent.
 
-    The source has the positive `counts`, and `lacking` words of the vocabulary have the count 0.
+    The source has the words with positive `counts`. The other `lacking` words of the vocabulary have the count 0.
     """
     counts = counts.astype(np.float64)
     if epsilon >= NEGLIGIBLE:
@@ -38,7 +40,8 @@ def divergence(
     weights = counts + epsilon
     source = weights / weights.sum()
     drawn = generator.standard_gamma(weights**exponent, (DRAWS, len(weights)))
-    # Words without a share in the source add log(2) / 2 of their probability, so only their sum matters, which is a gamma variable, too.
+    # Words outside the source add log(2) / 2 times their probability. So only the sum of their probabilities matters,
+    # which is a gamma variable too.
     rest = generator.standard_gamma(lacking * epsilon**exponent, DRAWS) if lacking else np.zeros(DRAWS)
     total = drawn.sum(axis=1) + rest
     topic = drawn / total[:, None]
@@ -49,11 +52,11 @@ def divergence(
 
 
 class Smoothing:
-    """The function g of one source: straight lines between the exponents of `EXPONENTS`, as the draws place them."""
+    """The function g of one source. It is linear between the measured exponents."""
 
     def __init__(self, counts: np.ndarray, lacking: int, generator: np.random.Generator, epsilon: float = EPSILON):
         measured = [divergence(counts, lacking, exponent, generator, epsilon) for exponent in EXPONENTS.tolist()]
-        # Chance may turn a small step upwards.
+        # Because of chance, a small step may go upwards.
         falling = np.minimum.accumulate(measured)
         span = falling[0] - falling[-1]
         self.x = (falling[0] - falling) / span if span > 0 else EXPONENTS
@@ -70,9 +73,10 @@ def smoothings(
     workers: int = 1,
     progress: Callable[[], None] = lambda: None,
 ) -> list[Smoothing]:
-    """Return g for each row of `counts`, sources by words. A row's draws depend on the seed and its number.
+    """Return the function g for each row of `counts`, which are sources by words. The draws of a row depend on the seed
+    and the row's number.
 
-    `progress` is called now and then and may raise to end the work.
+    `progress` is called several times and may raise an exception to end the work.
     """
 
     def smoothing(number: int) -> Smoothing:

@@ -1,7 +1,7 @@
 """Draw the word graph of a topic: as SVG, as an HTML page, or as GraphML for other programs.
 
-The pictures are those of the paper: the most frequent words of the topic with their truncated neighbourhoods (figure 3), and the edges
-with the largest weights with the truncated neighbourhoods of their words (figure 4).
+The two pictures of a topic follow the paper. Figure 3 has the most frequent words of the topic with their truncated
+neighbourhoods. Figure 4 has the edges with the largest weights and the truncated neighbourhoods of their words.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from sublex.tools.messages import one_line
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
-# Words and edges that a picture begins with, and neighbours of each word in it.
+# The number of words or edges from which a picture is built, and of neighbours of each word in it.
 WORDS, EDGES, NEIGHBOURS = 16, 16, 2
-# Pixels: the width of a picture, and of a character.
+# Pixels: the width of a picture, and the width of a character.
 WIDTH, CHARACTER = 1120.0, 8.2
 STYLE = """
 .words { color-scheme: light dark; font: 15px system-ui, sans-serif; }
@@ -32,7 +32,7 @@ Name = Callable[[int], str]
 
 
 class Picture(NamedTuple):
-    """Words, edges with weights, and the words and edges that the picture began with."""
+    """A picture of a graph: its words, its edges with weights, and the words and edges from which it was built."""
 
     title: str
     words: list[int]
@@ -42,7 +42,7 @@ class Picture(NamedTuple):
 
 
 def pictures(graphs: WordSenses, topic: int) -> list[Picture]:
-    """Return the two pictures of a topic: by its most frequent words, and by its strongest edges."""
+    """Return the two pictures of a topic: one built from its most frequent words, one from its strongest edges."""
     top = [word for word in graphs.top_words(topic, WORDS) if graphs.df[topic, word]]
     strong = graphs.strongest(topic, EDGES)
     pairs = list(zip(strong.first.tolist(), strong.second.tolist(), strict=True))
@@ -58,7 +58,7 @@ def pictures(graphs: WordSenses, topic: int) -> list[Picture]:
 def _picture(
     graphs: WordSenses, topic: int, title: str, words: Iterable[int], main: dict[tuple[int, int], float]
 ) -> Picture:
-    """Return the picture that begins with some words and edges, and adds the truncated neighbourhoods of the words."""
+    """Return the picture that has the given words and edges, and the truncated neighbourhoods of the words."""
     started = list(dict.fromkeys(words))
     edges = dict(main)
     for word in started:
@@ -69,7 +69,7 @@ def _picture(
 
 
 def svg(picture: Picture, name: Name) -> str:
-    """Return a picture as SVG; the titles of edges are their weights."""
+    """Return a picture as SVG. The titles of edges show their weights."""
     labels = [one_line(name(word)) for word in picture.words]
     place = {word: number for number, word in enumerate(picture.words)}
     ends = [(place[i], place[j]) for i, j in picture.edges]
@@ -94,7 +94,7 @@ def svg(picture: Picture, name: Name) -> str:
 
 
 def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> str:
-    """Return an HTML page with the pictures of some topics, which needs no other file."""
+    """Return an HTML page with the pictures of some topics. The page needs no other file."""
     sections = []
     for topic in topics:
         words = ", ".join(escaped(name(word)) for word in graphs.top_words(topic, 5))
@@ -106,7 +106,9 @@ def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> s
 
 
 def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
-    """Return the whole graph of a topic as GraphML: words with their documents, and edges with their weights."""
+    """Return the whole graph of a topic as GraphML: words with their numbers of documents, and edges with their
+    weights.
+    """
     edges = graphs.strongest(topic)
     words = sorted({*edges.first.tolist(), *edges.second.tolist()})
     nodes = ((word, escaped(name(word)), int(graphs.df[topic, word])) for word in words)

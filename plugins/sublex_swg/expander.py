@@ -20,12 +20,12 @@ from sublex_swg.word_senses import Sense, WordSenses, chances
 if TYPE_CHECKING:
     from sublex import Expression
 
-# A document belongs to a topic if at least this share of it is about the topic. At most MOST documents stay, those with the largest shares.
-# A word needs MIN_DF documents of the topic.
+# The topic's documents are those with at least this share of the topic. At most MOST documents are kept, those with the
+# largest shares. A word needs MIN_DF documents of the topic.
 LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
-# Words and edges of a topic on the model's card.
+# The numbers of words and of edges of a topic on the model's card.
 CARD_WORDS, CARD_EDGES = 6, 4
-# Neighbours that show a sense in an explanation, and senses of a word that are shown as rejected.
+# The number of neighbours that illustrate a sense in an explanation, and of rejected senses that are shown for a word.
 EVIDENCE_WORDS, EVIDENCE_SENSES = 4, 5
 # Steps of the progress bar for one topic.
 STEPS = 1000
@@ -34,9 +34,9 @@ STEPS = 1000
 class SWG(Fittable):
     """Expansion by word senses (R. Nallapati, A. Ahmed, W. Cohen and E. Xing, Sparse Word Graphs, 2007, section 4.2).
 
-    Each word of the query is taken in one sense, a topic. A term that is linked to words of the query in their topic gets the sum of the
-    weights of the edges, times the words' weights in the query. Edges of different topics are never added up: a term gets the sum of the
-    topic in which it is largest. The largest sum of all terms becomes `weight`.
+    Each word of the query gets one sense, which is a topic. A term that is linked to words of the query in their topic
+    gets a sum over these words: the weight of the edge times the word's weight in the query. Sums of different topics
+    are never added: a term gets the largest of its sums. All sums are scaled so that the largest becomes `weight`.
     """
 
     docs = 0
@@ -60,7 +60,8 @@ class SWG(Fittable):
         vocabulary = list(model.vocabulary)
         counts = count_matrix(corpus, vocabulary)
         theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
-        # An assignment to topic 0 is a stored 0. So the stored entries, whatever their values, are the words that occur.
+        # The entry of a word with topic 0 is a stored 0. So the stored entries, whatever their values, are the words
+        # that occur.
         occurs = csr_array((np.ones(assigned.nnz), assigned.indices, assigned.indptr), shape=assigned.shape)
         graphs, df, sizes, topics = [], [], [], theta.shape[1]
         for topic in range(topics):
@@ -83,7 +84,9 @@ class SWG(Fittable):
         self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
 
     def save(self, store: Store) -> None:
-        """Store the vocabulary with its words as written, the graphs, and the documents of words and topics."""
+        """Store the vocabulary, the words as they are written, the graphs, and the numbers of documents of words and
+        topics.
+        """
         store.put("vocabulary", self.graphs.vocabulary)
         store.put("surfaces", self.surfaces)
         store.put("graphs", self.graphs.graphs)
@@ -91,7 +94,7 @@ class SWG(Fittable):
         store.put("sizes", self.graphs.sizes)
 
     def load(self, store: Stored) -> None:
-        """Restore the graphs, and look up the senses that the user chose."""
+        """Restore the graphs, and look up the words of the senses that the user chose."""
         vocabulary, self.surfaces = stored_texts(store, "vocabulary"), stored_texts(store, "surfaces", distinct=False)
         check_model(len(self.surfaces) == len(vocabulary))
         df, sizes = stored_numbers(store, "df", (None, None), "i", 0), stored_numbers(store, "sizes", (None,), "i", 0)
@@ -107,7 +110,9 @@ class SWG(Fittable):
                 raise InputError(f"swg: senses names two topics for {word}; leave one of them out.")
 
     def word(self, text: str) -> int:
-        """Return the number of a word, given as a term or as it is written most often; raise InputError for an unknown word."""
+        """Return the number of a word, given as a term or in its most frequent written form. Raise InputError for an
+        unknown word.
+        """
         if text in self.graphs.numbers:
             return self.graphs.numbers[text]
         if text.casefold() in self.surfaces:
@@ -117,7 +122,7 @@ class SWG(Fittable):
         raise InputError(f"swg: {self.topics} does not know {text}, as it leaves out rare and common words{hint}")
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return for each topic its documents, edges, most frequent words and strongest edges."""
+        """Return for each topic its number of documents and edges, its most frequent words and its strongest edges."""
         graphs = self.graphs
 
         def name(word: int) -> str:
@@ -147,7 +152,9 @@ class SWG(Fittable):
         )
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with the neighbours of its words in the chosen topics. Origins name the words and the topic."""
+        """Return the query with the neighbours of its words in the chosen topics. Each added term names the words and
+        the topic as its origin.
+        """
         numbers = self.graphs.numbers
         if not self.weight:
             return query
@@ -162,7 +169,7 @@ class SWG(Fittable):
                 sources.setdefault(key, []).append(word)
         used = set(query.weights())
         best: dict[int, int] = {}
-        # The largest sums come first, so a term keeps the topic in which its sum is largest.
+        # The largest sums come first, so that a term keeps its largest sum.
         for neighbour, topic in sorted(sums, key=lambda key: (-sums[key], key)):
             if self.graphs.vocabulary[neighbour] not in used:
                 best.setdefault(neighbour, topic)
@@ -180,11 +187,15 @@ class SWG(Fittable):
         return Query(query.text, (*query.terms, *terms), evidence)
 
     def chosen(self, words: Mapping[int, float]) -> dict[int, int]:
-        """Return the topic of each word of a query that has a sense: the user's choice, or that of `sense`."""
+        """Return the topic of each word of a query that has a sense: the topic that the user chose, or the topic of the
+        best score.
+        """
         return {word: topic for word, (topic, _) in self._choices(words).items()}
 
     def _choices(self, words: Mapping[int, float]) -> dict[int, tuple[int, list[Sense]]]:
-        """Return for each word of a query that has a sense the chosen topic, and all its senses, the most likely first."""
+        """Return two things for each word of a query that has a sense: the chosen topic, and all its senses, the most
+        likely sense first.
+        """
         choices = {}
         for word in words:
             others = [other for other in words if other != word]
@@ -194,7 +205,7 @@ class SWG(Fittable):
         return choices
 
     def _evidence(self, word: int, chosen: int, senses: Sequence[Sense], context: Context) -> Evidence:
-        """Return the chosen sense of a word with its chance, and below it the senses that were rejected."""
+        """Return the chosen sense of a word with its probability, and below it the senses that were rejected."""
         name = context.surface(self.graphs.vocabulary[word])
         likely = {sense.topic: chance for sense, chance in zip(senses, chances(senses), strict=True)}
 
@@ -209,7 +220,7 @@ class SWG(Fittable):
 
 
 def _word_and_topic(item: Any) -> tuple[str, int]:
-    """Return the word and the topic of an item of `senses`, such as bank:2."""
+    """Return the word and the topic of an item of the parameter `senses`, such as bank:2."""
     word, colon, topic = str(item).rpartition(":")
     if not word or not colon or not topic.isdecimal():
         raise InputError(f'swg: senses={item} is not a word with the number of a topic; write it as in ["bank:2"].')

@@ -1,4 +1,4 @@
-"""Join the neighbourhoods of words to a graph, and choose the edges of a graph to look at."""
+"""Join the neighbourhoods of words to a graph, and select edges of a graph for display."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMBINE = ("union", "intersection")
 
 
 class Edges(NamedTuple):
-    """Edges as three arrays of the same length: the smaller and the larger word number, and the weight."""
+    """Edges as three arrays of the same length: the smaller word number, the larger word number, and the weight."""
 
     first: np.ndarray
     second: np.ndarray
@@ -30,9 +30,9 @@ def word_graph(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> csr_array:
-    """Return the sparse word graph of binary documents: φ as a symmetric matrix of words by words, in sparse rows.
+    """Return the sparse word graph of binary documents: φ, a symmetric matrix of words by words, as sparse rows.
 
-    `join` says what the edges are, and `neighbourhoods` what the other parameters mean.
+    `join` explains the edges and `combine`; `neighbourhoods` explains the other parameters.
     """
     if combine not in COMBINE:
         raise InputError(f"combine={combine} is none of {', '.join(COMBINE)}.")
@@ -40,9 +40,10 @@ def word_graph(
 
 
 def join(found: Neighbourhoods, combine: str = "union") -> csr_array:
-    """Return the graph of some neighbourhoods: the weight of an edge is the sum of the weights of its two words for each other.
+    """Return the graph of some neighbourhoods. The weight of an edge is the sum of two weights: of each word for the
+    other.
 
-    With "union" there is an edge where one of the two weights is not 0; with "intersection", where both are not.
+    With "union" two words have an edge if one of the two weights is not 0, with "intersection" if both are not 0.
     """
     if combine not in COMBINE:
         raise InputError(f"combine={combine} is none of {', '.join(COMBINE)}.")
@@ -56,7 +57,9 @@ def join(found: Neighbourhoods, combine: str = "union") -> csr_array:
 
 
 def strongest(graph: csr_array, number: int | None = None) -> Edges:
-    """Return the edges with the largest weights, largest first; equal weights by word number. Without `number` all edges."""
+    """Return the edges with the largest weights, the largest first. Edges of equal weight are ordered by word number.
+    Without `number`, all edges are returned.
+    """
     pairs = graph.tocoo()
     i, j = pairs.coords
     upper = np.flatnonzero(i < j)
@@ -65,7 +68,9 @@ def strongest(graph: csr_array, number: int | None = None) -> Edges:
 
 
 def truncated(graph: csr_array, word: int, number: int | None = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Return the neighbours of a word with the largest weights, and the weights: largest first, equal ones by word number."""
+    """Return the neighbours of a word with the largest weights, and these weights, the largest first. Neighbours of
+    equal weight are ordered by number.
+    """
     begin, end = graph.indptr[word], graph.indptr[word + 1]
     words, weights = graph.indices[begin:end], graph.data[begin:end]
     order = np.lexsort((words, -weights))[:number]

@@ -1,10 +1,10 @@
 """Kernels that fit the logistic regression of one word on the other words of a topic's documents.
 
-The documents are binary and stored by column: where each column starts, and the documents that hold its word. The columns differ from one
-another, and none is empty or full. Callers check the arguments.
+The documents are binary and stored by column, in two arrays: where each column starts, and the documents that hold the
+column's word. No two columns are equal, and no column is empty or full. Callers check the arguments.
 
-The method is a Newton method with a line search. Coordinate descent solves each of its steps, a quadratic problem with an ℓ1 penalty,
-over a small working set of columns. The intercept is not penalised and is solved for exactly in each step.
+The method is a Newton method with a line search. Each Newton step is a quadratic problem with an ℓ1 penalty. Coordinate
+descent solves it over a small working set of columns. The intercept is not penalised; each step computes it exactly.
 """
 
 from __future__ import annotations
@@ -17,20 +17,24 @@ from sublex.tools.compiled import inner, kernel
 # Types of arrays.
 I32, I64 = int32[::1], int64[::1]
 
-# The largest number of steps of each loop. Text takes some tens of steps. The returned violation shows if a loop ended too early.
+# The largest number of steps of each loop. With text, a loop takes some tens of steps. If a loop ends too early, the
+# returned violation shows it.
 ROUNDS, NEWTON_STEPS, SWEEPS, HALVINGS = 200, 100, 5000, 40
-# Columns that enter the working set in one round, at least.
+# The smallest number of columns that enter the working set in a round.
 NEW_COLUMNS = 16
-# Added to second derivatives, so that a step stays finite where the documents of a column are all but certain.
+# A constant that is added to second derivatives. It keeps a step finite where the documents of a column are nearly
+# certain.
 RIDGE = 1e-9
 
 
 @kernel((I64, I32, int64, I64, float64, float64), before="demo")
 def neighbourhoods(starts, docs, size, targets, rho, tol):
-    """Return the regressions of some columns on all others: lengths, columns, weights, intercepts and violations.
+    """Return the regressions of some columns on all other columns, as five arrays: lengths, columns, weights,
+    intercepts and violations.
 
-    The non-zero weights of all targets stand one after another; `lengths` has their number for each target. A violation is the largest
-    violation of the conditions of the optimum, in units of `rho`; it is at most `tol` where the method converged.
+    The non-zero weights of all targets are stored end to end; `lengths` has the number of weights of each target. A
+    violation is the largest violation of the conditions of the optimum, divided by `rho`. It is at most `tol` where the
+    method converged.
     """
     lengths = np.zeros(len(targets), np.int64)
     intercepts, violations = np.empty(len(targets)), np.empty(len(targets))
@@ -52,7 +56,9 @@ def neighbourhoods(starts, docs, size, targets, rho, tol):
 
 @inner
 def _neighbourhood(starts, docs, size, target, rho, tol, weights):
-    """Set `weights`, all 0 before, to the regression of one column; return its support, the intercept and the violation."""
+    """Set `weights` to the regression of one column. Return the columns with a weight, the intercept and the violation.
+    `weights` must be all 0.
+    """
     y = np.zeros(size)
     y[docs[starts[target] : starts[target + 1]]] = 1.0
     positives = starts[target + 1] - starts[target]
@@ -77,14 +83,14 @@ def _neighbourhood(starts, docs, size, target, rho, tol, weights):
 
 @inner
 def _residuals(logits, y, residuals):
-    """Set residuals to probability − y."""
+    """Set `residuals` to the probability minus y."""
     for d in range(len(y)):
         residuals[d] = 1.0 / (1.0 + np.exp(-logits[d])) - y[d]
 
 
 @inner
 def _gradients(starts, docs, residuals, gradient):
-    """Set the gradient of the loss for every column: the sum of the residuals of its documents."""
+    """Set the gradient of the loss for every column. It is the sum of the residuals of the column's documents."""
     for j in range(len(gradient)):
         total = 0.0
         for i in range(starts[j], starts[j + 1]):
@@ -104,7 +110,7 @@ def _violation(gradient, weight, rho):
 
 @inner
 def _violations(gradient, weights, rho, violations):
-    """Set the violation of every column, and return the largest."""
+    """Set the violation of every column, and return the largest violation."""
     worst = 0.0
     for j in range(len(weights)):
         violations[j] = _violation(gradient[j], weights[j], rho)
@@ -114,7 +120,7 @@ def _violations(gradient, weights, rho, violations):
 
 @inner
 def _working_set(support, violations):
-    """Return the support and the columns with the largest violations, as many again as the support has."""
+    """Return the columns of `support` and the columns with the largest violations, about the same number of each."""
     violations[support] = 0.0
     others = np.flatnonzero(violations)
     order = np.argsort(-violations[others], kind="mergesort")
@@ -123,7 +129,9 @@ def _working_set(support, violations):
 
 @inner
 def _by_document(starts, docs, working, size):
-    """Return the columns of the working set by document, as numbers within the set: where each document starts, and the numbers."""
+    """Return the columns of the working set by document, in two arrays: where each document starts, and the columns'
+    numbers in the set.
+    """
     begin = np.zeros(size + 1, np.int64)
     for j in working:
         for i in range(starts[j], starts[j + 1]):
@@ -141,7 +149,7 @@ def _by_document(starts, docs, working, size):
 def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
     """Minimise the objective over the working set and the intercept until no violation is above `goal`.
 
-    Updates `weights` and `logits` and returns the intercept.
+    Updates `weights` and `logits`. Returns the intercept.
     """
     size, width = len(y), len(working)
     begin, items = _by_document(starts, docs, working, size)
@@ -157,7 +165,8 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
             worst = max(worst, _violation(gradient[k], w[k], rho))
         if worst <= goal:
             break
-        # For given weights the best intercept has a closed form. With it, the quadratic problem has only the weights as unknowns.
+        # For given weights, the best intercept has a closed form. With this form, the quadratic problem has only the
+        # weights as unknowns.
         for k in range(width):
             gradient[k] -= centre[k] * slope / curve
             for m in range(width):
@@ -182,9 +191,10 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
 
 @inner
 def _expand(begin, items, y, residuals, gradient, centre, hessian):
-    """Set the derivatives of the loss over the working set: the gradient, the mixed second derivatives with the intercept, the Hessian.
+    """Set three derivatives of the loss over the working set: the gradient, the mixed second derivatives with the
+    intercept, and the Hessian.
 
-    Returns the first and the second derivative by the intercept.
+    Returns the first and the second derivative with respect to the intercept.
     """
     gradient[:] = 0.0
     centre[:] = 0.0
@@ -199,7 +209,7 @@ def _expand(begin, items, y, residuals, gradient, centre, hessian):
             k = items[i]
             gradient[k] += r
             centre[k] += h
-            # Columns of a document ascend, so this fills the upper half.
+            # The columns of a document ascend, so this fills the upper half.
             row = hessian[k]
             for m in range(i, begin[d + 1]):
                 row[items[m]] += h
@@ -211,10 +221,10 @@ def _expand(begin, items, y, residuals, gradient, centre, hessian):
 
 @inner
 def _descend(hessian, slopes, w, rho, goal, step):
-    """Minimise slopes·s + ½ sᵀ·hessian·s + rho·|w + s| over s by coordinate descent, to `step`.
+    """Set `step` to the s that minimises slopes·s + ½ sᵀ·hessian·s + rho·|w + s|, by coordinate descent.
 
-    `slopes` becomes the gradient at the minimum. Returns the change of rho·|w|. Sweeps over all coordinates alternate with sweeps over
-    those that are not 0.
+    `slopes` becomes the gradient at the minimum. Returns the change of rho·|w|. Sweeps over all coordinates alternate
+    with sweeps over the coordinates that are not 0.
     """
     width = len(w)
     everything = True
@@ -255,7 +265,9 @@ def _descend(hessian, slopes, w, rho, goal, step):
 
 @inner
 def _line_search(logits, y, change, w, step, rho, descent, trial):
-    """Return the longest of the steps 1, ½, ¼ … that lowers the objective enough, and set `trial` to the logits after it."""
+    """Return the longest of the steps 1, ½, ¼ … that lowers the objective enough. Set `trial` to the logits after this
+    step.
+    """
     t = 1.0
     for _ in range(HALVINGS):
         difference = size = 0.0
@@ -267,7 +279,7 @@ def _line_search(logits, y, change, w, step, rho, descent, trial):
             size += before
         for k in range(len(w)):
             difference += rho * (abs(w[k] + t * step[k]) - abs(w[k]))
-        # Differences below the rounding of the sums say nothing.
+        # Differences smaller than the rounding of the sums are meaningless.
         if difference <= 0.01 * t * descent + 1e-14 * size:
             return t
         t *= 0.5

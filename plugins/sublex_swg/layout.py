@@ -1,4 +1,6 @@
-"""Lay out a small graph of words: each connected part by its distances, then the parts side by side in rows."""
+"""Place the words of a small graph: each connected part by the distances in the graph, then the parts side by side in
+rows.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,18 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-# Pixels: the length of an edge, the height of a line of words, the space between words side by side, and between parts.
+# Pixels: the length of an edge, the height of a line of words, the space between words side by side, and the space
+# between parts.
 EDGE, LINE, BESIDE, GAP = 95.0, 26.0, 34.0, 26.0
-# Steps of stress majorisation, and the most rounds in which overlapping words are pushed apart.
+# The number of steps of stress majorisation, and the largest number of rounds in which overlapping words are moved
+# apart.
 STEPS, ROUNDS = 200, 400
 
 
 def place_words(widths: Sequence[float], edges: Sequence[tuple[int, int]], width: float) -> tuple[np.ndarray, float]:
-    """Return the middle of each word in pixels, and the height of the drawing; no two words overlap.
+    """Return the middle of each word in pixels, and the height of the drawing. No two words overlap.
 
-    `widths` are the widths of the words, `edges` pairs of their numbers, and `width` is the width of the drawing.
+    `widths` has the widths of the words, `edges` has pairs of word numbers, and `width` is the width of the drawing.
     """
     size, wide = len(widths), np.asarray(widths, np.float64)
     first, second = np.array(edges, np.int64).reshape(-1, 2).T
@@ -44,7 +48,9 @@ def place_words(widths: Sequence[float], edges: Sequence[tuple[int, int]], width
 
 
 def _by_distances(distances: np.ndarray) -> np.ndarray:
-    """Return points whose distances are near those of the graph, by stress majorisation (Gansner, Koren and North 2004)."""
+    """Return points whose distances are close to the given ones, by stress majorisation (Gansner, Koren and North
+    2004).
+    """
     size = len(distances)
     if size == 1:
         return np.zeros((1, 2))
@@ -62,8 +68,10 @@ def _by_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def _spread(points: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return the points after words that overlap have been pushed apart, the shorter way."""
-    # The longer side lies across the page.
+    """Return the points after words that overlap were moved apart. Two words are moved in the direction that needs the
+    shorter way.
+    """
+    # The drawing is turned so that its longer side is horizontal.
     centred = points - points.mean(axis=0)
     points = centred @ np.linalg.svd(centred, full_matrices=True)[2].T
     for _ in range(ROUNDS):

@@ -4,8 +4,9 @@ The data are binary documents. For each word v the method maximises
 
     Σ_d x_v λᵀx − log(1 + exp(λᵀx)) − ρ Σ_v' |λ_v'|     (table 1 of R. Nallapati et al., Sparse Word Graphs, 2007)
 
-with an intercept that is not penalised. The sum is over documents and is not averaged. A word that is in every document or in none has no
-neighbours. Words that are in the same documents share a weight equally, since the sum above only depends on the total of their weights.
+The intercept is not penalised. The sum runs over documents and is not averaged. A word that occurs in every document or
+in none has no neighbours. Words that occur in the same documents share a weight equally, since the formula only depends
+on the total of their weights.
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, spans
 from sublex_swg import kernels
 
-# Words per call of the kernel.
+# The number of words in one call of the kernel.
 WORDS_PER_CALL = 32
 
 
 class Neighbourhoods(NamedTuple):
-    """The regressions of all words, which are the rows of `weights`.
+    """The regressions of all words. Row v of `weights` is the regression of word v.
 
-    * `weights[v, w]` is the weight of word w for word v, in sparse rows. It is exactly 0 if w is no neighbour of v.
-    * `intercepts[v]` is infinite, with its sign, for a word in every document or in none.
+    * `weights[v, w]` is the weight of word w in the regression of word v, as sparse rows. It is exactly 0 if w is no
+      neighbour of v.
+    * `intercepts[v]` is plus or minus infinity for a word that occurs in every document or in none.
     * `violations[v]` is the largest violation of the conditions of the optimum, divided by ρ.
     """
 
@@ -44,19 +46,20 @@ def neighbourhoods(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Neighbourhoods:
-    """Return the neighbourhood of every word of a matrix of documents by words; an entry other than 0 means that the word occurs.
+    """Return the neighbourhood of every word of a matrix of documents by words. An entry other than 0 means that the
+    word occurs.
 
     Parameters
     ----------
     binary : matrix of shape (documents, words)
     rho : float
-        The weight of the penalty; a larger one gives fewer neighbours.
+        The weight of the penalty. A larger weight gives fewer neighbours.
     tol : float
-        The largest violation of the conditions of the optimum, divided by `rho`.
+        The fit of a word ends when the conditions of the optimum are violated by at most `tol * rho`.
     workers : int
         The number of threads. The result is the same, to the byte, for any number.
     progress : function
-        Called with the number of words done and of all words. It may raise to end the work.
+        Called with two numbers: the words done, and all words. It may raise an exception to end the work.
     """
     if not rho > 0 or not np.isfinite(rho):
         raise InputError(f"rho is {rho:g}; the weight of the penalty must be above 0.")
@@ -65,7 +68,7 @@ def neighbourhoods(
     columns = _Columns(binary)
     fits = _Fits(columns, rho)
     targets = np.flatnonzero(columns.sizes == 1)
-    # Words that have twins are done by now.
+    # The regressions of words with twins (words in the same documents) are known already.
     done = columns.words - len(targets)
 
     def fit(span: slice) -> tuple[np.ndarray, ...]:
@@ -81,9 +84,10 @@ def neighbourhoods(
 
 
 class _Columns:
-    """The distinct columns of a binary matrix, without those that are empty or full.
+    """The distinct columns of a binary matrix. Empty and full columns are left out.
 
-    `starts` and `docs` are the columns. `group[v]` is the column of word v, -1 for none; `sizes` has the number of words of each column.
+    `starts` and `docs` hold the columns. `group[v]` is the column of word v, or -1 for none. `sizes` has the number of
+    words of each column.
     """
 
     def __init__(self, binary: Any):
@@ -111,7 +115,7 @@ class _Columns:
 
 
 class _Fits:
-    """The regressions of distinct columns, collected and then expanded to words."""
+    """The regressions of distinct columns. They are collected first and then expanded to words."""
 
     def __init__(self, columns: _Columns, rho: float):
         self.columns = columns
@@ -120,10 +124,10 @@ class _Fits:
         self._add_twins(rho)
 
     def _add_twins(self, rho: float) -> None:
-        """Add the regressions of words that have twins, which are words in the same documents.
+        """Add the regressions of words that have twins. Twins are words that occur in the same documents.
 
-        The optimum is known: only twins have a weight, unless ρ is so large that nothing has. With it the residuals are ρ / positives
-        and ρ / negatives, so no other column can violate its condition.
+        The optimum is known: only twins have a weight, or no word has one if ρ is large. The residuals at the optimum
+        are ρ / positives and ρ / negatives, so no other column can violate its condition.
         """
         twins = np.flatnonzero(self.columns.sizes > 1)
         positives = self.columns.df[self.columns.first[twins]].astype(np.float64)
@@ -140,7 +144,9 @@ class _Fits:
         self.parts.append((np.repeat(targets, lengths), columns, values))
 
     def expand(self) -> Neighbourhoods:
-        """Return the regressions of words: the weight of a column is shared equally by its words, without the target itself."""
+        """Return the regressions of words. The weight of a column is shared equally by the words of the column, without
+        the target itself.
+        """
         target, column, value = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         sizes, group = self.columns.sizes, self.columns.group
         count, words = len(sizes), self.columns.words
@@ -148,7 +154,7 @@ class _Fits:
         belongs = csr_array((np.ones(len(known)), (known, group[known])), shape=(words, count))
         shared = value / np.where(target == column, sizes[column] - 1, sizes[column])
         weights = belongs @ csr_array((shared, (target, column)), shape=(count, count)) @ belongs.T
-        # A column with twins has a weight for itself, which is not a weight of each word for itself.
+        # A column with twins has a weight for itself. It must not become a weight of a word for itself.
         pairs = weights.tocoo()
         others = pairs.coords[0] != pairs.coords[1]
         rows, of = (coordinate[others] for coordinate in pairs.coords)

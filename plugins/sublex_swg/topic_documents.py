@@ -1,4 +1,6 @@
-"""Make the binary documents of a topic from the topics of words: which documents belong to the topic, and which words they use for it."""
+"""Make the binary documents of a topic: the documents that belong to the topic, and in each the words that have the
+topic there.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from sublex.errors import InputError
 
 
 class TopicDocuments(NamedTuple):
-    """The documents of a topic: their numbers, ascending, and a row for each with a 1 for every word that has the topic there."""
+    """The documents of a topic: their numbers, ascending, and a binary row for each. An entry is 1 if the word has the
+    topic in the document.
+    """
 
     docs: np.ndarray
     binary: csr_array
@@ -34,14 +38,14 @@ def topic_documents(
     assignments : array of shape (entries of counts,)
         The topic of each word in each document, in the order of the entries of `counts`.
     shares : array of shape (documents,)
-        θ, the topic's share of each document.
+        θ, the share of the topic in each document.
     topic : int
     least : float
-        Documents in which the topic has a smaller share are left out.
+        The smallest share. Documents in which the topic has a smaller share are left out.
     most : int
-        If more documents are left, only those with the largest shares are taken.
+        The largest number of documents. If there are more, the documents with the largest shares are taken.
     min_df : int
-        Words with the topic in fewer of these documents have an empty column.
+        Words that have the topic in fewer of these documents get an empty column.
     """
     rows = counts if isinstance(counts, csr_array) else csr_array(counts)
     if len(assignments) != rows.nnz or len(shares) != rows.shape[0]:

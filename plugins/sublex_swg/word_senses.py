@@ -1,12 +1,13 @@
-"""Senses of words: the topics in whose word graphs a word has neighbours, and which of them a query means.
+"""Senses of words. A sense is a topic in whose word graph the word has neighbours. The other words of a query decide
+which sense is meant.
 
-A sense is a topic. Given the other words o of a query, the score of topic k for a word w is the logarithm of a probability up to a
-constant:
+Given the other words o of a query, each topic k gets a score for a word w. It is the logarithm of a probability, up to
+a constant:
 
     score(k) = log p(k | w) + Σ_o (log p(k | o) + ½ φ_k(w, o))
 
-p(k | w) is the share of the word's documents that have it in topic k, and φ_k the weight of an edge of the topic's graph. Half of φ is
-the mean of two coefficients of logistic regressions, so it is the logarithm of an odds ratio.
+p(k | w) is the share of the word's documents in which it has topic k. φ_k is the weight of an edge in the topic's
+graph. Half of φ is the mean of two coefficients of logistic regressions, so it is the logarithm of an odds ratio.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from scipy.sparse import csr_array
 from sublex.estimators.word_sums import check_model
 from sublex_swg.graph import Edges, strongest, truncated
 
-# Added to the documents of a word in a topic, so that no probability is 0.
+# This number is added to the number of documents of a word in a topic, so that no probability is 0.
 SMOOTHING = 0.5
 
 
 class Sense(NamedTuple):
-    """A sense of a word: a topic in which it has neighbours. `docs` counts the documents with the word in this topic; `score` says how well
-    the other words of a query fit the topic.
+    """A sense of a word: a topic in which the word has neighbours.
+
+    `docs` is the number of documents with the word in this topic. `score` says how well the other words of a query fit
+    the topic.
     """
 
     topic: int
@@ -35,7 +38,9 @@ class Sense(NamedTuple):
 
 
 def chances(senses: Sequence[Sense]) -> list[float]:
-    """Return the probability of each of some senses of one word, given by their scores; they add up to 1."""
+    """Return the probabilities of some senses of one word, computed from their scores. The probabilities add up
+    to 1.
+    """
     scores = np.array([sense.score for sense in senses])
     weights = np.exp(scores - scores.max(initial=-np.inf))
     return (weights / weights.sum()).tolist()
@@ -47,9 +52,9 @@ class WordSenses:
     Parameters
     ----------
     vocabulary : list of str
-    graphs : sparse rows of shape (topics * words, words), φ of one topic below that of another
-    df : int array of shape (topics, words), the documents of the topic that have the word in it
-    sizes : int array of shape (topics,), the documents of each topic
+    graphs : sparse rows of shape (topics * words, words), the matrices φ of all topics, one below the other
+    df : int array of shape (topics, words), the number of documents in which the word has the topic
+    sizes : int array of shape (topics,), the number of documents of each topic
     """
 
     def __init__(self, vocabulary: Sequence[str], graphs: csr_array, df: np.ndarray, sizes: np.ndarray):
@@ -66,18 +71,20 @@ class WordSenses:
         return len(self.df)
 
     def graph(self, topic: int) -> csr_array:
-        """Return the graph of a topic, words by words."""
+        """Return the graph of a topic, a matrix of words by words."""
         words = len(self.vocabulary)
         return csr_array(self.graphs[topic * words : (topic + 1) * words])
 
     def neighbours(self, word: int, topic: int, number: int | None = None) -> list[tuple[int, float]]:
-        """Return the words with which a word has edges of positive weight in a topic, and the weights, largest first."""
+        """Return the neighbours of a word with edges of positive weight in a topic, and these weights, the largest
+        first.
+        """
         words, weights = truncated(self.graphs, topic * len(self.vocabulary) + word, number)
         positive = weights > 0
         return list(zip(words[positive].tolist(), weights[positive].tolist(), strict=True))
 
     def senses(self, word: int, others: Iterable[int] = ()) -> list[Sense]:
-        """Return the senses of a word, best score first, of equals the lowest topic."""
+        """Return the senses of a word, the best score first. Senses of equal score are ordered by topic."""
         scores = self._logs(word)
         for other in others:
             if other != word and self.df[:, other].any():
@@ -90,15 +97,17 @@ class WordSenses:
         return sorted(found, key=lambda sense: (-sense.score, sense.topic))
 
     def top_words(self, topic: int, number: int = 3) -> list[int]:
-        """Return the words that most documents of a topic have in it, of equals the lowest first."""
+        """Return the words that have the topic in most documents. Words with equal numbers of documents are ordered by
+        word number.
+        """
         return np.argsort(-self.df[topic], kind="stable")[:number].tolist()
 
     def strongest(self, topic: int, number: int | None = None) -> Edges:
-        """Return the edges of a topic with the largest weights; without `number` all edges."""
+        """Return the edges of a topic with the largest weights. Without `number`, all edges are returned."""
         return strongest(self.graph(topic), number)
 
     def _edges(self, word: int, other: int) -> np.ndarray:
-        """Return the weight of the edge between two words in every topic, 0 where there is none."""
+        """Return the weight of the edge between two words in every topic; 0 in topics without this edge."""
         starts, words, weights = self.graphs.indptr, self.graphs.indices, self.graphs.data
         edges = np.zeros(self.topics)
         for topic in range(self.topics):
@@ -109,6 +118,6 @@ class WordSenses:
         return edges
 
     def _logs(self, word: int) -> np.ndarray:
-        """Return log p(k | word) for every topic."""
+        """Return log p(k | word) for every topic k."""
         counts = self.df[:, word] + SMOOTHING
         return np.log(counts / counts.sum())

@@ -1,6 +1,6 @@
-"""Reading word vectors from a file in word2vec's text format: a word and its numbers on each line.
+"""Reading word vectors from a file in word2vec's text format: each line has a word and the numbers of its vector.
 
-The first line may hold the number of words and the number of dimensions instead. The file may be compressed.
+The first line may hold two other numbers: of words, and of dimensions. The file may be compressed.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-# The most dimensions of a vector.
+# The largest number of dimensions of a vector.
 MAX_DIMENSIONS = 10_000
-# The most bytes of a line.
+# The largest number of bytes of a line.
 MAX_LINE = 1 << 20
-# Numbers must be smaller than this in magnitude, so that sums of squares stay finite.
+# The absolute values of all numbers must be smaller, so that sums of squares stay finite.
 MAX_NUMBER = 1e100
 # Words between two calls of the progress callback.
 WORDS_PER_REPORT = 10_000
@@ -31,16 +31,16 @@ def read_vectors(
     analyze: Callable[[str], list[str]] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> np.ndarray:
-    """Return one row for each term of the vocabulary, float64; rows of NaN for terms that the file does not have.
+    """Return a row for each term of the vocabulary (float64). A row is NaN if the file lacks the term.
 
-    `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term, or several, are left out. If
-    several words become one term, the first in the file counts; such files usually list frequent words first. Raises `InputError` for a
-    file in another format, or without any of the terms.
+    `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term or several
+    terms are left out. If several words become the same term, the first word in the file is used, since these files
+    usually list frequent words first. Raises `InputError` for a file in another format, or without any of the terms.
     """
     numbers = {term: number for number, term in enumerate(vocabulary)}
 
     def row_of(word: bytes) -> int | None:
-        """Return the row of a word's term. Some files have words with spaces."""
+        """Return the row of a word's term, or None. In some files words contain spaces."""
         text = word.decode("utf-8", "surrogateescape")
         terms = analyze(text) if analyze else [text]
         return numbers.get(terms[0]) if len(terms) == 1 else None
@@ -53,14 +53,14 @@ def read_vectors(
 
 
 def width(path: str | os.PathLike[str]) -> int:
-    """Return the number of dimensions of the vectors, judged by the first line of the file."""
+    """Return the number of dimensions of the vectors, taken from the first line of the file."""
     with FileSource(path).open() as lines:
         parts = next((parts for line in _lines(path, lines) if (parts := line.split())), [])
     return min(MAX_DIMENSIONS, int(parts[1]) if _is_header(parts) else len(parts))
 
 
 def _lines(path: str | os.PathLike[str], lines: BinaryIO) -> Iterator[bytes]:
-    """Yield the lines of a stream; raise `InputError` for a line that is too long."""
+    """Yield the lines of a stream. Raise `InputError` for a line that is too long."""
     number = 0
     while line := lines.readline(MAX_LINE):
         number += 1
@@ -79,7 +79,9 @@ def _is_header(parts: list[bytes]) -> bool:
 def _read(
     path: str, lines: Iterable[bytes], terms: int, row_of: Callable[[bytes], int | None], progress: Progress
 ) -> np.ndarray:
-    """Return an array of `terms` rows with the vectors of the lines. A line's numbers are its last parts; what precedes is the word."""
+    """Return an array of `terms` rows with the vectors of the lines. The last parts of a line are its numbers, and the
+    parts before them are its word.
+    """
     vectors, words, dimensions = None, None, 0
     number = words_read = 0
     for number, line in enumerate(lines, 1):
@@ -101,7 +103,7 @@ def _read(
                 )
         if len(parts) <= dimensions or (len(parts) > dimensions + 1 and _is_number(parts[-dimensions - 1])):
             raise InputError(f"{path}:{number}: {_count_numbers(parts)} numbers where the vectors have {dimensions}.")
-        # Only a line with that many numbers makes room for the vectors.
+        # Memory for the vectors is reserved only when a line really has this number of numbers.
         vectors = np.full((terms, dimensions), np.nan) if vectors is None else vectors
         words_read += 1
         if words_read % WORDS_PER_REPORT == 0:
@@ -121,7 +123,7 @@ def _read(
 
 
 def _numbers(place: str, parts: list[bytes]) -> list[float]:
-    """Return the numbers of a line; raise `InputError`, naming the place, unless all are finite."""
+    """Return the numbers of a line. Raise `InputError`, which names the place, unless all numbers are finite."""
     try:
         if any(b"_" in part for part in parts):
             raise ValueError
@@ -135,7 +137,7 @@ def _numbers(place: str, parts: list[bytes]) -> list[float]:
 
 
 def _count_numbers(parts: list[bytes]) -> int:
-    """Return how many parts of a line are numbers, counted from its end; the first part is the word."""
+    """Return the number of parts at the end of a line that are numbers. The first part is always the word."""
     count = 0
     while count < len(parts) - 1 and _is_number(parts[-count - 1]):
         count += 1

@@ -1,4 +1,6 @@
-"""Word vectors from a file on an index: stores the norm of each document's vector, and scores documents through the forward index."""
+"""Word vectors from a file on an index: it stores the norm of each document's vector, and scores documents through the
+forward index.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from sublex_vectors.reader import read_vectors, width
 
 
 class VectorsRepresentation(BagSums):
-    """Cosines of weighted sums of word vectors. The vocabulary is the words of the index that the file has a vector for."""
+    """Cosines of weighted sums of word vectors. The vocabulary has the words of the index for which the file has a
+    vector.
+    """
 
     version = 1
     vectors_name = "sums of word vectors"
@@ -37,7 +41,9 @@ class VectorsRepresentation(BagSums):
     def vectors_of_texts(
         self, texts: Sequence[Sequence[str]], analyze: Callable[[str], list[str]], job: Job
     ) -> np.ndarray:
-        """Return the vectors that the file has for texts of several terms, as in `machine_learning`; NaN for others."""
+        """Return the vectors that the file has for texts of several terms, such as `machine_learning`; NaN for texts
+        without a vector.
+        """
         keys = [" ".join(terms) for terms in texts]
         # Several texts may have the same terms.
         distinct = list(dict.fromkeys(keys))
@@ -51,5 +57,5 @@ class VectorsRepresentation(BagSums):
         return {"dimensions": self.estimator.vectors.shape[1]}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the vectors of all words, twice."""
+        """Return twice the bytes of the vectors of all words."""
         return 8 * 2 * len(corpus.vocabulary) * width(job.resource(self.file))

@@ -1,7 +1,8 @@
 """The analyzer `whoosh`: turns text into terms as Whoosh's own analyzers do, and recognises those analyzers in a schema.
 
-A word is a run of letters, digits and underscores, with single full stops in it: Whoosh's default pattern. Two differences remain: Whoosh
-keeps a full stop between a letter and a digit, as in `fig.2`, and an asterisk, as in `a*b`. Both are two words here.
+A word is a run of letters, digits and underscores, which may contain single full stops. This is Whoosh's default
+pattern, with two differences: Whoosh keeps a full stop between a letter and a digit, as in `fig.2`, and an asterisk, as
+in `a*b`. Here both are two words.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from sublex.contracts.base import Param
 from sublex.errors import InputError, MissingExtra
 
-# Whoosh's default patterns of words, now and up to 2.7.4, and its list of stop words.
+# Whoosh's default patterns of words (the present one, and the one up to 2.7.4), and its list of stop words.
 PATTERNS = (r"[\w\*]+(\.?[\w\*]+)*", r"\w+(\.?\w+)*")
 STOP = """a an and are as at be by can for from have if in is it may not of on or tbd that the this to us we when will with yet
 you your"""
@@ -55,7 +56,7 @@ class WhooshAnalyzer:
         return {"name": "whoosh", "params": self.values}
 
     def versions(self) -> dict[str, str]:
-        """Return the version of Whoosh if it stems the words."""
+        """Return the version of Whoosh if the analyzer stems words, because Whoosh then does the stemming."""
         if self._stem is None:
             return {}
         from importlib.metadata import version
@@ -63,12 +64,12 @@ class WhooshAnalyzer:
         return {"whoosh-reloaded": version("whoosh-reloaded")}
 
     def words(self, text: str) -> list[str]:
-        """Return the words of a text, in lower case if the analyzer says so."""
+        """Return the words of a text, in lower case if the analyzer is set so."""
         found = [match[0] for match in _WORD.finditer(text)]
         return [word.lower() for word in found] if self.lower else found
 
     def kept(self, words: Sequence[str]) -> list[str]:
-        """Return the words that are not stop words and not too short."""
+        """Return the words that are neither stop words nor too short."""
         return list(words) if self.stop is None else [w for w in words if len(w) >= self.least and w not in self.stop]
 
     def terms(self, token: str) -> list[str]:
@@ -84,7 +85,7 @@ class WhooshAnalyzer:
 
 
 def _stop_words(stop: Any) -> frozenset[str] | None:
-    """Return the stop words; None if words are not stopped at all."""
+    """Return the stop words, or None if no words are removed."""
     if stop == "none":
         return None
     if stop == "whoosh":
@@ -103,9 +104,10 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def expression_of(analyzer: Any) -> str | None:
-    """Return the expression of the analyzer `whoosh` that does as an analyzer of a Whoosh schema; None if it is none of Whoosh's three.
+    """Return the expression of the analyzer `whoosh` that equals an analyzer of a Whoosh schema; None if there is no
+    equal one.
 
-    Whoosh's three are StemmingAnalyzer, StandardAnalyzer and SimpleAnalyzer, with any stop words and least length.
+    There is one for StemmingAnalyzer, StandardAnalyzer and SimpleAnalyzer, with any stop words and any least length.
     """
     from whoosh.analysis import LowercaseFilter, RegexTokenizer, StemFilter, StopFilter
     from whoosh.lang.porter import stem

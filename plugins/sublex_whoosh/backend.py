@@ -21,7 +21,7 @@ class WhooshBackend:
         self.field, self.docno = field, docno
 
     def missing(self) -> str | None:
-        """Return a sentence if Whoosh is not installed."""
+        """Return a sentence if Whoosh is not installed, or None."""
         return missing()
 
     def state(self, path: str) -> str:
@@ -29,7 +29,7 @@ class WhooshBackend:
         return last_toc(path).state
 
     def open(self, path: str) -> WhooshIndex:
-        """Open the index, which unpickles its schema and segments."""
+        """Open the index. This unpickles its schema and segments."""
         from sublex_whoosh.foreign import WhooshIndex
 
         return WhooshIndex(path, self.field, self.docno)

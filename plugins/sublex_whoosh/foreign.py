@@ -1,4 +1,6 @@
-"""A Whoosh index, opened for reading: its postings for the mirror, its stored documents, and searchers for the retrievers."""
+"""A Whoosh index, opened for reading. It supplies postings for the mirror, stored documents, and searchers for the
+retrievers.
+"""
 
 from __future__ import annotations
 
@@ -23,25 +25,25 @@ from sublex_whoosh.toc import last_toc
 
 
 class _Searcher(Searcher):
-    """Whoosh's searcher, with a method that Whoosh's DFree calls and Whoosh 2.7.5 lacks."""
+    """Whoosh's searcher with one more method: Whoosh's DFree calls it, and Whoosh 2.7.5 lacks it."""
 
     def weight(self, field: str, text: Any) -> float:
         """Return the sum of a term's weights over all documents."""
         return float(self.reader().frequency(field, text))
 
 
-# Documents on which an analyzer is compared with Whoosh's own.
+# The number of documents on which an analyzer is compared with Whoosh's own.
 SAMPLE = 50
-# Characters of texts after which the comparison ends, though fewer documents were read.
+# The comparison ends after this many characters of texts, even if fewer documents were read.
 CHARACTERS = 5_000_000
-# Documents whose docnos are read together.
+# The number of documents whose docnos are read together.
 BATCH = 4096
 # The name of a stored field that is shown as the title.
 TITLE = "title"
 
 
 class WhooshIndex:
-    """One commit of a Whoosh index, of which one field of text is read. Deleted documents have no number."""
+    """One commit of a Whoosh index, of which one field of text is read. Deleted documents get no number."""
 
     def __init__(self, path: str, field: str | None, docno: str | None):
         self.name = self.path = path
@@ -76,7 +78,7 @@ class WhooshIndex:
 
     @cached_property
     def leaves(self) -> list[tuple[Any, int]]:
-        """The readers of the segments, each with the number of documents before it."""
+        """The readers of the segments, each with the number of documents in the segments before it."""
         return list(self.reader.leaf_readers())
 
     @property
@@ -106,7 +108,7 @@ class WhooshIndex:
             notes.append(f"The field {self.field} is not stored, so no texts can be shown.")
         return notes
 
-    # What the mirror is made of.
+    # Data for the mirror.
 
     def postings(self) -> Iterator[PostingsBatch]:
         """Yield the posting lists of the field, in ascending order of the terms."""
@@ -118,18 +120,18 @@ class WhooshIndex:
                 yield batch
 
     def _live(self, lists: Lists) -> PostingsBatch:
-        """Return posting lists without deleted documents, in the numbers of the mirror."""
+        """Return posting lists without deleted documents. Documents are numbered as in the mirror."""
         docs = self.numbers[lists.docs]
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
         with np.errstate(all="ignore"):
-            # A boost or weight that is no number makes a frequency that the engine refuses.
+            # If a boost or weight is not a number, neither is the frequency; the engine then rejects it.
             tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0].astype(np.int32)
         kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]
         return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs)
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield the docnos, and the lengths, which are the sums of the frequencies in the postings."""
+        """Yield docnos and lengths. A length is the sum of a document's frequencies in the postings."""
         for begin in range(0, self.docs, BATCH):
             places = range(begin, min(begin + BATCH, self.docs))
             yield DocumentsBatch([self._docno(doc) for doc in places], self.lengths[begin : places.stop])
@@ -147,7 +149,11 @@ class WhooshIndex:
         return str(value)
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-        """Return a sentence if an analyzer makes other terms of stored texts than Whoosh's own; raise InputError if most are others."""
+        """Return a sentence for the user if the analyzer makes other terms of some stored texts than Whoosh's own
+        analyzer, or None.
+
+        Raise InputError if the terms of most texts differ.
+        """
         if not self.stores:
             if self.analyzer:
                 return None
@@ -182,7 +188,9 @@ class WhooshIndex:
             return dict(self.reader.stored_fields(int(self.live[doc])))
 
     def document(self, doc: int) -> Document:
-        """Return a stored document: its text is the field that is searched, its title the stored field `title`."""
+        """Return a stored document. Its text is the field that is searched, and its title is the stored field
+        `title`.
+        """
         stored = self._stored(doc)
         docno, text = self._id(stored), stored.pop(self.field, None)
         title = stored.pop(TITLE, None) if isinstance(stored.get(TITLE), str) else None
@@ -190,10 +198,10 @@ class WhooshIndex:
         fields = json.loads(json.dumps({str(name): value for name, value in stored.items()}, default=str))
         return Document(docno, "" if text is None else str(text), title or "", fields)
 
-    # What retrievers use.
+    # Functions for the retrievers.
 
     def searcher(self, weighting: Any, key: str) -> Searcher:
-        """Return Whoosh's searcher with a scorer; `key` names the scorer with its parameters."""
+        """Return Whoosh's searcher with a scorer. `key` is a text that identifies the scorer and its parameters."""
         if key not in self._searchers:
             self._searchers[key] = _Searcher(self.reader, weighting=weighting)
         return self._searchers[key]
@@ -204,7 +212,7 @@ class WhooshIndex:
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
-        """Turn any error of Whoosh into an InputError with one sentence."""
+        """Raise an InputError with one sentence in place of any error of Whoosh."""
         try:
             yield
         except SublexError:
@@ -224,7 +232,7 @@ class WhooshIndex:
 
 
 def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the field of text: the one that the user named, or the only one, or the first by name."""
+    """Return the name of the text field: the field that the user named, or the only one, or the first by name."""
     texts = [name for name, kind in schema.items() if isinstance(kind, TEXT)]
     if wanted is None and texts:
         return texts[0]
@@ -238,7 +246,9 @@ def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str
 
 
 def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the field of ids: the one that the user named, or the unique one, or the only one of type ID."""
+    """Return the name of the id field: the field that the user named, or the unique field, or the only field of type
+    ID.
+    """
     stored = [name for name, kind in schema.items() if kind.stored]
     unique = [name for name in stored if getattr(schema[name], "unique", False)]
     ids = [name for name in stored if isinstance(schema[name], ID)]

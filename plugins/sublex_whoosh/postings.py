@@ -13,12 +13,14 @@ from whoosh.codec.whoosh3 import W3LeafMatcher, W3TermInfo, W3TermsReader
 
 from sublex.errors import InputError
 
-# Postings of one batch.
+# The number of postings in a batch.
 POSTINGS = 1 << 20
 
 
 class Lists(NamedTuple):
-    """Posting lists end to end: the terms, the number of postings of each, and documents and weights in the numbers of Whoosh."""
+    """Posting lists end to end: the terms, the number of postings of each term, the documents (numbered as in Whoosh)
+    and the weights.
+    """
 
     terms: list[bytes]
     df: np.ndarray
@@ -27,7 +29,9 @@ class Lists(NamedTuple):
 
 
 class _Collected:
-    """Blocks of postings, as Whoosh stores them: differences of documents, and a weight for each posting or for all of a block."""
+    """Blocks of postings as Whoosh stores them: differences of document numbers, and a weight for each posting or one
+    for the whole block.
+    """
 
     def __init__(self) -> None:
         self.terms: list[bytes] = []
@@ -38,7 +42,7 @@ class _Collected:
         self.bases: list[int] = []
 
     def add(self, deltas: Sequence[int], weights: Any, base: int) -> None:
-        """Add a block; `base` is the number of documents in the segments before."""
+        """Add a block. `base` is the number of documents in the segments before the block's segment."""
         self.deltas += deltas
         self.weights += weights if isinstance(weights, tuple) else [1.0 if weights is None else weights] * len(deltas)
         self.sizes.append(len(deltas))
@@ -46,7 +50,7 @@ class _Collected:
         self.df[-1] += len(deltas)
 
     def lists(self) -> Lists:
-        """Return the posting lists of all blocks."""
+        """Return the posting lists that all blocks together hold."""
         deltas, sizes = np.array(self.deltas, np.int64), np.array(self.sizes, np.int64)
         sums = np.cumsum(deltas)
         starts = np.cumsum(sizes) - sizes
@@ -75,7 +79,9 @@ def posting_lists(leaves: Sequence[tuple[Any, int]], field: str, form: Any) -> I
 
 
 def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3TermInfo]]:
-    """Yield the terms of a field in one segment, ascending, each with the number of the segment and where its postings are."""
+    """Yield the terms of a field in one segment, ascending, each with the segment's number and the place of its
+    postings.
+    """
     reader = leaf._terms
     if not isinstance(reader, W3TermsReader):
         raise InputError(
@@ -88,12 +94,12 @@ def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3T
 
 
 def _blocks(leaf: Any, info: W3TermInfo, form: Any) -> Iterator[tuple[Sequence[int], Any]]:
-    """Yield the blocks of a posting list: differences of documents from 0 on, and weights."""
+    """Yield the blocks of a posting list: differences of document numbers, beginning at 0, and weights."""
     if info.is_inlined():
         docs, weights, _ = info.inlined_postings()
         yield [doc - before for doc, before in zip(docs, (0, *docs), strict=False)], tuple(weights)
         return
-    # A matcher reads a block as a whole; calling it once a posting would take ten times as long.
+    # The matcher reads a whole block. One call for each posting would take ten times as long.
     matcher = W3LeafMatcher(leaf._terms._postfile, *info.extent(), form)
     while True:
         matcher._read_data()

@@ -1,4 +1,6 @@
-"""The reader `whoosh`: the stored documents of a Whoosh index, named as in `whoosh:PATH`, for an index of Sublex's own."""
+"""The reader `whoosh`: it reads the stored documents of a Whoosh index into an index of Sublex. They are named as in
+`whoosh:PATH`.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ PREFIX = "whoosh:"
 
 
 class WhooshReader:
-    """The reader of a Whoosh index. It needs `trust=true`, because Whoosh keeps pickles, which can run code."""
+    """The reader of a Whoosh index. It needs `trust=true`, because Whoosh stores pickles, and pickles can run code."""
 
     folders = True
 

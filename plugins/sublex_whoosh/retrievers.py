@@ -1,7 +1,8 @@
 """Whoosh's own scorers as retrievers: BM25F, TF_IDF, PL2 and DFree, as Whoosh computes them.
 
-Whoosh searches its own index. By default it looks for the weighted terms of the query, any of them; with `language=true` it reads
-the text of the query in its own query language. Every document that matches is scored, so nothing is lost to Whoosh's shortcuts.
+Whoosh searches its own index. By default it finds documents with any of the weighted terms of the query. With
+`language=true`, Whoosh parses the text of the query in its own query language. Every matching document is scored, so
+Whoosh's shortcuts lose no documents.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class WhooshRetriever:
         return f"whoosh-reloaded {version('whoosh-reloaded')}"
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best k documents and their scores, and those that are as good as the last of them."""
+        """Return the best k documents and their scores, and all documents whose score equals the last of these."""
         # NumPy is imported with the first search, because `sublex --help` loads this module.
         import numpy as np
 
@@ -52,19 +53,20 @@ class WhooshRetriever:
                     matcher.next()
         docs, scores = np.fromiter(sums, np.int64, len(sums)), np.fromiter(sums.values(), np.float64, len(sums))
         if len(scores) > k:
-            # The engine breaks the tie of the documents that are as good as the one in place k.
+            # The engine decides between documents with the same score as the document at place k.
             best = scores >= np.partition(scores, -k)[-k]
             docs, scores = docs[best], scores[best]
         return index.numbers[docs], scores
 
     def scores(self, query: Query, index: WhooshIndex, docs: np.ndarray) -> np.ndarray:
-        """Return the scores of documents, -inf for those that do not match."""
+        """Return the scores of documents; -inf for documents that do not match."""
         import numpy as np
 
         scores = np.full(len(docs), -np.inf)
         wanted = index.live[docs]
         order = np.argsort(wanted)
-        # Where the documents of each segment begin among those that are wanted, and where the last ones end.
+        # The places at which the documents of each segment begin among the wanted documents, and the end of the last
+        # segment's.
         cuts = np.searchsorted(wanted[order], [*(base for _, base in index.leaves), np.inf])
         for weight, part in self._parts(query, index):
             for segment, (base, matcher) in enumerate(self._matchers(part, index)):
@@ -78,7 +80,7 @@ class WhooshRetriever:
         return scores
 
     def explain(self, query: Query, index: WhooshIndex, doc: int) -> Explanation:
-        """Return the score of one document with the part of each term."""
+        """Return the score of a document as a sum of the parts of its terms."""
         import numpy as np
 
         score = float(self.scores(query, index, np.array([doc]))[0])
@@ -91,12 +93,12 @@ class WhooshRetriever:
         parts = tuple(self._part(index, name, term, weight, doc) for (name, term), weight in terms.items())
         if parsed is None:
             return Explanation(score, "added up over the words", "sum", parts)
-        # Whoosh's query language has operators that do not add up.
+        # Scores of some operators of Whoosh's query language are not sums.
         shown = tuple(part._replace(kind="evidence") for part in parts)
         return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
 
     def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
-        """Return the part of one term; evidence when the document lacks it."""
+        """Return the part of one term. It is evidence if the document lacks the term."""
         from whoosh.query import Term
 
         text = term.decode() if isinstance(term, bytes) else str(term)
@@ -121,9 +123,10 @@ class WhooshRetriever:
         return Explanation(0.0, f"{label}: not in this document", "evidence")
 
     def _parts(self, query: Query, index: WhooshIndex) -> list[tuple[float, Any]]:
-        """Return pairs of a weight and a query of Whoosh; a document's score is the sum of their scores times the weights.
+        """Return pairs of a weight and a Whoosh query. A document's score is the sum of weight times score over the
+        pairs.
 
-        There is a pair for each term. With `language` there is one pair, for the whole text of the user.
+        There is a pair for each term. With `language` there is one pair, for the whole query text of the user.
         """
         from whoosh.query import Term
 
@@ -132,7 +135,7 @@ class WhooshRetriever:
         return [(weight, Term(index.field, term)) for term, weight in query.weights().items() if weight]
 
     def _parsed(self, query: Query, index: WhooshIndex) -> Any:
-        """Return the text of the query as Whoosh's query language reads it."""
+        """Return the text of the query as a query object, parsed by Whoosh's query language."""
         from whoosh.qparser import QueryParser
 
         if any(term.origin != "query" for term in query.terms):
@@ -149,7 +152,7 @@ class WhooshRetriever:
             ) from None
 
     def _matchers(self, part: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
-        """Yield for each segment the number of documents before it, and Whoosh's matcher of a query."""
+        """Yield for each segment the number of documents before it, and Whoosh's matcher of the query."""
         searcher = index.searcher(self.weighting(), f"{type(self).__name__}{sorted(self.params.items())}")
         context = searcher.context()
         for leaf, base in searcher.leaf_searchers():

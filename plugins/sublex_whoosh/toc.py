@@ -1,4 +1,7 @@
-"""The table of contents of a Whoosh index: which file names the last commit, and whether a writer is at work. Nothing is unpickled."""
+"""The table of contents of a Whoosh index: it tells which file names the last commit, and whether a writer is at work.
+
+Nothing is unpickled.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import xxhash
 
 from sublex.errors import InputError
 
-# Bytes that a table of contents may have.
+# The largest number of bytes of a table of contents.
 MOST_BYTES = 1 << 28
 # The name that Whoosh gives an index by default.
 MAIN = "MAIN"
@@ -21,7 +24,9 @@ _TOC = re.compile(r"_(\w{1,100})_([0-9]{1,18})\.toc")
 
 
 class Toc(NamedTuple):
-    """The last commit of a Whoosh index: the folder, the name of the index in it, and the number of the commit."""
+    """The last commit of a Whoosh index: the folder, the name of the index in the folder, and the number of the
+    commit.
+    """
 
     folder: str
     name: str
@@ -39,7 +44,7 @@ class Toc(NamedTuple):
         return f"{re.sub('[^A-Za-z0-9]', '_', self.name)}-{self.generation}-{digest}"
 
     def refuse_writer(self) -> None:
-        """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened only to read."""
+        """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened for reading only."""
         path = os.path.join(self.folder, f"{self.name}_WRITELOCK")
         try:
             with _open_plain(path) as file:
@@ -49,12 +54,15 @@ class Toc(NamedTuple):
                 f"The Whoosh index {self.folder} is being written; try again when its writer has finished."
             ) from None
         except OSError:
-            # Without a lock file, nobody has written to the index since it was copied.
+            # If there is no lock file, nobody has written to the index since it was copied.
             return
 
 
 def last_toc(folder: str) -> Toc:
-    """Return the last commit of the Whoosh index in a folder: of the index MAIN, or of the only one. Raise InputError without one."""
+    """Return the last commit of the Whoosh index in a folder. Raise InputError if there is none.
+
+    If the folder has several indexes, the index MAIN is used; if it has one, this one.
+    """
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
@@ -76,7 +84,7 @@ def last_toc(folder: str) -> Toc:
 
 
 def _open_plain(path: str) -> BinaryIO:
-    """Open a file to read. Raise OSError for a pipe or a device, which could make the program wait."""
+    """Open a file for reading. Raise OSError for a pipe or a device, because reading these could block the program."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
