@@ -70,8 +70,8 @@ class Talker:
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
-        # _ready: queries can be answered. _complete: the commands of plugins are loaded too. _idle: no query is
-        # running.
+        # _ready: queries can be answered. _complete: the commands of plugins are loaded too. _idle: no query needs the
+        # processor for itself.
         self._ready, self._complete, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._started = self._is_asked = False
         self._changed, self._looked = False, 0.0
