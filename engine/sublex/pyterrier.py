@@ -1,4 +1,4 @@
-"""Use Sublex with PyTerrier (https://pyterrier.readthedocs.io): an index as a transformer, or a transformer as a stage."""
+"""Use Sublex with PyTerrier (https://pyterrier.readthedocs.io): an index as a transformer, a transformer as a stage."""
 
 from __future__ import annotations
 

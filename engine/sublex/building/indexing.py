@@ -1,4 +1,4 @@
-"""Building an index and adding documents to it, with options as users give them: names of components, and sizes as text.
+"""Building an index and adding documents to it, with options as users give them: names, and sizes as text.
 
 This module checks the options and turns them into objects. `sublex.building.writer` does the work.
 """

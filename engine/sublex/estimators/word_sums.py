@@ -155,7 +155,7 @@ def check_model(consistent: bool | np.bool_) -> None:
 def stored_numbers(
     store: Stored, name: str, shape: Sequence[int | None], kinds: str = "f", least: float = -np.inf
 ) -> Any:
-    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if the shape, the type or a value is not as expected.
+    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if shape, type or values are not as expected.
 
     In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All
     values must be finite and

@@ -122,7 +122,7 @@ class Corpus:
         return csr_array(vstack(blocks)) if blocks else csr_array((0, len(self.vocabulary)), dtype=np.int32)
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """Return for each term of this vocabulary its place in another one, int32; -1 for a term that the other one lacks."""
+        """Return for each term of this vocabulary its place in another one, int32; -1 for terms that are not there."""
         other = {term: number for number, term in enumerate(vocabulary)}
         return np.array([other.get(term, -1) for term in self.vocabulary], np.int32)
 

@@ -257,7 +257,7 @@ class Directory:
 
 
 def open_file(name: str, descriptor: int, directory: Directory, flags: int = os.O_RDONLY) -> tuple[int, int]:
-    """Open the plain file `name` in `directory`, of which `descriptor` is an open descriptor. Return the file's descriptor and its size.
+    """Open the plain file `name` in the folder of an open descriptor. Return the file's descriptor and its size.
 
     Raises `IndexCorrupt` if the entry is not a plain file. The kind is looked up before the file is opened, because
     opening a device

@@ -122,7 +122,7 @@ def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _directions(source: Source, run: Run) -> np.ndarray:
-    """Return the orthonormal directions in which the vectors of a sample differ most, as columns; none for narrow vectors."""
+    """Return the orthonormal columns on which wide vectors are projected; no columns for narrow vectors."""
     first = next(iter(source.inputs.blocks(source.segment)))
     width = source.vectors(first[:1]).shape[1]
     if width <= MOST_ENTRIES:

@@ -1,1 +1,1 @@
-"""Small tools that are not about search: checks of arguments, messages, files, strings, threads, compilation of kernels."""
+"""Small tools that are not about search: arguments, messages, files, strings, threads, compilation of kernels."""

@@ -118,7 +118,7 @@ class KernelCache(FunctionCache):
         super().save_overload(sig, data)
 
     def _open(self, signature: Signature, codegen: Any) -> dict:
-        """Select the files for a signature, this code and this processor. Return their index, which is empty if there are no files.
+        """Select the files for a signature, this code and this processor. Return their index, empty if there are none.
 
         The caller holds Numba's compiler lock, so no other thread selects other files in the meantime.
         """
@@ -190,13 +190,13 @@ def _content(function: Function) -> tuple[str, list[Function]]:
 
 
 def _code(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
-    """Return the parts of a code object that machine code depends on: not the file, the line numbers and the docstring."""
+    """Return the parts of a code object that machine code depends on: all but file, line numbers and docstring."""
     constants = [None if value is docstring else _described(value) for value in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, code.co_argcount, code.co_flags, constants
 
 
 def _named(function: Function) -> Iterator[Any]:
-    """Yield the values of the names in a function's code, from its globals and modules among these; None for unknown names."""
+    """Yield the values of the names in a function's code, from its globals and modules; None for unknown names."""
     names = list(dict.fromkeys(_names(function.__code__)))
     modules: list[ModuleType] = []
     scopes = [function.__globals__]
@@ -259,7 +259,7 @@ def _start_runtime(target: Any) -> None:
 
 @global_compiler_lock
 def has_code(kernel: Any, signature: Signature) -> bool:
-    """Return whether a kernel's machine code for a signature is on disk; also true if nothing can be written to disk."""
+    """Return whether a kernel's machine code for a signature is on disk; true also if the disk is not writable."""
     cache = kernel._cache
     return not isinstance(cache, KernelCache) or bool(cache._open(signature, kernel.targetctx.codegen()))
 

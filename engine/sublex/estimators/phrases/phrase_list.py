@@ -25,7 +25,7 @@ from sublex.estimators.word_sums import check_model, is_text, stored_numbers, st
 # * right, left: the share of the occurrences that one longer sequence explains, on each side; right_choice, left_choice: the entropy of the
 #   neighbours, where rare neighbours are taken to differ
 # * of_prefix, of_suffix: the count of the sequence, divided by the count of the sequence without its last word, or
-# without its first word
+#   without its first word
 NAMES = (
     "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
     "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix"

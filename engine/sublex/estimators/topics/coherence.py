@@ -22,7 +22,7 @@ def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
 
 
 def npmi(matrix: Any, topics: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the coherence of each topic: the mean NPMI over all pairs of its words. A topic is an array of numbers of words.
+    """Return the coherence of each topic: the mean NPMI over all pairs of its words, which are given by number.
 
     NPMI is log(p(a, b) / (p(a) p(b))) / -log p(a, b), where p is the share of the documents of `matrix` that contain
     the words (Bouma 2009; Aletras and Stevenson 2013). It is -1 if no document has both words, and 1 if each document

@@ -51,7 +51,7 @@ class TopicRepresentation(Representation):
         self.coherence = np.zeros(0)
 
     def check_restored(self, store: Stored) -> None:
-        """Raise `IndexCorrupt` unless the columns of phi are probabilities and each word has a positive probability in some topic.
+        """Raise `IndexCorrupt` unless phi has probabilities in its columns and no word has probability 0 in all topics.
 
         The method also restores the trace of the fit.
         """
@@ -196,7 +196,7 @@ class TopicRepresentation(Representation):
         return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays over documents: a word's probability, its part from topics, and its part from own words."""
+        """Return three arrays over documents: a word's probability, and its parts from topics and from own words."""
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.

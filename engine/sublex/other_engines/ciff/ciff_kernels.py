@@ -61,7 +61,7 @@ def _skip(data, at, end, kind):
 
 @kernel((STORED_U8, int64, I64, I64), before="import")
 def split(data, at, starts, ends):
-    """Find the complete messages in data[at:], at most len(starts). A varint with its length stands before each message.
+    """Find the complete messages in data[at:], at most len(starts). Each message follows its length, a varint.
 
     Message k is data[starts[k]:ends[k]]. Returns the number of messages found, the place where the length of the next
     message begins, and the number of bytes from this place to the end of the next message: 0 if that is not known yet,
@@ -173,7 +173,7 @@ def decode_lists(data, starts, ends, terms, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, I64, I64, U8, I64), before="import")
 def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
-    """Decode the records data[starts[k]:ends[k]] of documents: their numbers, their lengths, and their docnos end to end.
+    """Decode the records data[starts[k]:ends[k]] of documents: numbers, lengths, and docnos end to end.
 
     `docnos` needs room for all bytes of the records. Returns the number of bytes of the docnos, the place of the first
     faulty record or -1, its fault, and the wrong number.
