@@ -1,4 +1,5 @@
 """LSI on an index: it stores the norm of each document's vector, and scores documents through the forward index."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
