@@ -33,7 +33,8 @@ def make(**params: Any) -> Representation:
 
 @hookimpl
 def register_representations(register: Register) -> None:
-    """Register `dcot`: the cosine of the vectors that query and document evoke, over prototypes (the most frequent
-    words).
+    """Register `dcot`, which compares query and document by cosine.
+
+    Their vectors have one value for each prototype. Prototypes are the most frequent words.
     """
     register("dcot", make, PARAMS)

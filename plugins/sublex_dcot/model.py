@@ -171,9 +171,10 @@ class DCoT(Estimator):
         return _divided((q @ d.T).toarray() + g @ h.T, *lengths)
 
     def explain(self, row: Any, prototypes: int = 10, words: int = 5, layer: int = 0) -> list[Evoked]:
-        """Return the prototypes that a document evokes most, each with the words that raised it.
+        """Return the `prototypes` prototypes that a document evokes most, the strongest first.
 
-        Prototypes are compared by their h minus the h of an empty document.
+        Each comes with the `words` words of the document that have the largest shares in it. How much a document evokes
+        a prototype is the value of the prototype in `layer`, minus its value for an empty document.
 
         `layer` counts from 1; 0 is the last layer. The shares of words always come from the first layer.
         """

@@ -170,7 +170,10 @@ class Fisher(Estimator, SummedVectors):
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
     def similarities(self, query_vector: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
-        """Set values[w] to <F_q, Φ_w> for each of the words. F_q is the vector of a query."""
+        """Set values[w] to the inner product of F_q and Φ_w for each of the words (equation 10).
+
+        F_q is the vector of a query. Φ_w is the vector of a document that holds only the word w.
+        """
         self._valuer(query_vector)(words, values)
 
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:

@@ -58,7 +58,7 @@ def pictures(graphs: WordSenses, topic: int) -> list[Picture]:
 def _picture(
     graphs: WordSenses, topic: int, title: str, words: Iterable[int], main: dict[tuple[int, int], float]
 ) -> Picture:
-    """Return the picture that has the given words and edges, and the truncated neighbourhoods of the words."""
+    """Return the picture of `words`, of the edges `main`, and of the strongest neighbours of each word."""
     started = list(dict.fromkeys(words))
     edges = dict(main)
     for word in started:

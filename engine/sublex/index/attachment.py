@@ -40,7 +40,10 @@ class Attachment:
 
     @cached_property
     def place(self) -> Place | None:
-        """The path of the foreign index and the user's trust in it; None if the index was attached elsewhere."""
+        """The user's record of the foreign index: its path, and whether the user trusts it.
+
+        It is None if the user has no record of attaching this index.
+        """
         place = place_of(self.root, self._entry.id)
         return place if place and place.backend == self.backend else None
 

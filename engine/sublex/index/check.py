@@ -1,4 +1,4 @@
-"""Checking an index: verifies every checksum, and that the components of each segment agree with one another."""
+"""Check an index: every checksum, and whether the components of each segment agree."""
 
 from __future__ import annotations
 

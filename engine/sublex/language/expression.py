@@ -79,7 +79,7 @@ class Expression:
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Return the expression for a value next to an operator, or the weight for a value before `*`.
+    """Convert a value beside an operator into an expression; a text before `*` becomes a range of weights, as `{0..1}`.
 
     `operands.py` registers how texts and functions become expressions.
     """

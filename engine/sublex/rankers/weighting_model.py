@@ -22,7 +22,7 @@ Formula = Callable[..., Any]
 class WeightingModel(Declared, Ranker):
     """A built-in ranker: a frozen dataclass whose fields are its parameters.
 
-    By default it reads no statistic of a document but the length.
+    By default, the length is the only statistic of a document that it reads.
     """
 
     reads = ("length",)

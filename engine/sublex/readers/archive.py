@@ -192,7 +192,7 @@ def _zip_entries(path: str) -> Iterator[tuple[str, str, Callable[[], Any]]]:
 
 
 class _Pieces(io.RawIOBase):
-    """A stream of a member of a zip file. It unpacks few bytes at a time."""
+    """A stream of a member of a zip file. It unpacks about `size` packed bytes at a time."""
 
     def __init__(self, member: Any, size: int):
         self.member, self.size = member, size

@@ -357,7 +357,10 @@ def swap(chain, record, state, t, burn_in, learn):
 
 @inner
 def pick(chain, begin, end, on, number):
-    """Return the parent with the given number among the parents of some links that are on, or off."""
+    """Return one parent of the links from `begin` to `end`, which is not among them; -1 if there are too few parents.
+
+    Only parents whose state is `on` (1 or 0) are counted, from 0, and `number` says which of them is wanted.
+    """
     for i in range(begin, end):
         if chain.on[chain.parents[i]] == on:
             if number == 0:

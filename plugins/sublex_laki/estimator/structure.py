@@ -1,8 +1,9 @@
 """The structure of a network: which keyphrases lead to which keyphrases and units (section 4.2 of LAKI).
 
-Keyphrases that occur in more documents come first. A keyphrase K leads to a rarer keyphrase K' if p(K | K') is at least
-alpha and their similarity is at least beta. It leads to a unit if their similarity is at least beta. Weights are
-similarities at first, and leaks are shares of documents.
+Keyphrases are sorted by their number of documents, the largest first. A keyphrase K leads to a later keyphrase K' if
+p(K | K') is at least alpha and the similarity of K and K' is at least beta. K leads to the units that are most similar
+to it, if their similarity is at least beta. Before the weights are learned, the weight of a link is the similarity, and
+the leak of a node is the share of the documents that contain it.
 """
 
 from __future__ import annotations

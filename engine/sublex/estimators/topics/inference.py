@@ -46,10 +46,10 @@ def sample(
 
 
 def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1) -> np.ndarray:
-    """Return the expected weight of each row in each topic, by a fixed point (CVB0) without random numbers.
+    """Return the expected weight of each row in each topic, by fixed-point iteration (CVB0).
 
-    Weights may be fractional; weights that are not above 0 are ignored. The weights of a row over the topics add up to
-    the weights of its words.
+    No random numbers are used. Weights may be fractional; weights that are not above 0 are ignored. The weights of a row
+    over the topics add up to the weights of its words.
     """
     from scipy.sparse import csr_array
 

@@ -19,8 +19,8 @@ class TopicModel(Estimator):
     phi_ : array of shape (words, topics), the probability of a word in a topic; each column adds up to 1
     alpha_ : array of shape (topics,), the parameter of the prior of each topic in a document
     word_topics_ : array or sparse rows of shape (words, topics), the number of tokens of each word in each topic:
-    expected, or in the last sweep trace_ : a list of numbers that show the progress of the fit, such as a likelihood
-    after some sweeps
+        the expected number, or the number in the last sweep
+    trace_ : list of numbers that show the progress of the fit, such as a likelihood after some sweeps
     """
 
     phi_ = np.zeros((0, 0))
@@ -42,11 +42,9 @@ class TopicModel(Estimator):
         return mixtures(self.topic_counts(matrix, workers), self.alpha_)
 
     def settle(self, weights: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row of weights the expected weight in each topic, by a fixed point without random numbers.
+        """Return the expected weight of each row in each topic, by fixed-point iteration (CVB0), as queries are encoded.
 
-        It is used for queries.
-
-        Weights may be fractional; words whose weight is not above 0 are ignored.
+        No random numbers are used. Weights may be fractional; words whose weight is not above 0 are ignored.
         """
         from scipy.sparse import csr_array
 
