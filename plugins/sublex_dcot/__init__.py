@@ -33,8 +33,8 @@ def make(**params: Any) -> Representation:
 
 @hookimpl
 def register_representations(register: Register) -> None:
-    """Register `dcot`, which compares query and document by cosine.
+    """Register `dcot`, which compares query and document by the cosine of their vectors.
 
-    Their vectors have one value for each prototype. Prototypes are the most frequent words.
+    A vector has one value for each prototype. Prototypes are the most frequent words.
     """
     register("dcot", make, PARAMS)

@@ -71,7 +71,10 @@ def solve(
 def _solve_block(
     product: Callable[[np.ndarray], np.ndarray], b: np.ndarray, inverse: np.ndarray, tol: float, steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the solutions of a block of columns, and the number of steps of each."""
+    """Return the solutions x of A x = b for the columns of `b`, and the number of steps that each column took.
+
+    `product` multiplies by A, and `inverse` is 1 divided by the diagonal of A. For `tol` and `steps` see `solve`.
+    """
     r = np.array(b, np.float64, order="C")
     x, p = np.zeros_like(r), np.zeros_like(r)
     solution, steps_taken = np.zeros_like(r), np.zeros(r.shape[1], np.int32)

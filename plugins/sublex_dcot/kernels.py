@@ -16,10 +16,10 @@ F32M = float32[:, ::1]
 
 @kernel((I32, I32, F64, I32, F64M, F64M), (I32, I32, F32, I32, F32M, F32M), before="demo")
 def affine(indptr, indices, data, place, weights, out):
-    """Set out[i] = W [x; 1] for each sparse row x.
+    """Set out[i] to the affine map of each sparse row i, which `indptr`, `indices` and `data` hold.
 
-    Column j of x is multiplied by row place[j] of `weights`; it is left out if place[j] is -1. The last row of
-    `weights` is the bias.
+    The value in column j of the sparse row is multiplied by row place[j] of `weights`; the value is left out if
+    place[j] is -1. The products are added to the last row of `weights`, which is the bias.
     """
     bias = len(weights) - 1
     width = weights.shape[1]
@@ -36,7 +36,11 @@ def affine(indptr, indices, data, place, weights, out):
 
 @kernel((F64M, F64M, F64M), (F32M, F32M, F32M))
 def affine_dense(rows, weights, out):
-    """Set out[i] = W [x; 1] for each dense row x. The last row of `weights` is the bias."""
+    """Set out[i] to the affine map of each dense row i.
+
+    Each value of the dense row is multiplied by the row of `weights` with the number of the value's column. The
+    products are added to the last row of `weights`, which is the bias.
+    """
     bias = len(weights) - 1
     width = weights.shape[1]
     for i in range(len(rows)):
@@ -50,7 +54,7 @@ def affine_dense(rows, weights, out):
 
 @kernel((F64M, F64M, F64), before="demo")
 def dots(a, b, out):
-    """Set out[k] to the dot product of the k-th columns of a and b."""
+    """Set out[k] to the dot product of column k of `a` and column k of `b`."""
     rows, columns = a.shape
     out[:] = 0.0
     for i in range(rows):
@@ -60,10 +64,10 @@ def dots(a, b, out):
 
 @kernel((F64, F64M, F64M, F64, F64M, F64M, F64), before="demo")
 def advance(alpha, p, s, inverse, x, r, rho):
-    """Take a step of conjugate gradients: add alpha p to x, subtract alpha s from r, and set rho[k] = r[:, k] · inverse
-    r[:, k].
+    """Take a step of conjugate gradients in each column k: add alpha[k] p to `x`, and subtract alpha[k] s from `r`.
 
-    s is the product A p. `inverse` is 1 divided by the diagonal of A.
+    `x` is the solution so far, `r` the residual, `p` the direction of the step, and `s` the product A p. `inverse` is 1
+    divided by the diagonal of A. rho[k] is set to the sum of `inverse` times the squares of the new column k of `r`.
     """
     rows, columns = x.shape
     rho[:] = 0.0
@@ -78,7 +82,9 @@ def advance(alpha, p, s, inverse, x, r, rho):
 
 @kernel((F64, F64M, F64, F64M), before="demo")
 def turn(beta, r, inverse, p):
-    """Set p = inverse r + beta p, the next direction of conjugate gradients."""
+    """Set the next direction of conjugate gradients: column k of `p` becomes `inverse` times column k of `r`, plus
+    beta[k] p.
+    """
     rows, columns = p.shape
     for i in range(rows):
         m = inverse[i]

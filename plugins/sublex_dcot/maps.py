@@ -25,18 +25,17 @@ MAP_ROWS = 4096
 def first_map(
     x: csr_array, r: int, kind: type, p: float, tol: float, workers: int, progress: Progress | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the transposed map of the first layer, and the number of steps that conjugate gradients took for each
+    """Return the transposed map W' of the first layer, and the number of steps that conjugate gradients took for each
     column.
 
-    The last row of the transposed map is the bias.
+    The last row of W' is the bias. `x` holds counts, documents by words; its first `r` columns are the prototypes. `p`
+    is the probability that a word is removed, and `kind` is the type of the map's numbers.
 
-    `x` holds counts, documents by words; its first r columns are the prototypes. `kind` is the type of the map's
-    numbers.
-
-    With q = 1 - p, D the diagonal of S, s the column sums of x and b the bias, E[Q] W' = E[P]' becomes two equations:
-    (q² S + qp D) w + q s b = q S_j and q s'w + n b = s_j. The second equation gives b. With this b, the matrix of the
-    first equation is q² (S - s s'/n) + qp D. When it is scaled to a diagonal of 1, its smallest eigenvalue is at least
-    p, so few steps are enough.
+    W' solves E[Q] W' = E[P]'. Let q = 1 - p, n the number of documents, S = x'x, D the diagonal of S, and s the column
+    sums of x. For prototype j, let w be its column of W' without the bias b. Then there are two equations: (q² S + qp
+    D) w + q s b = q S_j, where S_j is column j of S, and q s'w + n b = s_j. The second equation gives b. With this b,
+    the matrix of the first equation is q² (S - s s'/n) + qp D. When this matrix is scaled to a diagonal of 1, its
+    smallest eigenvalue is at least p, so few steps are enough.
     """
     n, d = x.shape
     q = 1.0 - p
@@ -46,7 +45,7 @@ def first_map(
     diagonal = q * p * D + RIDGE
 
     def add(v: np.ndarray, out: np.ndarray) -> np.ndarray:
-        """Add q² (S - s s'/n) v to out, and return it."""
+        """Add q² (S - s s'/n) v to `out`, and return `out`."""
         out -= qs[:, None] * (np.einsum("i,ij->j", qs, v) / n)
         gram(x.indptr, x.indices, qx, v, out)
         return out
@@ -69,16 +68,19 @@ def first_map(
 
 
 def deeper_map(S: np.ndarray, p: float) -> np.ndarray:
-    """Return the transposed map of a deeper layer from the scatter matrix S of its inputs [h; 1]. Every input is a
-    prototype.
+    """Return the transposed map of a deeper layer. All inputs of the layer are prototypes.
+
+    `S` is the scatter matrix of the layer's inputs with a 1 appended. `p` is the probability that an input is removed.
     """
     E_P, E_Q = expectations(S, len(S) - 1, p)
     return np.linalg.solve(E_Q, E_P.T)
 
 
 def expectations(S: np.ndarray, r: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return E[P] and E[Q] (equations 5 and 6). S is the scatter matrix of [x; 1]; its first r rows are the
-    prototypes.
+    """Return the matrices E[P] and E[Q] of the paper (equations 5 and 6).
+
+    `S` is the scatter matrix of the inputs with a 1 appended; its first `r` rows are the prototypes. `p` is the
+    probability that an input is removed.
     """
     q = np.append(np.full(len(S) - 1, 1.0 - p), 1.0)
     E_Q = S * q * q[:, None]

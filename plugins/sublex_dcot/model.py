@@ -29,7 +29,11 @@ STORAGE = {"float32": np.float32, "float64": np.float64}
 
 
 class Share(NamedTuple):
-    """A word, and what it adds to a prototype before the tanh of the first layer: W[prototype, word] x[word]."""
+    """A word of a document, and its share in a prototype.
+
+    `share` is what the word adds to the prototype before the tanh of the first layer: the count of the word times the
+    entry of the map for this word and prototype.
+    """
 
     word: int
     share: float
@@ -38,9 +42,9 @@ class Share(NamedTuple):
 class Evoked(NamedTuple):
     """A prototype that a document evokes.
 
-    `value` is the prototype's entry of h, minus the entry of an empty document. `raised` is the prototype's entry of W
-    x in the first layer, without the bias: the sum of the shares of all words of the document. `shares` are the words
-    with the largest shares.
+    `value` is the value of the prototype for the document, minus its value for an empty document. `raised` is the sum
+    of the shares of all words of the document in the prototype (see `Share`). `shares` are the words with the largest
+    shares.
     """
 
     prototype: int
@@ -58,7 +62,7 @@ class DCoT(Estimator):
     r : int
         The number of prototypes, which are the most frequent words. There are fewer if the vocabulary is smaller.
     layers : int
-        The number of maps. Each map after the first is learned from the h of the layer before.
+        The number of maps. Each map after the first is learned from the values h of the layer before.
     p : float between 0 and 1
         The probability with which a word is removed.
     log : bool
@@ -108,8 +112,10 @@ class DCoT(Estimator):
         return self
 
     def transform(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return a row [h^1 … h^l] for each document (equation 7): the h of all layers. A row does not depend on the
-        other documents.
+        """Return the values of the prototypes for each document: h^1 … h^l in one row, which are the values in each of
+        the l layers (equation 7).
+
+        A row does not depend on the other documents.
         """
         x = self._counts(self._fitted(matrix))
         width = self.W_[0].shape[1]
@@ -125,17 +131,19 @@ class DCoT(Estimator):
 
     @property
     def prototypes_(self) -> np.ndarray:
-        """The columns of the prototypes, in the order of the entries of h."""
+        """The columns of the prototypes in the fitted matrix. The values of a layer have the same order."""
         return self.words_[: self.W_[0].shape[1]]
 
     @property
     def empty_(self) -> np.ndarray:
-        """The row [h^1 … h^l] of a document without words. It comes from the biases alone."""
+        """The row that `transform` returns for a document without words. It comes from the biases alone."""
         return self.transform(csr_array((1, self.columns_)))[0]
 
     def concatenation(self, matrix: Any, weights: Sequence[float] = (), workers: int = 1) -> csr_array:
-        """Return the rows [x; h^1; …; h^l] (equation 8) as a sparse matrix. Each block is multiplied by its weight, 1
-        by default.
+        """Return a row for each document as a sparse matrix: its counts x, and then its values h^1 … h^l in each layer
+        (equation 8).
+
+        Each of these l + 1 blocks is multiplied by its number in `weights`, which is 1 by default.
         """
         h = self.transform(matrix, workers)
         x = self._counts(matrix)
@@ -145,10 +153,10 @@ class DCoT(Estimator):
         return csr_array(hstack([(x * weights[0]).astype(h.dtype), csr_array(dense)], format="csr"))
 
     def score(self, queries: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return cosines as a matrix of queries by documents; 0 for texts without words.
+        """Return the cosines of queries and documents as a matrix of queries by documents; 0 for texts without words.
 
-        `transform` makes both arguments. The row of an empty document is subtracted from each row before the cosine is
-        computed.
+        `queries` and `rows` (of the documents) are results of `transform`. The row of an empty document is subtracted
+        from each row before the cosine is computed.
         """
         empty = self.empty_
         return _cosines(queries - empty, rows - empty)
@@ -156,10 +164,12 @@ class DCoT(Estimator):
     def score_concatenation(
         self, queries: Any, matrix: Any, rows: np.ndarray | None = None, weights: Sequence[float] = (), workers: int = 1
     ) -> np.ndarray:
-        """Return cosines of [x; h^1; …; h^l] as a matrix of queries by documents.
+        """Return the cosines of queries and documents as a matrix of queries by documents. Both are rows as
+        `concatenation` makes them.
 
-        The h of an empty document is subtracted from each h, and each block is multiplied by its weight, 1 by default.
-        `rows` is the result of `transform(matrix)`; without it, the rows are computed.
+        The values of an empty document in each layer are subtracted first. Then each block of a row is multiplied by
+        its number in `weights`, which is 1 by default. `queries` and `matrix` hold counts. `rows` is the result of
+        `transform(matrix)`; without `rows`, it is computed.
         """
         weights = self._weights(weights)
         scale = np.repeat(np.asarray(weights[1:]), self.W_[0].shape[1])
@@ -171,10 +181,11 @@ class DCoT(Estimator):
         return _divided((q @ d.T).toarray() + g @ h.T, *lengths)
 
     def explain(self, row: Any, prototypes: int = 10, words: int = 5, layer: int = 0) -> list[Evoked]:
-        """Return the `prototypes` prototypes that a document evokes most, the strongest first.
+        """Return the prototypes that a document evokes most, the strongest first. There are at most `prototypes`.
 
-        Each comes with the `words` words of the document that have the largest shares in it. How much a document evokes
-        a prototype is the value of the prototype in `layer`, minus its value for an empty document.
+        How much a document evokes a prototype is the value of the prototype in `layer`, minus its value for an empty
+        document. Each prototype comes with the words of the document that have the largest shares in the prototype, at
+        most `words`.
 
         `layer` counts from 1; 0 is the last layer. The shares of words always come from the first layer.
         """
@@ -190,10 +201,10 @@ class DCoT(Estimator):
         ]
 
     def raised(self, row: Any, prototypes: np.ndarray, words: int = 5) -> list[tuple[float, tuple[Share, ...]]]:
-        """Return two things for each of some prototypes: the sum of a document's shares in the first layer, and its
-        `words` largest shares.
+        """Return two things for each of the `prototypes`: the sum of a document's shares in the first layer, and its
+        largest shares.
 
-        `prototypes` are indices into h.
+        `prototypes` are places in the order of `prototypes_`. At most `words` shares are listed for each prototype.
         """
         x = self._counts(self._fitted(row))
         if x.shape[0] != 1:
@@ -225,7 +236,7 @@ class DCoT(Estimator):
             raise InputError(f"DCoT's storage is {self.storage}; it may be {' or '.join(STORAGE)}.")
 
     def _counts(self, matrix: Any) -> csr_array:
-        """Return a matrix of counts as sparse rows of x."""
+        """Return a matrix of counts as sparse rows. With `log`, each count is replaced by log(1 + count)."""
         x = _plain(matrix)
         if not (np.isfinite(x.data) & (x.data >= 0)).all():
             raise InputError("DCoT learns from counts; the matrix has an entry that is negative or not finite.")
@@ -244,7 +255,9 @@ class DCoT(Estimator):
         return weights or (1.0,) * (len(self.W_) + 1)
 
     def _encode(self, x: csr_array, rows: slice) -> list[np.ndarray]:
-        """Return h^1 … h^l of the documents in a slice."""
+        """Return a list with one array for each layer: the values of the prototypes for the documents of the slice
+        `rows`.
+        """
         encoded: list[np.ndarray] = []
         for W in self.W_:
             h = np.empty((rows.stop - rows.start, W.shape[1]), W.dtype)
@@ -258,7 +271,10 @@ class DCoT(Estimator):
         return encoded
 
     def _next(self, x: csr_array, workers: int, progress: Progress | None) -> np.ndarray:
-        """Return the map of the next layer. Its scatter matrix is small, so the map is solved for directly."""
+        """Return the transposed map of the next layer, learned from the values in the last layer so far.
+
+        The scatter matrix of these values is small, so the equations are solved directly.
+        """
         size = self.W_[0].shape[1] + 1
         S = np.zeros((size, size))
 
@@ -276,7 +292,7 @@ class DCoT(Estimator):
 
 
 def _plain(matrix: Any) -> csr_array:
-    """Return a matrix as sparse rows of float64 in canonical form. The given matrix is not changed."""
+    """Return a matrix as sparse rows of float64 in canonical form. The argument is not changed."""
     x = csr_array(matrix, dtype=np.float64)
     if x.ndim != 2:
         raise InputError("DCoT needs a matrix, of documents by words.")
@@ -287,8 +303,8 @@ def _plain(matrix: Any) -> csr_array:
 
 
 def _frequent_columns(x: csr_array, least: int) -> np.ndarray:
-    """Return the columns of words that occur in at least `least` documents, ordered by their sums, the largest
-    first.
+    """Return the columns of words that occur in at least `least` documents. The columns with the largest sums of counts
+    come first.
     """
     frequent = np.bincount(x.indices[x.data > 0], minlength=x.shape[1]) >= least
     if not frequent.any():
@@ -305,6 +321,6 @@ def _cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _divided(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return products of rows divided by the lengths of the two rows; 0 where a length is 0."""
+    """Divide each product of two rows by the lengths of the two rows; 0 where a length is 0. Return the quotients."""
     lengths = np.outer(left, right)
     return np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)

@@ -22,8 +22,10 @@ LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
 class EncodedQuery(NamedTuple):
-    """An encoded query: the direction of its h, the norm of its h (`length`), x as a sparse row, and the norm of x
-    (`words`).
+    """An encoded query.
+
+    `direction` are the values of the prototypes, scaled to norm 1, and `length` is the norm before the scaling. `x` are
+    the counts of the query's words as a sparse row, or their logarithms, and `words` is the norm of `x`.
     """
 
     direction: np.ndarray
@@ -33,8 +35,10 @@ class EncodedQuery(NamedTuple):
 
 
 class DCoTRepresentation(Representation):
-    """Scores by the cosine of the h of query and document. With `words` above 0, by the cosine of their [words · x; h].
+    """Scores documents by cosine. The vector of a text holds the values h of the prototypes, minus the values for an
+    empty text.
 
+    With `words` above 0, the vector also holds the counts x of the words, multiplied by `words`: it is [words · x; h].
     Words that occur in more than the share `max_df` of the documents are left out.
     """
 
@@ -88,23 +92,31 @@ class DCoTRepresentation(Representation):
         }
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts and their copies, of W, and of the blocks of conjugate gradients."""
+        """Return the bytes of the counts and their copies, of the first map, and of the blocks of conjugate gradients.
+        """
         terms = len(corpus.vocabulary)
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 
     def transform(self, inputs: csr_array) -> np.ndarray:
-        """Return the values of the prototypes for each document, layer by layer: [h^1 … h^l]. Nothing is subtracted or
-        scaled.
+        """Return the values of the prototypes for each document, one layer after another.
+
+        The values for an empty document are not subtracted, and the rows are not scaled.
         """
         return self.estimator.transform(inputs)
 
     def encode_documents(self, inputs: csr_array) -> np.ndarray:
-        """Return a row for each document (float32): the direction of its h, the norm of h and the norm of x."""
+        """Return a row for each document (float32).
+
+        A row holds the values of the prototypes in the last layer, minus the values for an empty document, scaled to
+        norm 1; then the norm of these values before the scaling; then the norm of the document's counts.
+        """
         directions, lengths = _directions(self._above(inputs))
         return np.hstack([directions, lengths, self._lengths(inputs)]).astype(np.float32)
 
     def document_vectors(self, inputs: csr_array) -> np.ndarray:
-        """Return the vector h of each document, scaled to norm 1."""
+        """Return a vector of norm 1 for each document: the values of the prototypes in the last layer, minus the values
+        for an empty document.
+        """
         return _directions(self._above(inputs))[0]
 
     def query_vector(self, query: EncodedQuery) -> np.ndarray:
@@ -114,8 +126,8 @@ class DCoTRepresentation(Representation):
     def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
         """Return the encoded queries.
 
-        A query's words of negative weight are encoded by themselves. Their h is subtracted from the h of the other
-        words.
+        The words of negative weight in a query are encoded separately. The values that they give the prototypes are
+        subtracted from the values that the other words give.
         """
         # The model reads counts, which are never negative.
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
@@ -128,7 +140,9 @@ class DCoTRepresentation(Representation):
         ]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines. They are -inf where the vector of the query or of the document has norm 0."""
+        """Return the cosines of the query with documents. A cosine is -inf if the vector of the query or of the
+        document has norm 0.
+        """
         rows = view.rows(docs, slice(-2, None))
         evoked = view.products(np.append(query.direction, (0.0, 0.0)), docs)
         if self.words == 0:
@@ -142,8 +156,10 @@ class DCoTRepresentation(Representation):
         return np.divide(sums, lengths, out=np.full(len(rows), -np.inf), where=lengths > 0)
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
-        """Return the parts of a cosine: one for each prototype, with the words that raised it. With `words` above 0,
-        also one for each shared word.
+        """Return the parts of the cosine of a query and a document.
+
+        There is one part for each prototype, with the words of the document that raised the prototype. With `words`
+        above 0, there is also one part for each shared word.
         """
         row, terms = np.asarray(view.rows(np.array([doc])), np.float64), view.terms(np.array([doc]))
         products = row[0, :-2] * query.direction.astype(np.float64)
@@ -170,8 +186,10 @@ class DCoTRepresentation(Representation):
         return Explanation(total, f"cosine of what query and document evoke, {by}", "sum", tuple(parts))
 
     def _prototype(self, place: int, value: float, shares: Sequence[Share], view: View) -> Explanation:
-        """Return the part of a score that a prototype adds, with the words of the document that raised it in the first
-        layer.
+        """Return the part `value` that a prototype adds to a cosine, with the words of the document that raised the
+        prototype in the first layer.
+
+        `place` is the number of the prototype, and `shares` are the words with their shares.
         """
         raised_by = {
             view.surface(self.vocabulary[share.word]): round(share.share, 4) for share in shares if share.share > 0
@@ -180,20 +198,28 @@ class DCoTRepresentation(Representation):
         return Explanation(value, label, evidence={"raised by": raised_by} if raised_by else {})
 
     def _above(self, inputs: csr_array) -> np.ndarray:
-        """Return h of the last layer minus the h of an empty document."""
+        """Return the values of the prototypes in the last layer, minus the values for an empty document."""
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
     def _norms(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
-        """Return for each document the product of two norms: of the query's [words · x; h] and of the document's."""
+        """Return for each document the product of the norms of two vectors: the vector [words · x; h] of the query, and
+        the vector of the document.
+
+        `rows` are stored rows; their last two columns are the norms of h and of x.
+        """
         query_length = np.hypot(self.words * query.words, query.length)
         return query_length * np.hypot(self.words * rows[:, -1].astype(np.float64), rows[:, -2].astype(np.float64))
 
     def _x(self, inputs: csr_array) -> csr_array:
-        """Return x: the counts, or their logarithms if the model uses logarithms."""
+        """Return counts as they are, or log(1 + count) if the model uses logarithms. A logarithm has the sign of its
+        count.
+        """
         return inputs.sign().multiply(abs(inputs).log1p()).tocsr() if self.estimator.log else inputs
 
     def _lengths(self, inputs: csr_array) -> np.ndarray:
-        """Return the norms of the rows of x, as a column."""
+        """Return the norm of each row of counts as a column. If the model uses logarithms, logarithms replace the
+        counts.
+        """
         x = self._x(inputs)
         return np.sqrt(x.multiply(x).sum(axis=1)).reshape(-1, 1)
 

@@ -30,8 +30,8 @@ Progress = Callable[[int, int], None]
 class Mixture(NamedTuple):
     """K Gaussians in e dimensions.
 
-    `shares`, of shape (K,), add up to 1. `means` and `variances`, of shape (K, e), are in standard units. A point p is
-    (p - centre) / scale in standard units.
+    `shares`, of shape (K,), add up to 1. `means` and `variances`, of shape (K, e), are in standard units. `centre` and
+    `scale` convert a point p to standard units: (p - centre) / scale.
     """
 
     shares: np.ndarray
@@ -45,8 +45,9 @@ class Mixture(NamedTuple):
         return (points - self.centre) / self.scale
 
     def posteriors(self, x: np.ndarray) -> np.ndarray:
-        """Return the probability of each Gaussian for points in standard units, one row for each point. Each row adds
-        up to 1.
+        """Return the probability of each Gaussian for each point: a row for each point, which adds up to 1.
+
+        `x` are points in standard units.
         """
         return _posteriors(x, x * x, *_quadratic(self))[0]
 
@@ -133,11 +134,12 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Return the first mixture of a start: its means are k of the distinct points `x`, its variances those of all
-    points, its shares equal.
+    """Return the mixture from which start number `start` begins. The means are `k` of the points `x`, and all shares
+    are equal.
 
-    All points are equally likely to be chosen. Other choices work badly for word vectors: frequent words, or distant
-    words as in k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
+    `x` are distinct points in standard units, so all variances are 1, the variance of the whole collection of points.
+    Each point is equally likely to be chosen as a mean. Other choices work badly for word vectors: frequent words, or
+    distant words as in k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
     """
     chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]
@@ -167,8 +169,9 @@ def em(
 
 
 def _quadratic(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return log(share × density) of each Gaussian as a quadratic form: the factors of x², the factors of x, and the
-    constants.
+    """Return log(share × density) of each Gaussian as a quadratic form of a point x.
+
+    Three arrays are returned: the factors of the squares of x, the factors of x, and the constants.
     """
     shares, means, variances = mixture[:3]
     constant = np.log(shares) - 0.5 * (np.log(variances) + means**2 / variances + LOG_TAU).sum(axis=1)
@@ -178,7 +181,10 @@ def _quadratic(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _posteriors(
     x: np.ndarray, squares: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the probabilities of the Gaussians for each point, and the log-likelihood of each point."""
+    """Return the probabilities of the Gaussians for each point, and the log-likelihood of each point.
+
+    `squares` are the squares of the points `x`. `a`, `b` and `c` are the quadratic form that `_quadratic` returns.
+    """
     logs = squares @ a + x @ b + c
     highest = logs.max(axis=1, keepdims=True)
     odds = np.exp(logs - highest)
@@ -189,8 +195,10 @@ def _posteriors(
 def _expectation(
     x: np.ndarray, weights: np.ndarray, form: tuple[np.ndarray, np.ndarray, np.ndarray]
 ) -> tuple[np.floating, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the sums of the E step over a block of points: the log-likelihood, and each Gaussian's weight, sum and sum
-    of squares.
+    """Return the sums of the E-step over a block of points.
+
+    They are the log-likelihood, and three sums for each Gaussian over the points, weighted by the Gaussian's
+    probability: of 1, of the points, and of the squares of the points. `form` is the result of `_quadratic`.
     """
     squares = x * x
     odds, logs = _posteriors(x, squares, *form)
@@ -201,8 +209,10 @@ def _expectation(
 def _maximisation(
     mixture: Mixture, total: float, gaussian_weights: np.ndarray, sums: np.ndarray, squares: np.ndarray
 ) -> Mixture:
-    """Return the mixture that maximises the likelihood, given the sums of the E step (M step). No variance is below the
-    floor.
+    """Return the mixture that maximises the likelihood, given the sums of the E-step (M-step).
+
+    No variance is below `VARIANCE_FLOOR`. A Gaussian whose share of the weight `total` is at most `SHARE_FLOOR` is
+    dropped.
     """
     kept = gaussian_weights > SHARE_FLOOR * total
     points = gaussian_weights[kept]

@@ -26,10 +26,14 @@ MATRIX = float64[:, ::1]
     before="demo",
 )
 def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, mu, sigma, vectors):
-    """Set vectors[d] to the Fisher vector (equation 8) of row first + d.
+    """Set vectors[d] to the Fisher vector (equation 8) of document `first` + d.
 
-    If the vectors are twice as wide, their second half is the gradient by the standard deviations. Σ γ (x - μ) / σ is
-    computed as (Σ γ x - μ Σ γ) / σ, so that the loop over words needs neither μ nor σ.
+    Documents are compressed sparse rows: `starts`, `terms` and `counts`. `theta`, `mu` and `sigma` are the shares θ,
+    means μ and standard deviations σ of the Gaussians. The posteriors γ of the words are in `begins`, `of` and
+    `gammas`; `x` are the word vectors. If the vectors are twice as wide as `mu`, their second half is set to the
+    gradient by the standard deviations.
+
+    Σ γ (x - μ) / σ is computed as (Σ γ x - μ Σ γ) / σ, so that the loop over words needs neither μ nor σ.
     """
     gaussians, e = mu.shape
     second = vectors.shape[1] > gaussians * e
@@ -65,10 +69,10 @@ def fisher(starts, terms, counts, first, weights, x, begins, of, gammas, theta, 
 
 @kernel((I64, MATRIX, I64, I64, F64, MATRIX, MATRIX, F64, F64), before="demo")
 def similarities(words, x, begins, of, gammas, squares, linear, constants, values):
-    """Set values[word] for each of the words: the dot product of the word's Fisher vector and the query's.
+    """Set values[w] for each word w of `words` to the dot product of two Fisher vectors: of the word, and of a query.
 
-    The product is a quadratic form in x for each Gaussian, weighted by the word's posteriors. `squares` is empty if the
-    form is linear.
+    The product is a quadratic form in the word's vector x[w] for each Gaussian. The forms are weighted by the word's
+    posteriors. Their factors are `squares` (empty if the form is linear), `linear` and `constants`.
     """
     second = len(squares) > 0
     for i in range(len(words)):

@@ -129,10 +129,12 @@ class Fisher(Estimator, SummedVectors):
         return vectors
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
+        """Return the cosines of a query with documents, float64; 0 where the vector of the query or of the document has
+        norm 0.
 
-        `query` is a vector of weights over the vocabulary. `norms` is the result of `norms(matrix)`; without it, the
-        norms are computed. With a power other than 1, the vectors of all these documents are computed, which is slow.
+        `query` is a vector of weights over the vocabulary. `norms` is the result of the method `norms` for `matrix`;
+        without the argument, the norms are computed. With a power other than 1, the vectors of all documents in
+        `matrix` are computed, which is slow.
         """
         rows = self.rows(matrix)
         query_vector = self._vector(linear.query_of(query, len(self.x)))
@@ -146,8 +148,10 @@ class Fisher(Estimator, SummedVectors):
         return linear.cosines(sums, float(np.sqrt((query_vector * query_vector).sum())), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the share of a score for each pair of a query word w and a document word v: c_w c_v <Φ_w, Φ_v> divided
-        by the norms.
+        """Return the share of a cosine for each pair of a query word and a document word.
+
+        The share is the dot product of the words' Fisher vectors, times the two weighted counts, divided by the norms
+        of query and document. `row` is the counts of the document. Raise `InputError` for a power other than 1.
         """
         if self.power != 1:
             raise InputError(
@@ -160,8 +164,10 @@ class Fisher(Estimator, SummedVectors):
         )
 
     def word_map(self, words: np.ndarray) -> np.ndarray:
-        """Return Φ of some words (equation 10), one row for each: the vector of a document that holds only this
+        """Return a vector for each of `words`: the Fisher vector, with power 1, of a document that holds only this
         word.
+
+        It is Φ in equation 10 of the paper.
         """
         from scipy.sparse import csr_array
 
@@ -170,17 +176,20 @@ class Fisher(Estimator, SummedVectors):
         return np.vstack([np.zeros((0, self.width)), *(part for _, part in self.blocks(alone, 1, power=1.0))])
 
     def similarities(self, query_vector: np.ndarray, words: np.ndarray, values: np.ndarray) -> None:
-        """Set values[w] to the inner product of F_q and Φ_w for each of the words (equation 10).
+        """Set values[w] for each word w of `words` to the dot product of `query_vector` and the word's Fisher vector
+        (equation 10).
 
-        F_q is the vector of a query. Φ_w is the vector of a document that holds only the word w.
+        `query_vector` is the Fisher vector of a query. The word's Fisher vector is the vector of a document that holds
+        only this word.
         """
         self._valuer(query_vector)(words, values)
 
     def topics(self, number: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """Return the words that occur most often in each Gaussian, as column numbers, and each word's share of the
-        Gaussian's occurrences.
+        """Return two arrays with a row for each Gaussian: its most frequent words, and the share of each of these
+        words.
 
-        Both arrays have one row for each Gaussian. A word is -1 where a Gaussian has fewer words.
+        Words are column numbers, at most `number` for each Gaussian. A word is -1 where a Gaussian has fewer words. The
+        share of a word is its part of the occurrences of all words in the Gaussian.
         """
         names = np.full((len(self.mixture.shares), number), -1)
         shares = np.zeros(names.shape)
@@ -199,8 +208,9 @@ class Fisher(Estimator, SummedVectors):
         return self.mixture.means.size * (2 if self.variance else 1)
 
     def _vectors(self, blocks: Blocks, workers: int) -> np.ndarray:
-        """Return the word vectors. If they come from an LSI that is not fitted, a copy is fitted and the LSI itself is
-        not changed.
+        """Return the word vectors.
+
+        If `words` is an `LSI` that is not fitted, a copy of it is fitted to `blocks`. The `LSI` itself is not changed.
         """
         if not hasattr(self.words, "get_params"):
             vectors = np.asarray(self.words, np.float64)
@@ -224,9 +234,10 @@ class Fisher(Estimator, SummedVectors):
         return next(part for _, part in self.blocks(row, 1))[0]
 
     def blocks(self, rows: csr_array, workers: int, power: float | None = None) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield pairs of a slice of `rows` and the vectors of its documents, one block after another.
+        """Yield pairs of a slice of `rows` and the Fisher vectors of the documents in this slice, one block after
+        another.
 
-        `power` replaces the estimator's power.
+        Entries are raised to `power`, which is by default the power of the estimator.
         """
         from sublex_fisher.kernels import fisher
 
@@ -242,8 +253,11 @@ class Fisher(Estimator, SummedVectors):
         return in_order(vectors, spans(rows.shape[0], DENSE_DOCUMENTS), workers)
 
     def _valuer(self, query_vector: np.ndarray) -> linear.Valuer:
-        """Return the function that computes the value <F_q, Φ_w> of words: a quadratic form in x_w for each Gaussian,
-        weighted by γ.
+        """Return a function that sets the value of words: the dot product of `query_vector` and the Fisher vector of
+        the word.
+
+        The value is a quadratic form in the vector of the word for each Gaussian. The forms are weighted by the word's
+        posteriors.
         """
         from sublex_fisher.kernels import similarities
 
@@ -261,7 +275,10 @@ class Fisher(Estimator, SummedVectors):
 
 
 def _gammas(mixture: gmm.Mixture, x: np.ndarray, known: np.ndarray, workers: int) -> Gammas:
-    """Return the posteriors of the known words, without the negligible ones."""
+    """Return the posteriors of the words for which `known` is true, without posteriors below `NEGLIGIBLE`.
+
+    `x` are the word vectors in standard units.
+    """
 
     def sparse_posteriors(span: slice) -> tuple[np.ndarray, ...]:
         posteriors = mixture.posteriors(x[span])

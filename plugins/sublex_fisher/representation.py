@@ -43,10 +43,10 @@ class FisherRepresentation(WordSums):
         return (self.words,)
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Fit the Gaussians to the word vectors of the model `words`. Each vector counts as often as its word occurs in
-        the corpus.
+        """Fit the Gaussians to the word vectors of the model that the parameter `words` names, and take over its
+        vocabulary.
 
-        The vocabulary is the vocabulary of the model `words`.
+        Each vector counts as often as its word occurs in the corpus.
         """
         model = job.model(self.words)
         vectors = model.word_vectors()
@@ -108,10 +108,10 @@ class FisherRepresentation(WordSums):
         return 0 if vectors is None else 8 * 4 * vectors.size + 8 * 4 * len(vectors) * self.estimator.k
 
     def encode_documents(self, inputs: csr_array) -> Rows:
-        """Return the norms of the documents' vectors, float32.
+        """Return the norms of the documents' Fisher vectors, float32.
 
-        With a power other than 1, return the vectors themselves, scaled to norm 1. Their last column is 0 for documents
-        without a vector.
+        With a power other than 1, return the Fisher vectors themselves, scaled to norm 1. One more column is 1, or 0
+        for documents whose Fisher vector is all zeros.
         """
         if self._sums:
             return super().encode_documents(inputs)
@@ -135,15 +135,16 @@ class FisherRepresentation(WordSums):
         return WordValues(len(self.vocabulary), compute), float(np.linalg.norm(query_vector))
 
     def score(self, query: Any, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return cosines; -inf for documents, or for a query, without a vector."""
+        """Return cosines. A cosine is -inf if the query or the document has no Fisher vector."""
         if self._sums:
             return super().score(query, view, docs)
         known = np.asarray(view.rows(docs, slice(-1, None)))[:, 0] > 0
         return np.where(known & query[1].any(), view.products(np.append(query[1], 0.0), docs), -np.inf)
 
     def explain(self, query: Any, view: View, doc: int) -> Explanation:
-        """Return the parts of a cosine: one for each pair of words, or one for each Gaussian with a power other
-        than 1.
+        """Return the parts of the cosine of a query and a document: one part for each pair of words.
+
+        With a power other than 1, return one part for each Gaussian.
         """
         if self._sums:
             return super().explain(query, view, doc)
@@ -161,7 +162,10 @@ class FisherRepresentation(WordSums):
         return self.estimator.power == 1
 
     def _named(self, surface: Callable[[str], str]) -> dict[int, str]:
-        """Return a name for each Gaussian, its most frequent words. Gaussians with the largest shares come first."""
+        """Return the most frequent words of each Gaussian as its name.
+
+        The keys are the numbers of the Gaussians; the Gaussians with the largest shares come first.
+        """
         names, _ = self.estimator.topics(LISTED_WORDS)
         order = np.argsort(-self.estimator.mixture.shares, kind="stable").tolist()
         return {k: ", ".join(surface(self.vocabulary[word]) for word in names[k] if word >= 0) for k in order}
