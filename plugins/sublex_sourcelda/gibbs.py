@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 class GibbsChain:
-    """The state of a chain: the topic of each token (`z`), and the counts that follow from it.
+    """The state of a chain: the topic of each token (`z`), and the counts that follow from the topics.
 
     At first each token has a random topic. All topics are equally likely; with `informed`, a topic is drawn by the
-    probability of the token's word under the priors. `alphas` is the sum of alpha over the visible topics; all visible
-    topics have the same alpha. A topic that loses its last token disappears if more than `least` topics remain. `ids`
-    has the numbers of the remaining topics among the given priors.
+    probability of the token's word under the priors. Later sweeps may hide topics. `alphas` is the sum of the Dirichlet
+    parameters of the topics that are not hidden; these topics have equal parameters. A topic that loses its last token
+    is hidden if more than `least` topics remain. `ids` has for each remaining topic its number among `priors`.
     """
 
     def __init__(
@@ -43,7 +43,11 @@ class GibbsChain:
         return self._generator.integers(0, len(self.ids), len(self.tokens.words), np.int32)
 
     def _informed(self) -> np.ndarray:
-        """Return a random topic for each token, drawn by the probability of its word in topics without tokens."""
+        """Return a random topic for each token. The probability of a topic is proportional to the prior probability of
+        the token's word in the topic.
+
+        The chain must have no tokens in its counts yet.
+        """
         edges, uniforms = np.cumsum(self.phi(), axis=1), self._generator.random(len(self.tokens.words))
         z = np.empty(len(uniforms), np.int32)
         order = np.argsort(self.tokens.words, kind="stable")
@@ -54,7 +58,10 @@ class GibbsChain:
         return z
 
     def _set(self, z: np.ndarray, words: np.ndarray, size: int) -> None:
-        """Set the topics of the tokens, and compute the counts."""
+        """Set the topic of each token to `z`, and compute the counts from `z` and `words`, the word of each token.
+
+        `size` is the number of words of the vocabulary.
+        """
         self.z, self.n_w = z, np.zeros((size, len(self.ids)), np.int32)
         np.add.at(self.n_w, (words, z), 1)
         self.totals = self.n_w.sum(axis=0, dtype=np.float64)
@@ -84,8 +91,8 @@ class GibbsChain:
             self._keep(np.flatnonzero(~gone))
 
     def hide(self, number: int) -> None:
-        """Hide the topics with the fewest tokens; of equal topics the first. The next sweep gives their tokens to other
-        topics.
+        """Hide the `number` topics that have the fewest tokens; of equal topics the first. The next sweep moves their
+        tokens to other topics.
         """
         visible = np.flatnonzero(self.priors.kinds != HIDDEN)
         order = np.argsort(self.totals[visible], kind="stable")
@@ -101,10 +108,10 @@ class GibbsChain:
         return theta / theta.sum(axis=1, keepdims=True)
 
     def phi(self) -> np.ndarray:
-        """Return the probability of each word in each topic (equation 4), by word and topic.
+        """Return the probability of each word in each topic, as an array of words by topics (equation 4).
 
-        Columns add up to 1, except in EDA and CTM. There, a word outside a topic's source gets a small additional
-        probability.
+        Columns add up to 1, except for labelled topics in EDA and CTM. In these two models, a word that the topic's
+        source lacks gets a small additional probability.
         """
         p, n = self.priors, self.totals[:, None]
         plain = 1 / (self.totals + len(self.n_w) * self.beta)
@@ -123,7 +130,10 @@ class GibbsChain:
         return phi
 
     def log_likelihood(self) -> float:
-        """Return Σ log Σ_k theta_dk phi_kw over all tokens. Theta and phi are the smoothed estimates."""
+        """Return the logarithm of the probability of all tokens under the smoothed estimates of theta and phi.
+
+        It is the sum over tokens of log Σ_k theta_dk phi_wk, for the token's document d and word w.
+        """
         theta, phi, total = self.theta(), self.phi(), 0.0
         starts = self.tokens.starts.tolist()
         for document, (begin, end) in enumerate(zip(starts, starts[1:], strict=False)):
@@ -131,7 +141,7 @@ class GibbsChain:
         return total
 
     def _keep(self, kept: np.ndarray) -> None:
-        """Keep only some of the topics. The other topics must have no tokens."""
+        """Keep only the topics whose numbers are in `kept`. All other topics must have no tokens."""
         number = np.full(len(self.ids), -1, np.int32)
         number[kept] = np.arange(len(kept))
         self.priors, self.ids, self.z = self.priors.keep(kept), self.ids[kept], number[self.z]

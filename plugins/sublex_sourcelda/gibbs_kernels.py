@@ -21,11 +21,13 @@ GROUP = 16
 
 @inner
 def refresh(k, kinds, totals, sums, floors, nu, beta, words, r, inside, outside, base):
-    """Compute the factors of topic k, which depend on its number of tokens n.
+    """Compute the factors of topic k, which depend on its number of tokens n = totals[k].
 
-    P(w | k) is n_wk outside[k] + base[k]. For words of the topic's source text it is n_wk inside[k] + Σ_a r[k, a]
-    delta_w^lambda_a, where r[k, a] = nu_a / (n + S_ka). The number of points is a multiple of four, so that the
-    processor can compute four sums in parallel.
+    Let n_wk be the number of tokens of word w in topic k. P(w | k) is n_wk outside[k] + base[k]. For words of the
+    topic's source text, P(w | k) is n_wk inside[k] + Σ_a r[k, a] delta_w^lambda_a: delta_w is the count of w in the
+    source plus epsilon, lambda_a is the value of lambda at point a, and r[k, a] = nu[a] / (n + sums[k, a]), where nu[a]
+    is the weight of the point. The number of points is a multiple of four, so that the processor can compute four sums
+    in parallel.
     """
     kind, n = kinds[k], totals[k]
     if kind == SOURCE:
@@ -54,7 +56,7 @@ def refresh(k, kinds, totals, sums, floors, nu, beta, words, r, inside, outside,
 
 @inner
 def expected(r, k, powers, c):
-    """Return the product of row k of `r` and row c of `powers`. The lengths of the rows are a multiple of four."""
+    """Return the dot product of row k of `r` and row c of `powers`. The lengths of the rows are a multiple of four."""
     # Slices of the rows would be reference-counted objects, which take more time than the product.
     s0 = s1 = s2 = s3 = 0.0
     for a in range(0, r.shape[1], 4):
@@ -65,8 +67,10 @@ def expected(r, k, powers, c):
 
 @inner
 def choose(p, groups, width, uniform):
-    """Return the first topic at which the running sum of `p` exceeds the share `uniform` of the total; -1 if all
-    entries are 0.
+    """Return the first topic at which the running sum of `p` exceeds the share `uniform` of the total; -1 if `p` is all
+    0.
+
+    `groups` is working memory for the sums of groups of topics. `width` is the number of topics.
     """
     total = 0.0
     for g in range(len(groups)):
@@ -92,8 +96,10 @@ def choose(p, groups, width, uniform):
 
 @inner
 def prior_of_document(kinds, n_d, alpha, d):
-    """Set d[k] to n_dk + alpha. Where words outside a source text do not depend on the document, set it to
-    alpha alone.
+    """Set d[k] for each topic k to the document's number of tokens n_d[k] plus alpha.
+
+    For the kinds `FIXED` and `CONCEPT`, d[k] is set to alpha alone: there, words that the source lacks do not depend on
+    the document.
     """
     for k in range(len(kinds)):
         d[k] = alpha if kinds[k] == FIXED or kinds[k] == CONCEPT else n_d[k] + alpha
@@ -108,10 +114,10 @@ def sweep(
     """Draw a new topic for each token of the documents from `first` up to `last`, without `last`. Each token uses one
     number of `uniforms`.
 
-    Word w occurs in the source texts of topics[known[w]:known[w + 1]]. The same part of `classes` has the rows of
-    `powers` that hold delta_w^lambda_a. A topic that loses its last token is hidden if more than `least` topics are
-    visible. alpha is `alphas` divided by the number of visible topics. With T topics and A points, a token takes time
-    O(T + A (topics with the word)).
+    Word w occurs in the source texts of topics[known[w]:known[w + 1]]. The same part of `classes` has row numbers of
+    `powers`; a row holds (count of the word in the source + epsilon)^lambda for each point. A topic that loses its last
+    token is hidden if more than `least` topics are visible. The alpha of a topic is `alphas` divided by the number of
+    visible topics. With T topics and A points, a token takes time O(T + A (topics with the word)).
     """
     width, points = len(totals), len(nu)
     groups = np.empty((width + GROUP - 1) // GROUP)

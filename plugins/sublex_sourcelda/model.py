@@ -32,20 +32,19 @@ class SourceLDA(TopicModel):
 
     Parameters
     ----------
-    The number of topics without a label. In the models "full", "eda" and "ctm", it is also the number of all topics,
-    with and without a label, that remain in the end.
-        The topics without a label. In the models "full", "eda" and "ctm" it is also the number of topics, with and without label, that
-        are left in the end.
+    k : int
+        The number of topics without a label at the start. In the models "full", "eda" and "ctm", it is also the number
+        of all topics, with and without a label, that remain in the end.
     model : "full", "mixture", "bijective", "eda" or "ctm"
-        "full" begins with a topic for each source and k others, reduces them to k topics, and integrates lambda out.
+        "full" begins with a topic for each source and k others, drops topics until k remain, and integrates lambda out.
         "mixture" has a topic for each source and k others, with lambda 1. "bijective" has a topic for each source and
         no others. "eda" and "ctm" are other authors' models, for comparison: in "eda" the distribution of words in a
         labelled topic is fixed, in "ctm" only the set of its words is known.
     iterations : int
         The number of sweeps of Gibbs sampling.
     mu, sigma : float
-        The mean and the standard deviation of lambda. With lambda 1, topics stay close to their source; with 0, they
-        are free. If sigma is 0, lambda is mu.
+        The mean and the standard deviation of lambda. With lambda 1, a topic stays close to its source; with lambda 0,
+        the topic is free. If sigma is 0, lambda is mu.
     points : int
         The number of values of lambda at which the integral is computed.
     smooth : bool
@@ -60,8 +59,8 @@ class SourceLDA(TopicModel):
     epsilon : float
         A number that is added to the count of every word in every source.
     informed : bool
-        Whether the chain starts with topics that are drawn by the words of the sources. If not, all topics are equally
-        likely. With informed starts, topics stay closer to the sources that give them their names.
+        Whether the first topic of each token is drawn by the words of the sources. If not, all topics are equally
+        likely. With an informed start, topics stay closer to the sources that give them their names.
     seed : int
         The seed of the random start. In `topic_counts`, the seed and a hash of a document's row determine the
         document's chain.
@@ -104,7 +103,8 @@ class SourceLDA(TopicModel):
     def fit(
         self, matrix: Any, sources: Any, workers: int = 1, progress: Progress = lambda done, total: None
     ) -> SourceLDA:
-        """Fit to whole counts of documents by words and of sources by the same words.
+        """Fit to whole counts: `matrix` of documents by words, and `sources` of sources by the same words. Return the
+        estimator.
 
         The result is the same, to the byte, for any number of workers. Only smoothing uses more than one worker.
         """
@@ -113,7 +113,10 @@ class SourceLDA(TopicModel):
     def fit_tokens(
         self, tokens: Tokens, sources: Any, workers: int = 1, progress: Progress = lambda done, total: None
     ) -> SourceLDA:
-        """Fit to tokens in any order. The topic of each token is in `chain_.z` afterwards."""
+        """Fit to tokens, which may be in any order within a document. Return the estimator.
+
+        `sources` are counts of sources by words. Afterwards `chain_.z` has the topic of each token.
+        """
         counts = self._check(tokens, sources)
         chain = self.start(tokens, counts, workers, lambda: progress(0, self.iterations))
         self.trace_ = []
@@ -134,7 +137,7 @@ class SourceLDA(TopicModel):
     def start(
         self, tokens: Tokens, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None
     ) -> GibbsChain:
-        """Return a chain over the tokens, before its first sweep."""
+        """Return a chain over `tokens`, before its first sweep. `sources` are counts of sources by words."""
         words = sources.shape[1]
         priors = self.priors(sources, workers, progress)
         least = self.k if self.reduces else len(priors.kinds)
@@ -146,7 +149,11 @@ class SourceLDA(TopicModel):
         return self.model not in ("bijective", "mixture")
 
     def priors(self, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None) -> Priors:
-        """Return the priors of all topics. Topics without a label come first."""
+        """Return the priors of all topics: first of the topics without a label, then of a topic for each row of
+        `sources`.
+
+        `sources` are counts of sources by words.
+        """
         if self.model == "eda":
             return fixed_priors(sources, self.k)
         if self.model == "ctm":
@@ -167,9 +174,11 @@ class SourceLDA(TopicModel):
         return self
 
     def likeness(self, sources: Any) -> np.ndarray:
-        """Return for each topic how similar it is to its source s: Σ √(phi s) over the words.
+        """Return for each topic how similar it is to its source: the sum over words of √(p q).
 
-        It is 1 if both are equal, and 0 for topics without a label or without a word in common with the source.
+        p is the probability of the word in the topic, and q its share of the counts of the source. The result is 1 if
+        both distributions are equal. It is 0 for a topic without a label, or if topic and source have no word in
+        common.
         """
         from scipy.sparse import csr_array
 

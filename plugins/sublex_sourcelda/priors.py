@@ -34,9 +34,10 @@ class Points(NamedTuple):
 class Priors(NamedTuple):
     """The priors of topics. Word w occurs in the source texts of `topics[starts[w]:starts[w + 1]]`.
 
-    These are pairs of a word and a topic. `classes` has a row number of `powers` for each pair; the row holds (count +
-    epsilon)^lambda for each point. Pairs with equal counts in a topic share a row. For each topic and point, `sums` has
-    the sum of these powers over the vocabulary, and `floors` has epsilon^lambda.
+    So `topics` has an entry for each pair of a word and a topic. `classes` has for each pair a row number of `powers`.
+    The row holds (count + epsilon)^lambda for each point. Pairs with equal counts in a topic share a row. For each
+    topic and point, `sums` has the sum of these powers over the vocabulary, and `floors` has epsilon^lambda. `weights`
+    are the weights of the points. `kinds` has the kind of each topic, such as `SOURCE`.
     """
 
     kinds: np.ndarray
@@ -49,7 +50,7 @@ class Priors(NamedTuple):
     weights: np.ndarray
 
     def keep(self, kept: np.ndarray) -> Priors:
-        """Return the priors of some topics. `kept` has their numbers, ascending."""
+        """Return the priors of the topics whose numbers are in `kept`, ascending."""
         number = np.full(len(self.kinds), -1)
         number[kept] = np.arange(len(kept))
         pairs = number[self.topics] >= 0
@@ -61,10 +62,10 @@ class Priors(NamedTuple):
 
 
 def points_of(mu: float, sigma: float, points: int, low: float = 0.0, high: float = np.inf) -> Points:
-    """Return points that lie evenly within two sigma of mu and between `low` and `high`. Their weights follow the
-    normal density.
+    """Return points at even distances, within two `sigma` of `mu` and between `low` and `high`.
 
-    If sigma is 0 or there is a single point, lambda is mu.
+    The weight of a point is proportional to the normal density with mean `mu` and standard deviation `sigma`. If
+    `sigma` is 0 or `points` is 1, the only point is `mu`.
     """
     if sigma == 0 or points == 1:
         return Points(np.array([mu]), np.ones(1))
@@ -81,7 +82,7 @@ def source_priors(
     `counts`.
 
     `counts` are counts of sources by words. The Dirichlet parameter of a word is (count + epsilon)^lambda. `smooth` has
-    for each source the function g that is applied to lambda.
+    for each source a function that is applied to lambda first; if it is empty, lambda is used as it is.
     """
     topics, words = unlabelled + counts.shape[0], counts.shape[1]
     lambdas = np.array([function(points.values) for function in smooth] or [points.values] * counts.shape[0])
@@ -100,8 +101,10 @@ def source_priors(
 
 
 def fixed_priors(counts: csr_array, unlabelled: int) -> Priors:
-    """Return the priors of EDA (Hansen, Ringger and Seppi 2013): a labelled topic has the same distribution of words as
-    its source.
+    """Return the priors of EDA (Hansen, Ringger and Seppi 2013): first `unlabelled` topics without a label, then a
+    topic for each row of `counts`.
+
+    A labelled topic has the same distribution of words as its source.
     """
     source, column, value = _entries(counts)
     chances = (value / np.bincount(source, value, counts.shape[0])[source])[:, None]
@@ -109,11 +112,12 @@ def fixed_priors(counts: csr_array, unlabelled: int) -> Priors:
 
 
 def concept_priors(counts: csr_array, unlabelled: int, weight: float = 200.0) -> Priors:
-    """Return the priors of CTM (Steyvers, Smyth and Chemudugunta 2011): a labelled topic consists of the words of its
-    source, all with the same parameter.
+    """Return the priors of CTM (Steyvers, Smyth and Chemudugunta 2011): first `unlabelled` topics without a label, then
+    a topic for each row of `counts`.
 
-    A word that the source lists with the count 0 belongs to the topic too. The parameter of a word is `weight` divided
-    by the number of distinct words of all sources.
+    A labelled topic consists of the words of its source, all with the same parameter. The parameter is `weight` divided
+    by the number of distinct words of all sources. A word that the source lists with the count 0 belongs to the topic
+    too.
     """
     source, column, value = _entries(counts)
     beta = weight / max(1, len(np.unique(column)))
@@ -125,7 +129,11 @@ def _of_comparison(
     kind: int, counts: csr_array, unlabelled: int, source: np.ndarray, column: np.ndarray, powers: np.ndarray,
     total: float, floor: float,
 ) -> Priors:  # fmt: skip
-    """Return the priors of a model with a single point. Each pair of a source and a word has a row of `powers`."""
+    """Return the priors of EDA or CTM, which have a single point. Labelled topics are of the kind `kind`.
+
+    `source` and `column` are the pairs of a source and a word; each pair has a row of `powers`. `total` and `floor` are
+    the `sums` and `floors` of every topic.
+    """
     topics = unlabelled + counts.shape[0]
     kinds = np.repeat([UNLABELLED, kind], [unlabelled, counts.shape[0]])
     sums, floors = np.full((topics, 1), total), np.full((topics, 1), floor)
@@ -142,7 +150,9 @@ def _by_word(
     kinds: np.ndarray, column: np.ndarray, topic: np.ndarray, classes: np.ndarray, powers: np.ndarray, sums: np.ndarray,
     floors: np.ndarray, weights: np.ndarray, words: int,
 ) -> Priors:  # fmt: skip
-    """Return priors with the pairs sorted by word and topic. Points of weight 0 are added to complete the last group of
+    """Return priors with the pairs sorted by word and topic.
+
+    `column`, `topic` and `classes` have an entry for each pair. Points of weight 0 complete the last group of `LANES`
     points.
     """
     order = np.lexsort((topic, column))

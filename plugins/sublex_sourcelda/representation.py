@@ -28,8 +28,8 @@ LISTED = 20
 class SourceLDARepresentation(TopicRepresentation):
     """Scores by topics, as `lda` does. Some topics have the labels of texts; the other topics are named by their words.
 
-    A topic has no label if the similarity of its words and its text's is below `likeness`. `share` and `mu` are only
-    used with score="likelihood".
+    A topic loses its label if its words are less similar to its text than `likeness`. `share` and `mu` are only used
+    with score="likelihood".
     """
 
     version = 1
@@ -105,8 +105,8 @@ class SourceLDARepresentation(TopicRepresentation):
         return 80 * int(corpus.lengths.sum()) + (4 + 3 * 8) * len(corpus.vocabulary) * topics
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the topics, those with the largest shares first, with their labels, words, coherence and documents;
-        and the figures of the fit.
+        """Return the figures of the fit, and the topics with their labels, words, coherence and documents. The topics
+        with the largest shares come first.
         """
         labelled = [label for label in self.topic_labels if label is not None]
         facts: dict[str, Any] = {

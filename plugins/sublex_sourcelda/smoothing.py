@@ -29,10 +29,10 @@ NEGLIGIBLE = 1e-9
 def divergence(
     counts: np.ndarray, lacking: int, exponent: float, generator: np.random.Generator, epsilon: float = EPSILON
 ) -> float:
-    """Return the mean Jensen-Shannon divergence, in nats, between a source and `DRAWS` topics that are drawn with an
-    exponent.
+    """Return the mean Jensen-Shannon divergence, in nats, between a source and `DRAWS` topics.
 
-    The source has the words with positive `counts`. The other `lacking` words of the vocabulary have the count 0.
+    The topics are drawn from the Dirichlet distribution with the parameters (count + epsilon)^exponent. `counts` are
+    the counts of the words of the source, all above 0. The other `lacking` words of the vocabulary have the count 0.
     """
     counts = counts.astype(np.float64)
     if epsilon >= NEGLIGIBLE:
@@ -52,7 +52,11 @@ def divergence(
 
 
 class Smoothing:
-    """The function g of one source. It is linear between the measured exponents."""
+    """The function g of one source, which maps lambda to an exponent: equal steps of lambda change the divergence
+    equally.
+
+    The function is linear between the measured exponents.
+    """
 
     def __init__(self, counts: np.ndarray, lacking: int, generator: np.random.Generator, epsilon: float = EPSILON):
         measured = [divergence(counts, lacking, exponent, generator, epsilon) for exponent in EXPONENTS.tolist()]
@@ -73,10 +77,10 @@ def smoothings(
     workers: int = 1,
     progress: Callable[[], None] = lambda: None,
 ) -> list[Smoothing]:
-    """Return the function g for each row of `counts`, which are sources by words. The draws of a row depend on the seed
-    and the row's number.
+    """Return the function g for each row of `counts`, which are sources by words.
 
-    `progress` is called several times and may raise an exception to end the work.
+    The random draws for a row depend on `seed` and the row's number. `progress` is called several times and may raise
+    an exception to end the work.
     """
 
     def smoothing(number: int) -> Smoothing:

@@ -32,7 +32,10 @@ Name = Callable[[int], str]
 
 
 class Picture(NamedTuple):
-    """A picture of a graph: its words, its edges with weights, and the words and edges from which it was built."""
+    """A picture of a graph: its words, and its edges with weights.
+
+    `main_words` and `main_edges` are the words and edges from which the picture was built.
+    """
 
     title: str
     words: list[int]
@@ -69,7 +72,7 @@ def _picture(
 
 
 def svg(picture: Picture, name: Name) -> str:
-    """Return a picture as SVG. The titles of edges show their weights."""
+    """Return a picture as SVG. The title of each edge shows its weight. `name` returns the written form of a word."""
     labels = [one_line(name(word)) for word in picture.words]
     place = {word: number for number, word in enumerate(picture.words)}
     ends = [(place[i], place[j]) for i, j in picture.edges]
@@ -106,8 +109,9 @@ def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> s
 
 
 def graphml(graphs: WordSenses, topic: int, name: Name) -> str:
-    """Return the whole graph of a topic as GraphML: words with their numbers of documents, and edges with their
-    weights.
+    """Return the whole graph of a topic as GraphML.
+
+    Each word has the number of documents in which it has the topic; each edge has its weight.
     """
     edges = graphs.strongest(topic)
     words = sorted({*edges.first.tolist(), *edges.second.tolist()})

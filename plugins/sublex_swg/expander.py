@@ -84,8 +84,8 @@ class SWG(Fittable):
         self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
 
     def save(self, store: Store) -> None:
-        """Store the vocabulary, the words as they are written, the graphs, and the numbers of documents of words and
-        topics.
+        """Store the vocabulary, the words as they are written, the graphs, and two numbers of documents: of each word
+        in each topic, and of each topic.
         """
         store.put("vocabulary", self.graphs.vocabulary)
         store.put("surfaces", self.surfaces)
@@ -152,8 +152,9 @@ class SWG(Fittable):
         )
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with the neighbours of its words in the chosen topics. Each added term names the words and
-        the topic as its origin.
+        """Return the query with added terms: the neighbours of the query's words in the graphs of the chosen topics.
+
+        The origin of each added term names the words of the query that led to the term, and the topic.
         """
         numbers = self.graphs.numbers
         if not self.weight:
@@ -187,14 +188,18 @@ class SWG(Fittable):
         return Query(query.text, (*query.terms, *terms), evidence)
 
     def chosen(self, words: Mapping[int, float]) -> dict[int, int]:
-        """Return the topic of each word of a query that has a sense: the topic that the user chose, or the topic of the
-        best score.
+        """Return a topic for each word of a query that has a sense: the topic that the user chose, or else the topic of
+        the sense with the best score.
+
+        `words` are word numbers with their weights in the query.
         """
         return {word: topic for word, (topic, _) in self._choices(words).items()}
 
     def _choices(self, words: Mapping[int, float]) -> dict[int, tuple[int, list[Sense]]]:
-        """Return two things for each word of a query that has a sense: the chosen topic, and all its senses, the most
-        likely sense first.
+        """Return two things for each word of a query that has a sense: the chosen topic, and all senses of the word,
+        the most likely first.
+
+        `words` are word numbers with their weights in the query.
         """
         choices = {}
         for word in words:
@@ -205,7 +210,7 @@ class SWG(Fittable):
         return choices
 
     def _evidence(self, word: int, chosen: int, senses: Sequence[Sense], context: Context) -> Evidence:
-        """Return the chosen sense of a word with its probability, and below it the senses that were rejected."""
+        """Return the chosen sense of a word with its probability, and below this sense the senses that were rejected."""
         name = context.surface(self.graphs.vocabulary[word])
         likely = {sense.topic: chance for sense, chance in zip(senses, chances(senses), strict=True)}
 

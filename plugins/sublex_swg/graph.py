@@ -30,7 +30,8 @@ def word_graph(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> csr_array:
-    """Return the sparse word graph of binary documents: φ, a symmetric matrix of words by words, as sparse rows.
+    """Return the sparse word graph of binary documents: a symmetric matrix of words by words, whose entries are the
+    weights of edges.
 
     `join` explains the edges and `combine`; `neighbourhoods` explains the other parameters.
     """
@@ -40,10 +41,10 @@ def word_graph(
 
 
 def join(found: Neighbourhoods, combine: str = "union") -> csr_array:
-    """Return the graph of some neighbourhoods. The weight of an edge is the sum of two weights: of each word for the
-    other.
+    """Return the graph of some neighbourhoods, as sparse rows of words by words.
 
-    With "union" two words have an edge if one of the two weights is not 0, with "intersection" if both are not 0.
+    The weight of an edge is the sum of the weights of its two words, each in the regression of the other word. With
+    "union" two words have an edge if one of these two weights is not 0, with "intersection" if neither is 0.
     """
     if combine not in COMBINE:
         raise InputError(f"combine={combine} is none of {', '.join(COMBINE)}.")
@@ -57,8 +58,9 @@ def join(found: Neighbourhoods, combine: str = "union") -> csr_array:
 
 
 def strongest(graph: csr_array, number: int | None = None) -> Edges:
-    """Return the edges with the largest weights, the largest first. Edges of equal weight are ordered by word number.
-    Without `number`, all edges are returned.
+    """Return the `number` edges with the largest weights, the largest first. Without `number`, all edges are returned.
+
+    Edges of equal weight are ordered by word number.
     """
     pairs = graph.tocoo()
     i, j = pairs.coords
@@ -68,8 +70,9 @@ def strongest(graph: csr_array, number: int | None = None) -> Edges:
 
 
 def truncated(graph: csr_array, word: int, number: int | None = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Return the neighbours of a word with the largest weights, and these weights, the largest first. Neighbours of
-    equal weight are ordered by number.
+    """Return the `number` neighbours of a word with the largest weights, and these weights, the largest first.
+
+    Neighbours of equal weight are ordered by word number.
     """
     begin, end = graph.indptr[word], graph.indptr[word + 1]
     words, weights = graph.indices[begin:end], graph.data[begin:end]

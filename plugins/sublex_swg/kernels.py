@@ -29,12 +29,12 @@ RIDGE = 1e-9
 
 @kernel((I64, I32, int64, I64, float64, float64), before="demo")
 def neighbourhoods(starts, docs, size, targets, rho, tol):
-    """Return the regressions of some columns on all other columns, as five arrays: lengths, columns, weights,
-    intercepts and violations.
+    """Return the regressions of the columns `targets`, each on all other columns.
 
-    The non-zero weights of all targets are stored end to end; `lengths` has the number of weights of each target. A
-    violation is the largest violation of the conditions of the optimum, divided by `rho`. It is at most `tol` where the
-    method converged.
+    Five arrays are returned: lengths, columns, weights, intercepts and violations. The non-zero weights of all targets
+    are stored end to end, and `columns` has the column of each weight; `lengths` has the number of weights of each
+    target. A violation says how far the conditions of the optimum are violated at most, divided by `rho`. It is at most
+    `tol` where the method converged.
     """
     lengths = np.zeros(len(targets), np.int64)
     intercepts, violations = np.empty(len(targets)), np.empty(len(targets))
@@ -56,8 +56,9 @@ def neighbourhoods(starts, docs, size, targets, rho, tol):
 
 @inner
 def _neighbourhood(starts, docs, size, target, rho, tol, weights):
-    """Set `weights` to the regression of one column. Return the columns with a weight, the intercept and the violation.
-    `weights` must be all 0.
+    """Set `weights`, which must be all 0, to the regression of the column `target`.
+
+    Return the columns whose weight is not 0, the intercept, and the violation.
     """
     y = np.zeros(size)
     y[docs[starts[target] : starts[target + 1]]] = 1.0
@@ -83,7 +84,10 @@ def _neighbourhood(starts, docs, size, target, rho, tol, weights):
 
 @inner
 def _residuals(logits, y, residuals):
-    """Set `residuals` to the probability minus y."""
+    """Set `residuals` for each document to the probability of the target word, minus `y`.
+
+    `y` is 1 for documents with the target word, otherwise 0. `logits` are the log-odds of the probabilities.
+    """
     for d in range(len(y)):
         residuals[d] = 1.0 / (1.0 + np.exp(-logits[d])) - y[d]
 
@@ -100,7 +104,10 @@ def _gradients(starts, docs, residuals, gradient):
 
 @inner
 def _violation(gradient, weight, rho):
-    """Return the distance of 0 from the subdifferential of loss + rho·|weight|."""
+    """Return how far a weight violates the condition of its optimum.
+
+    It is the distance of 0 from the subdifferential of loss + rho·|weight|; `gradient` is the derivative of the loss.
+    """
     if weight > 0:
         return abs(gradient + rho)
     if weight < 0:
@@ -120,7 +127,11 @@ def _violations(gradient, weights, rho, violations):
 
 @inner
 def _working_set(support, violations):
-    """Return the columns of `support` and the columns with the largest violations, about the same number of each."""
+    """Return the columns of `support`, and other columns with the largest violations.
+
+    There are about as many other columns as columns of `support`, but at least `NEW_COLUMNS` if enough columns have a
+    violation.
+    """
     violations[support] = 0.0
     others = np.flatnonzero(violations)
     order = np.argsort(-violations[others], kind="mergesort")
@@ -129,8 +140,8 @@ def _working_set(support, violations):
 
 @inner
 def _by_document(starts, docs, working, size):
-    """Return the columns of the working set by document, in two arrays: where each document starts, and the columns'
-    numbers in the set.
+    """Return the working set by document, in two arrays: where each document starts, and the places in `working` of the
+    columns that the document has.
     """
     begin = np.zeros(size + 1, np.int64)
     for j in working:
@@ -147,9 +158,10 @@ def _by_document(starts, docs, working, size):
 
 @inner
 def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
-    """Minimise the objective over the working set and the intercept until no violation is above `goal`.
+    """Minimise the objective over the weights of the columns in `working` and the intercept, until no violation is
+    above `goal`.
 
-    Updates `weights` and `logits`. Returns the intercept.
+    `weights` and `logits` are updated. Returns the intercept.
     """
     size, width = len(y), len(working)
     begin, items = _by_document(starts, docs, working, size)
@@ -191,10 +203,10 @@ def _minimise(starts, docs, working, y, rho, goal, weights, intercept, logits):
 
 @inner
 def _expand(begin, items, y, residuals, gradient, centre, hessian):
-    """Set three derivatives of the loss over the working set: the gradient, the mixed second derivatives with the
-    intercept, and the Hessian.
+    """Set three arrays of derivatives of the loss over the working set: `gradient`, `hessian`, and `centre`, the mixed
+    second derivatives with the intercept.
 
-    Returns the first and the second derivative with respect to the intercept.
+    Returns the first and the second derivative of the loss with respect to the intercept.
     """
     gradient[:] = 0.0
     centre[:] = 0.0
@@ -221,10 +233,10 @@ def _expand(begin, items, y, residuals, gradient, centre, hessian):
 
 @inner
 def _descend(hessian, slopes, w, rho, goal, step):
-    """Set `step` to the s that minimises slopes·s + ½ sᵀ·hessian·s + rho·|w + s|, by coordinate descent.
+    """Set `step` by coordinate descent to the s that minimises slopes·s + ½ sᵀ·hessian·s + rho·|w + s|.
 
-    `slopes` becomes the gradient at the minimum. Returns the change of rho·|w|. Sweeps over all coordinates alternate
-    with sweeps over the coordinates that are not 0.
+    `slopes` becomes the gradient of the first two terms at the minimum. Returns the change of rho·|w|. Sweeps over all
+    coordinates alternate with sweeps over the coordinates at which w + s is not 0.
     """
     width = len(w)
     everything = True
@@ -265,8 +277,11 @@ def _descend(hessian, slopes, w, rho, goal, step):
 
 @inner
 def _line_search(logits, y, change, w, step, rho, descent, trial):
-    """Return the longest of the steps 1, ½, ¼ … that lowers the objective enough. Set `trial` to the logits after this
-    step.
+    """Return the first of the step lengths 1, ½, ¼ … that lowers the objective enough. Set `trial` to the logits after
+    this step.
+
+    A full step adds `change` to the logits and `step` to the weights `w`. `descent` is the change of the objective that
+    the quadratic problem predicts for a full step.
     """
     t = 1.0
     for _ in range(HALVINGS):

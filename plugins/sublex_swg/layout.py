@@ -48,8 +48,9 @@ def place_words(widths: Sequence[float], edges: Sequence[tuple[int, int]], width
 
 
 def _by_distances(distances: np.ndarray) -> np.ndarray:
-    """Return points whose distances are close to the given ones, by stress majorisation (Gansner, Koren and North
-    2004).
+    """Return points for words whose distances on the plane are close to `distances`, which count edges.
+
+    The method is stress majorisation (Gansner, Koren and North 2004).
     """
     size = len(distances)
     if size == 1:
@@ -68,8 +69,9 @@ def _by_distances(distances: np.ndarray) -> np.ndarray:
 
 
 def _spread(points: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Return the points after words that overlap were moved apart. Two words are moved in the direction that needs the
-    shorter way.
+    """Return the points after overlapping words were moved apart. `widths` are the widths of the words.
+
+    Two words that overlap are moved apart along the axis on which the shorter move is enough.
     """
     # The drawing is turned so that its longer side is horizontal.
     centred = points - points.mean(axis=0)

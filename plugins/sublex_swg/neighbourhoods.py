@@ -84,10 +84,10 @@ def neighbourhoods(
 
 
 class _Columns:
-    """The distinct columns of a binary matrix. Empty and full columns are left out.
+    """The distinct columns of a binary matrix, without empty and full columns.
 
-    `starts` and `docs` hold the columns. `group[v]` is the column of word v, or -1 for none. `sizes` has the number of
-    words of each column.
+    `starts` and `docs` hold the columns. `group[v]` is the column of word v, or -1 if the column of the word is empty
+    or full. `sizes` has for each column the number of words that share it.
     """
 
     def __init__(self, binary: Any):
@@ -126,8 +126,9 @@ class _Fits:
     def _add_twins(self, rho: float) -> None:
         """Add the regressions of words that have twins. Twins are words that occur in the same documents.
 
-        The optimum is known: only twins have a weight, or no word has one if ρ is large. The residuals at the optimum
-        are ρ / positives and ρ / negatives, so no other column can violate its condition.
+        The optimum is known: only the twins of a word have a weight in its regression, or no word has a weight if ρ is
+        large. The residuals at the optimum are ρ / positives and ρ / negatives, so no other column can violate its
+        condition.
         """
         twins = np.flatnonzero(self.columns.sizes > 1)
         positives = self.columns.df[self.columns.first[twins]].astype(np.float64)
@@ -139,13 +140,17 @@ class _Fits:
         self.parts.append((twins[related], twins[related], (present - absent)[related]))
 
     def add(self, targets: Any, lengths: Any, columns: Any, values: Any, intercepts: Any, violations: Any) -> None:
-        """Add the regressions that the kernel returns for some columns."""
+        """Add the regressions of the columns `targets`. The other arguments are the results of
+        `kernels.neighbourhoods`.
+        """
         self.intercepts[targets], self.violations[targets] = intercepts, violations
         self.parts.append((np.repeat(targets, lengths), columns, values))
 
     def expand(self) -> Neighbourhoods:
-        """Return the regressions of words. The weight of a column is shared equally by the words of the column, without
-        the target itself.
+        """Return the regressions of all words.
+
+        The weight of a column is divided equally among the words of the column. A word never gets a weight in its own
+        regression.
         """
         target, column, value = (np.concatenate(part) for part in zip(*self.parts, strict=True))
         sizes, group = self.columns.sizes, self.columns.group

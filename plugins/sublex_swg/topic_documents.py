@@ -13,8 +13,9 @@ from sublex.errors import InputError
 
 
 class TopicDocuments(NamedTuple):
-    """The documents of a topic: their numbers, ascending, and a binary row for each. An entry is 1 if the word has the
-    topic in the document.
+    """The documents of a topic: their numbers, ascending, and a binary row of words for each document.
+
+    An entry is 1 if the word has the topic in the document.
     """
 
     docs: np.ndarray
@@ -38,14 +39,14 @@ def topic_documents(
     assignments : array of shape (entries of counts,)
         The topic of each word in each document, in the order of the entries of `counts`.
     shares : array of shape (documents,)
-        θ, the share of the topic in each document.
+        The share of the topic in each document (θ in the paper).
     topic : int
     least : float
         The smallest share. Documents in which the topic has a smaller share are left out.
     most : int
         The largest number of documents. If there are more, the documents with the largest shares are taken.
     min_df : int
-        Words that have the topic in fewer of these documents get an empty column.
+        Words that have the topic in fewer of the documents that are left get an empty column.
     """
     rows = counts if isinstance(counts, csr_array) else csr_array(counts)
     if len(assignments) != rows.nnz or len(shares) != rows.shape[0]:

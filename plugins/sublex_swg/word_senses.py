@@ -38,8 +38,8 @@ class Sense(NamedTuple):
 
 
 def chances(senses: Sequence[Sense]) -> list[float]:
-    """Return the probabilities of some senses of one word, computed from their scores. The probabilities add up
-    to 1.
+    """Return the probability of each of the `senses` of one word, computed from the scores. The probabilities add up to
+    1.
     """
     scores = np.array([sense.score for sense in senses])
     weights = np.exp(scores - scores.max(initial=-np.inf))
@@ -52,7 +52,7 @@ class WordSenses:
     Parameters
     ----------
     vocabulary : list of str
-    graphs : sparse rows of shape (topics * words, words), the matrices φ of all topics, one below the other
+    graphs : sparse rows of shape (topics * words, words), the matrices of edge weights of all topics, one below another
     df : int array of shape (topics, words), the number of documents in which the word has the topic
     sizes : int array of shape (topics,), the number of documents of each topic
     """
@@ -76,15 +76,19 @@ class WordSenses:
         return csr_array(self.graphs[topic * words : (topic + 1) * words])
 
     def neighbours(self, word: int, topic: int, number: int | None = None) -> list[tuple[int, float]]:
-        """Return the neighbours of a word with edges of positive weight in a topic, and these weights, the largest
-        first.
+        """Return the neighbours of a word in a topic, with the weights of the edges, the largest first.
+
+        At most `number` neighbours are returned. Edges whose weight is not positive are left out.
         """
         words, weights = truncated(self.graphs, topic * len(self.vocabulary) + word, number)
         positive = weights > 0
         return list(zip(words[positive].tolist(), weights[positive].tolist(), strict=True))
 
     def senses(self, word: int, others: Iterable[int] = ()) -> list[Sense]:
-        """Return the senses of a word, the best score first. Senses of equal score are ordered by topic."""
+        """Return the senses of a word, the best score first. Senses of equal score are ordered by topic.
+
+        `others` are the other words of a query, which change the scores.
+        """
         scores = self._logs(word)
         for other in others:
             if other != word and self.df[:, other].any():
@@ -97,13 +101,13 @@ class WordSenses:
         return sorted(found, key=lambda sense: (-sense.score, sense.topic))
 
     def top_words(self, topic: int, number: int = 3) -> list[int]:
-        """Return the words that have the topic in most documents. Words with equal numbers of documents are ordered by
-        word number.
+        """Return the `number` words that have the topic in most documents. Words with equal numbers of documents are
+        ordered by word number.
         """
         return np.argsort(-self.df[topic], kind="stable")[:number].tolist()
 
     def strongest(self, topic: int, number: int | None = None) -> Edges:
-        """Return the edges of a topic with the largest weights. Without `number`, all edges are returned."""
+        """Return the `number` edges of a topic with the largest weights. Without `number`, all edges are returned."""
         return strongest(self.graph(topic), number)
 
     def _edges(self, word: int, other: int) -> np.ndarray:
@@ -118,6 +122,9 @@ class WordSenses:
         return edges
 
     def _logs(self, word: int) -> np.ndarray:
-        """Return log p(k | word) for every topic k."""
+        """Return for every topic the logarithm of its probability, given the word.
+
+        The probability follows from the numbers of documents in which the word has each topic.
+        """
         counts = self.df[:, word] + SMOOTHING
         return np.log(counts / counts.sum())

@@ -31,11 +31,13 @@ def read_vectors(
     analyze: Callable[[str], list[str]] | None = None,
     progress: Progress = lambda done, total: None,
 ) -> np.ndarray:
-    """Return a row for each term of the vocabulary (float64). A row is NaN if the file lacks the term.
+    """Return a row for each term of `vocabulary` (float64): the vector of the term. A row is NaN if the file lacks the
+    term.
 
     `analyze` turns a word of the file into terms, as an index's analyzer does. Words that become no term or several
-    terms are left out. If several words become the same term, the first word in the file is used, since these files
-    usually list frequent words first. Raises `InputError` for a file in another format, or without any of the terms.
+    terms are left out. If several words become the same term, the first of these words in the file is used, since files
+    of word vectors usually list frequent words first. Raises `InputError` for a file in another format, or if the file
+    has none of the terms.
     """
     numbers = {term: number for number, term in enumerate(vocabulary)}
 
@@ -79,8 +81,9 @@ def _is_header(parts: list[bytes]) -> bool:
 def _read(
     path: str, lines: Iterable[bytes], terms: int, row_of: Callable[[bytes], int | None], progress: Progress
 ) -> np.ndarray:
-    """Return an array of `terms` rows with the vectors of the lines. The last parts of a line are its numbers, and the
-    parts before them are its word.
+    """Return an array of `terms` rows with the vectors of the lines. `row_of` returns the row of a word, or None.
+
+    A row without a vector is NaN. The last parts of a line are its numbers, and the parts before them are its word.
     """
     vectors, words, dimensions = None, None, 0
     number = words_read = 0
@@ -123,7 +126,7 @@ def _read(
 
 
 def _numbers(place: str, parts: list[bytes]) -> list[float]:
-    """Return the numbers of a line. Raise `InputError`, which names the place, unless all numbers are finite."""
+    """Return the numbers of a line. Raise `InputError`, whose message names `place`, unless all numbers are finite."""
     try:
         if any(b"_" in part for part in parts):
             raise ValueError
