@@ -134,12 +134,12 @@ def _checked(points: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mixture:
-    """Return the mixture from which start number `start` begins. The means are `k` of the points `x`, and all shares
+    """Return the mixture from which start number `start` begins: its means are `k` of the points `x`, and its shares
     are equal.
 
-    `x` are distinct points in standard units, so all variances are 1, the variance of the whole collection of points.
-    Each point is equally likely to be chosen as a mean. Other choices work badly for word vectors: frequent words, or
-    distant words as in k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
+    `x` are distinct points in standard units, so its variances are 1, as those of all points. Each point is equally
+    likely to be chosen as a mean. Other choices work badly for word vectors: frequent words, or distant words as in
+    k-means++, put most means at a few unusual words and leave all other words to one Gaussian.
     """
     chosen = np.sort(random(seed, start).permutation(len(x))[:k])
     number, e = len(chosen), x.shape[1]

@@ -150,8 +150,9 @@ class Fisher(Estimator, SummedVectors):
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
         """Return the share of a cosine for each pair of a query word and a document word.
 
-        The share is the dot product of the words' Fisher vectors, times the two weighted counts, divided by the norms
-        of query and document. `row` is the counts of the document. Raise `InputError` for a power other than 1.
+        The share is the dot product of the Fisher vectors of the two words (see `word_map`), times the weight of the
+        query word and the count of the document word, divided by the norms of query and document. `row` has the counts
+        of the document. Raise `InputError` for a power other than 1.
         """
         if self.power != 1:
             raise InputError(

@@ -17,11 +17,11 @@ Pair = tuple[Any, Any]
 
 
 def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -> Explanation:
-    """Return the cosine as a sum over shared keyphrases. Each pair of arguments has a part for the query, then a part
-    for the document.
+    """Return the cosine of a query and a document as a sum over the keyphrases that they share.
 
-    `chances` are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are the probabilities
-    that keyphrases turn units on, as sparse rows of keyphrases by units.
+    Each of `chances`, `counts` and `evoked` is a pair: a value for the query, and a value for the document. `chances`
+    are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are sparse rows of keyphrases by
+    units; they hold how far a keyphrase turns a unit on (see `evidence`).
     """
     query, document = chances
     values = query * document / np.sqrt((query @ query) * (document @ document))
@@ -39,10 +39,10 @@ def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -
 
 
 def _evidence(keyphrases: Keyphrases, k: int, chances: Pair, counts: Pair, evoked: Pair) -> dict[str, Any]:
-    """Return the facts that an explanation shows of keyphrase k.
+    """Return the facts that an explanation shows about keyphrase k.
 
-    They are its probability in the query and in the document, the words that evoked it, its silhouette, and broader
-    keyphrases.
+    The facts are the keyphrase's probability in the query and in the document, which of the two mention it, the words
+    that evoked it, its silhouette, and broader keyphrases.
     """
     mentioned = [side for side, row in zip(SIDES, counts, strict=True) if keyphrases.is_mentioned(row, [k])[0]]
     facts: dict[str, Any] = {

@@ -18,8 +18,9 @@ CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def links(keyphrases: Keyphrases) -> Iterator[tuple[int, int, float]]:
-    """Yield the links between keyphrases as tuples: the broader keyphrase, the narrower one, and the probability that
-    the broader turns the narrower on.
+    """Yield the links between keyphrases as tuples: the broader keyphrase, the narrower keyphrase, and a probability.
+
+    The probability is how likely the broader keyphrase turns the narrower keyphrase on.
     """
     found = keyphrases.network.hierarchy.tocoo()
     broader, narrower = found.coords
@@ -38,8 +39,9 @@ def as_csv(keyphrases: Keyphrases) -> str:
 
 
 def as_graphml(keyphrases: Keyphrases, name: str, documents: Sequence[int]) -> str:
-    """Return the keyphrases and the links between them as GraphML. `documents` has the number of documents of each
-    keyphrase.
+    """Return the keyphrases and the links between them as GraphML. `name` is the name of the graph.
+
+    `documents` has for each keyphrase its number of documents.
     """
     labels = zip(map(_text, keyphrases.names), documents, strict=True)
     nodes = ((k, label, docs) for k, (label, docs) in enumerate(labels))

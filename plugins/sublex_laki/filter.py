@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 class Keyphrase:
-    """Keeps the documents in which a keyphrase has at least a given probability. Any model that names keyphrases can be
-    used, not only `laki`.
+    """Keeps the documents in which the keyphrase `phrase` has at least the probability `share`.
+
+    `of` may be any model that names keyphrases, not only `laki`.
     """
 
     def __init__(self, *, phrase: str | int, of: Expression, share: float):
@@ -28,7 +29,7 @@ class Keyphrase:
         self.phrase, self.of, self.share = phrase, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each document whether the keyphrase has at least the given probability in it."""
+        """Return for each of `docs` whether the probability of the keyphrase in the document is at least `share`."""
         found, wanted = context.model(self.of), self.phrase
         if isinstance(found.model, LAKIRepresentation):
             # A user may also name a keyphrase by another form or by an abbreviation.

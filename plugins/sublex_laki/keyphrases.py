@@ -56,10 +56,10 @@ class Keyphrases:
         return found
 
     def number(self, wanted: str | int, model: str) -> int:
-        """Return the number of a keyphrase that a user names: by any of its written forms, by an abbreviation, or by
-        the number.
+        """Return the number of the keyphrase that a user names in `wanted`: by a written form, an abbreviation, or the
+        number itself.
 
-        Raise `InputError` if there is no such keyphrase; the message names the nearest one.
+        Raise `InputError` if there is no such keyphrase; the message names the nearest one, and `model`.
         """
         plain = " ".join(str(wanted).replace("_", " ").split()).casefold()
         return self._forms[plain] if plain in self._forms else find_label(wanted, self.names, "keyphrase", model)
@@ -77,8 +77,10 @@ class Keyphrases:
         return csr_array(self._hierarchy.T)
 
     def silhouette(self, keyphrase: int, number: int) -> list[Weighted]:
-        """Return the units that a keyphrase turns on most, with the probability. Of units with similar names only the
-        first is returned.
+        """Return the units that a keyphrase turns on most, at most `number`, each with the probability that the
+        keyphrase turns it on.
+
+        Of units with similar names only the first is returned.
         """
         found: list[Weighted] = []
         for unit, weight in falling(self._silhouettes[[keyphrase]]):
@@ -90,11 +92,11 @@ class Keyphrases:
         return found
 
     def broader(self, keyphrase: int) -> list[Weighted]:
-        """Return the keyphrases that lead to a keyphrase, each with the probability that it turns the keyphrase on."""
+        """Return the keyphrases that lead to `keyphrase`, each with the probability that it turns `keyphrase` on."""
         return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])]
 
     def narrower(self, keyphrase: int) -> list[Weighted]:
-        """Return the rarer keyphrases to which a keyphrase leads, each with the probability that the keyphrase turns it
+        """Return the rarer keyphrases to which `keyphrase` leads, each with the probability that `keyphrase` turns it
         on.
         """
         found = falling(self._hierarchy[[keyphrase]])
@@ -106,8 +108,10 @@ class Keyphrases:
         return [int(self.network.phrases[k]) in own for k in keyphrases]
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
-        """Return the units of a text that evoke a keyphrase most, each with the probability that the keyphrase turns it
-        on.
+        """Return the units of a text that evoke `keyphrase` most, at most `number`.
+
+        `evoked` has sparse rows of keyphrases by units, which say how likely a keyphrase turns a unit on. Each unit is
+        returned with this value.
         """
         found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
         return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
@@ -119,6 +123,6 @@ def listed(items: Sequence[Weighted]) -> str:
 
 
 def falling(row: csr_array) -> Iterator[tuple[int, float]]:
-    """Yield the columns and values of one sparse row, the largest first."""
+    """Yield pairs of a column and its value from one sparse row, the largest value first."""
     order = np.lexsort((row.indices, -row.data))
     yield from zip(row.indices[order].tolist(), row.data[order].tolist(), strict=True)

@@ -145,8 +145,9 @@ class LAKIRepresentation(Representation):
     def capped(self) -> Network:
         """The network that inference uses: the weight of the link from a keyphrase to its own unit is at most `cap`.
 
-        In learning, a keyphrase is on mostly where it is mentioned, so the network learns that each text mentions its
-        own subject. With these weights, inference could not find a keyphrase in a text that does not mention it.
+        In learning, a keyphrase is on mostly where it is mentioned, so the network learns that a text nearly always
+        mentions its own subject. With the learned weights, inference could not find a keyphrase in a text that does not
+        mention it.
         """
         network = self.network
         units = np.repeat(np.arange(len(network.leaks)), np.diff(network.starts)) - network.keyphrases
@@ -157,12 +158,16 @@ class LAKIRepresentation(Representation):
 
     @cached_property
     def length(self) -> float:
-        """The number of units below which a text is read as a part of a longer text."""
+        """The number of distinct units below which a text is read as a part of a longer text. It is 0 if no text is
+        read so.
+        """
         return self.network.length if self.params.absent == "part" else 0.0
 
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
-        """Return the probability of each keyphrase in texts; probabilities below `least` become 0. Each text is a row
-        of counts of units.
+        """Return the probability of each keyphrase in each text, as sparse rows. Probabilities below `least` are left
+        out.
+
+        `counts` has a row for each text, with the counts of its units.
         """
         params = self.params
         found = encode(
@@ -182,8 +187,9 @@ class LAKIRepresentation(Representation):
         return [EncodedQuery(counts[[k]], chances[k]) for k in range(len(chances))]
 
     def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the cosines of the keyphrases' probabilities. They are -inf for a query or a document without
-        keyphrases.
+        """Return the cosines of the query with documents, computed from the probabilities of keyphrases.
+
+        A cosine is -inf if the query or the document has no keyphrases.
         """
         lengths = view.once("norms of laki", lambda: view.map_rows(norms))
         lengths = lengths if docs is None else lengths[docs]
@@ -202,8 +208,9 @@ class LAKIRepresentation(Representation):
         return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]))
 
     def evoked(self, counts: csr_array) -> csr_array:
-        """Return for each keyphrase and unit of a text the probability that the keyphrase turns the unit on: sparse
-        rows of keyphrases by units.
+        """Return how likely each keyphrase turns on each unit of a text, as sparse rows of keyphrases by units.
+
+        `counts` is the text's row of units.
         """
         found = evidence(
             self.capped,
@@ -229,8 +236,10 @@ class LAKIRepresentation(Representation):
         return view.rows(docs)
 
     def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
-        """Return the marked units of a document. Each mark names the keyphrase that most likely turns the unit on. The
-        query does not matter.
+        """Return the units of a document that a keyphrase turns on, as marks. Each mark names the keyphrase that most
+        likely turns the unit on.
+
+        The query does not matter.
         """
         texts = view.words(doc)
         words = self.units.words_of(texts)

@@ -18,11 +18,11 @@ from sublex_laki.units import Units
 def vectors_of_model(
     units: Units, model: Any, name: Expression, job: Job, analyze: Callable[[str], list[str]]
 ) -> np.ndarray:
-    """Return a vector for each unit, made of the word vectors of a model. The vector of a unit without known words is
-    all zeros.
+    """Return a vector for each unit, made of the word vectors of `model`.
 
-    A unit's vector is the mean of the vectors of its words. If the model has a vector for a phrase as a whole, the
-    phrase gets this vector.
+    A unit's vector is the mean of the vectors of its words; it is all zeros if no word has a vector. If the model has a
+    vector for a phrase as a whole, the phrase gets this vector. Raise `InputError`, whose message has `name`, if the
+    model has no vectors for the units.
     """
     words = model.word_vectors() if hasattr(model, "word_vectors") else None
     if words is None:

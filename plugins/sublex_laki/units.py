@@ -15,8 +15,9 @@ from sublex.estimators.phrases.phrase_list import PhraseList
 
 
 class Occurrences(NamedTuple):
-    """The occurrences of units in texts, in order. Each has four values: its first word, the word after its last, the
-    unit, and the text.
+    """The occurrences of units in texts, in order.
+
+    Each occurrence has four values: the place of its first word, the place after its last word, the unit, and the text.
     """
 
     begins: np.ndarray
@@ -26,10 +27,10 @@ class Occurrences(NamedTuple):
 
 
 class Units:
-    """Units by number.
+    """The units of a collection, by number.
 
-    `codes` has a code for each unit: the number of its phrase, or `len(phrases)` plus the number of its word. Stop
-    words are no units, but phrases may contain them.
+    `codes` has a code for each unit: the number of a phrase, or the number of a word plus `len(phrases)`. Stop words
+    are no units, but phrases may contain them.
     """
 
     def __init__(self, phrases: PhraseList, codes: np.ndarray):
@@ -60,8 +61,9 @@ class Units:
         ]
 
     def name(self, unit: int, surface: Callable[[str], str]) -> str:
-        """Return the name of a unit as people write it. A phrase that is written like a stem gets its most frequent
-        written form.
+        """Return the name of a unit as people write it. `surface` returns the most frequent written form of a term.
+
+        If the name of a phrase is itself a term, it also gets this form.
         """
         code = int(self.codes[unit])
         name = self.phrases.names[code] if code < len(self.phrases) else self.terms[unit][0]
@@ -69,7 +71,7 @@ class Units:
 
     @cached_property
     def _numbers(self) -> np.ndarray:
-        """The unit of each code; -1 for codes that are no units. One more -1 is at the end."""
+        """The number of the unit of each code; -1 for codes without a unit. One more -1 is at the end."""
         numbers = np.full(len(self.phrases) + len(self.phrases.lexicon) + 1, -1, np.int32)
         numbers[self.codes] = np.arange(len(self.codes))
         return numbers
@@ -81,8 +83,10 @@ class Units:
         return np.array(known, np.int32)[texts.words]
 
     def find(self, words: np.ndarray, breaks: np.ndarray, ends: np.ndarray) -> Occurrences:
-        """Return the occurrences of units in texts. `words` are numbers in the phrases' lexicon. Each text begins with
-        a break.
+        """Return the occurrences of units in texts.
+
+        `words` are numbers in the phrases' lexicon, -1 for unknown words. `breaks` has the break before each word; each
+        text begins with a break. `ends` has the place where each text ends.
         """
         begins, phrases = self.phrases.find(words, breaks > Break.HYPHEN)
         single = words[begins]
@@ -120,7 +124,7 @@ class Units:
         return csr_array(vstack(parts, format="csr"))
 
     def kept(self, chosen: np.ndarray) -> Units:
-        """Return only the chosen units."""
+        """Return the units whose numbers are in `chosen`. They are numbered anew."""
         return Units(self.phrases, self.codes[chosen])
 
     def names(self, units: Sequence[int], surface: Callable[[str], str]) -> list[str]:
@@ -128,8 +132,10 @@ class Units:
         return [self.name(unit, surface) for unit in units]
 
     def fits(self) -> Any:
-        """Return whether the codes are valid: each names another phrase or word, and no stop word. Then kernels stay
-        within their arrays.
+        """Return whether the codes are valid: they ascend, and each is the code of a phrase or of a word that is no
+        stop word.
+
+        Then kernels stay within their arrays.
         """
         codes, most = self.codes, len(self.phrases) + self.phrases.lexicon.first_stop
         ascending = codes.ndim == 1 and codes.dtype.kind in "iu" and bool((codes[1:] > codes[:-1]).all())

@@ -25,14 +25,15 @@ TOLERANCE, MOST_STEPS, DAMPING = 1e-3, 100, 0.5
 
 
 class Samples(NamedTuple):
-    """The results of the chains of some documents.
+    """The results of the chains of some documents. Each chain draws which keyphrases of a document are on.
 
     * `means` and `shares` are two estimates of each keyphrase's probability. `means` is the mean of the probabilities
-      with which the chain drew the keyphrase; it has less noise. `shares` is the share of the sweeps at whose end the
-      keyphrase was on.
-    * `link_shares` and `leak_shares` are the expected activations by links and by leaks. They are empty unless `learn`
-      was true.
-    * `joints` is the mean logarithm of the joint probability of the subgraph's nodes. `flips` is the number of flips.
+      with which the chain drew the keyphrase; this estimate has less noise. `shares` is the share of the sweeps at
+      whose end the keyphrase was on.
+    * `link_shares` has for each link the expected number of times that the link turned its child on; `leak_shares` has
+      the same for the leak of each child. Both are empty unless `learn` was true.
+    * `joints` has for each document the mean logarithm of the joint probability of the subgraph's nodes. `flips` has
+      for each document the number of changes of a keyphrase from on to off or back.
     """
 
     means: np.ndarray
@@ -63,12 +64,13 @@ def encode(
         The number of sweeps of the chain. The first tenth does not count.
     swaps : int
         After each sweep, the number of attempts to turn one parent of a unit off and another parent on.
-    estimate : "probabilities", the mean of the probabilities with which the chain draws a keyphrase, or "samples", the share of sweeps
-        in which it is on, as in the paper
+    estimate : "probabilities" or "samples"
+        With "probabilities", the result is the mean of the probabilities with which the chain draws a keyphrase. With
+        "samples", it is the share of the sweeps in which the keyphrase is on, as in the paper.
     length : float
-        A text with fewer distinct units than `length` is read as a part of a text of this length. The units that it
-        lacks then count in proportion to its own length. With 0, all units that a text lacks count in full, as in the
-        paper.
+        A document with fewer distinct units than `length` is read as a part of a text of this length. The units that
+        the document lacks then count only in part: by its number of distinct units divided by `length`. With 0, all
+        units that a document lacks count in full, as in the paper.
     """
     _check(method, estimate, most, sweeps, swaps)
     rows = units_of(matrix, network)
@@ -92,13 +94,12 @@ def encode(
 def evidence(
     network: Network, matrix: Any, *, most: int = 200, sweeps: int = 5000, length: float = 0.0, seed: int = 0
 ) -> csr_array:
-    """Return how far the keyphrases of one document explain its nodes: sparse rows of keyphrases by nodes. This is R in
-    the paper.
+    """Return how far the keyphrases of one document explain its nodes, as sparse rows of keyphrases by nodes (R in the
+    paper).
 
-    The parameters are those of `encode`.
-
-    An entry is the probability of three things together: the keyphrase is on, the node is on, and the link between them
-    is one of those that turn the node on.
+    An entry is the expected number of times that the link from the keyphrase turns the node on. The keyphrase and the
+    node must be on then. `matrix` has the counts of the one document. The parameters have the same meaning as in
+    `encode`.
     """
     rows = units_of(matrix, network)
     if rows.shape[0] != 1:
@@ -112,7 +113,9 @@ def evidence(
 
 
 def sampled(graphs: Subgraphs, seeds: np.ndarray, sweeps: int, swaps: int = 0, learn: bool = False) -> Samples:
-    """Return the results of a chain for each document. The random numbers of a chain depend on its seed alone."""
+    """Return the results of a chain for each document. The random numbers of a chain depend on its number in `seeds`
+    alone.
+    """
     links, children = (len(graphs.links), len(graphs.leaks)) if learn else (0, 0)
     nodes, documents = len(graphs.nodes), len(seeds)
     found = Samples(

@@ -36,10 +36,11 @@ class Learned(NamedTuple):
 class Statistics(NamedTuple):
     """Sums over documents that the M-step needs. Each copy of a unit in a document counts.
 
-    * `links` has the expected activations by each link, `leaks` by each node's leak.
+    * `links` has for each link the expected number of times that the link turned its child on. `leaks` has the same for
+      the leak of each node.
     * `on` is the expected number of documents in which each keyphrase is on.
-    * `link_copies` has, for each link to a unit, the expected number of times that its parent is on, summed over the
-      copies of the unit beyond the first. `copies` is the number of these copies, by node.
+    * `copies` has for each node the number of copies beyond the first one in a document. `link_copies` has for each
+      link to a unit the expected number of these copies of the unit for which the parent of the link is on.
     * `likelihood` is the logarithm of the probability of all units. `tokens` is the number of units, each copy counted.
     """
 
@@ -53,7 +54,7 @@ class Statistics(NamedTuple):
     tokens: float
 
     def plus(self, other: Statistics) -> Statistics:
-        """Return the sums of these statistics and of the others."""
+        """Return the sum of these statistics and of `other`."""
         return Statistics(
             self.links + other.links, self.leaks + other.leaks, self.on + other.on, self.link_copies + other.link_copies,
             self.copies + other.copies, self.documents + other.documents, self.likelihood + other.likelihood,
@@ -62,7 +63,7 @@ class Statistics(NamedTuple):
 
     @property
     def perplexity(self) -> float:
-        """The perplexity of a unit: exp(-likelihood / tokens)."""
+        """The perplexity of a unit: exp of minus the log-likelihood, divided by the number of tokens."""
         return float(np.exp(-self.likelihood / self.tokens))
 
 
@@ -70,7 +71,7 @@ def learn(
     network: Network, matrix: Any, *, iterations: int = ITERATIONS, sweeps: int = 500, most: int = 100, hold: bool = True,
     seed: int = 0, workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Learned:  # fmt: skip
-    """Return the network with weights and leaks that fit a collection better than the given ones.
+    """Return `network` with new weights and leaks, which are learned from the collection `matrix`.
 
     Parameters
     ----------
@@ -81,8 +82,8 @@ def learn(
     sweeps, most : int
         As for `encode`.
     hold : bool
-        Whether a keyphrase stays on in the documents that mention it. If not, it is only on at the start. In small
-        collections, keyphrases that may be turned off drift to other subjects.
+        Whether a keyphrase stays on in the documents that mention it. If not, the keyphrase is on at the start of the
+        chain and may be turned off later; in small collections, such keyphrases drift to other subjects.
     workers : int
         Threads; the result is the same, to the byte, for any number.
     progress : function
@@ -109,7 +110,11 @@ def learn(
 
 
 def _report(progress: Callable[[int, int], None], iteration: int, iterations: int, documents: int, done: int) -> None:
-    """Report progress, as documents of all iterations, for the documents done in one iteration."""
+    """Call `progress` with the number of documents done in all iterations, and the number of documents of all
+    iterations.
+
+    `done` is the number of documents done in this iteration. Each iteration has `documents` documents.
+    """
     progress(iteration * documents + done, iterations * documents)
 
 
@@ -117,8 +122,9 @@ def expectation(
     network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool,
     progress: Callable[[int], None] = lambda done: None,
 ) -> Statistics:  # fmt: skip
-    """Return the statistics of all documents by Gibbs sampling (E-step). `progress` is called with the number of
-    documents done.
+    """Return the statistics of all documents in `rows` by Gibbs sampling (E-step).
+
+    For `hold`, see `learn`. `progress` is called with the number of documents done.
     """
     seeds = seeds_of(rows, seed)
 
@@ -165,19 +171,19 @@ def _links_by_row(graphs: Subgraphs) -> np.ndarray:
 
 
 def _quiet(network: Network, graphs: Subgraphs, numbers: np.ndarray) -> float:
-    """Return the sum of leaks over all documents and all nodes that are no child in the document. These nodes
-    are off.
+    """Return the sum of leaks over all pairs of a document and a node that is no child in the document's subgraph.
+
+    These nodes are off. `numbers` has the number of the node of each child.
     """
     documents = len(graphs.node_rows) - 1
     return float(documents * network.leaks.sum() - network.leaks[numbers].sum())
 
 
 def _entropy(p: np.ndarray) -> float:
-    """Return the entropy of independent events with probabilities p.
+    """Return the sum of the entropies of independent events with the probabilities `p`.
 
-    EM adds this entropy to the mean logarithm of the joint probability and so gets the log-probability of the units.
-    Keyphrases are not independent given the units, so the result is somewhat too large. EM only looks at how the result
-    changes.
+    The mean logarithm of the joint probability plus this entropy is the log-probability of the units. Keyphrases are
+    not independent given the units, so this log-probability is somewhat too large. EM only looks at how it changes.
     """
     p = p[(p > 0) & (p < 1)]
     return float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
@@ -195,5 +201,7 @@ def maximisation(network: Network, sums: Statistics) -> Network:
 
 
 def _weights(probabilities: np.ndarray) -> np.ndarray:
-    """Return the weights of links that turn their children on with these probabilities."""
+    """Return the weights of links that turn their children on with the given `probabilities`. Weights are kept in the
+    learned range.
+    """
     return np.maximum(-np.log1p(-np.minimum(probabilities, 1 - CERTAIN)), FLOOR)

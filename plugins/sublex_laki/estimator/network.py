@@ -25,11 +25,11 @@ class Network:
 
     Attributes
     ----------
-    starts : int64, where the links to each node begin; the last entry is the number of links
-    parents : int32, the keyphrase from which each link leads, ascending for each node
+    starts : int64, for each node the number of the first link to it; the last entry is the number of links
+    parents : int32, for each link the keyphrase from which it leads; the keyphrases ascend for each node
     weights : float64, the weight of each link
     leaks : float64, the leak of each node
-    phrases : int32, the unit that mentions each keyphrase, or -1
+    phrases : int32, for each keyphrase the unit that mentions it, or -1
     """
 
     starts: np.ndarray
@@ -65,8 +65,8 @@ class Network:
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
 
     def _check_parents(self, keyphrases: int) -> None:
-        """Raise `InputError` if a link starts at a node that is no keyphrase, or at a node that does not come before
-        the child.
+        """Raise `InputError` if the parent of a link is no keyphrase or does not come before the child, or if the
+        parents of a child do not ascend.
         """
         children = np.repeat(np.arange(len(self.leaks)), np.diff(self.starts))
         if (self.parents < 0).any() or (self.parents >= np.minimum(children, keyphrases)).any():
@@ -96,7 +96,9 @@ class Network:
 
     @cached_property
     def length(self) -> float:
-        """The number of distinct units that the network expects in a text. Parents are assumed to be independent."""
+        """The number of distinct units that the network expects in a text. The parents of a node are assumed to be
+        independent.
+        """
         on = np.zeros(self.keyphrases)
         strengths = np.minimum(self.strengths, 1 - 1e-12)
         for k in range(self.keyphrases):
@@ -109,7 +111,7 @@ class Network:
 
     @cached_property
     def mentioned(self) -> np.ndarray:
-        """For each unit the number of the keyphrase that it mentions, or -1."""
+        """For each unit, the number of the keyphrase that the unit mentions, or -1."""
         found = np.full(self.units, -1, np.int32)
         known = self.phrases >= 0
         found[self.phrases[known]] = np.flatnonzero(known)
@@ -132,7 +134,7 @@ class Network:
         return self.children[:, : self.keyphrases]
 
     def with_values(self, weights: np.ndarray, leaks: np.ndarray) -> Network:
-        """Return a network with the same links and other weights and leaks."""
+        """Return a network with the same links, and with the given weights and leaks."""
         return replace(self, weights=weights, leaks=leaks)
 
     def without_weak_links(self, least: float) -> Network:
@@ -143,8 +145,10 @@ class Network:
 
 
 def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
-    """Return the values as an array. Raise `InputError` unless it has one dimension and a type of one of these
-    kinds.
+    """Return `values`. Raise `InputError` unless they are an array of one dimension whose type is of one of the
+    `kinds`.
+
+    `kinds` are letters of NumPy, such as "iu". `name` names the array in the message.
     """
     if not isinstance(values, np.ndarray) or values.ndim != 1 or values.dtype.kind not in kinds:
         raise InputError(
@@ -154,8 +158,9 @@ def _vector(values: Any, name: str, kinds: str) -> np.ndarray:
 
 
 def network_of(links: csr_array, leaks: np.ndarray, phrases: np.ndarray) -> Network:
-    """Return the network with the given links, a sparse matrix of keyphrases by nodes. Weights and leaks outside the
-    allowed range are moved into it.
+    """Return the network with the given links, whose weights are a sparse matrix of keyphrases by nodes.
+
+    Weights and leaks below `LEAST` are raised to it, and above `MOST` lowered to it.
     """
     by_child = csc_array(links)
     by_child.sum_duplicates()

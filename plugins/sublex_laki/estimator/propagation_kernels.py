@@ -23,10 +23,11 @@ LEAST, LEAST_PRODUCT = 1e-100, 1e-300
 def propagate(
     node_rows, child_rows, starts, parents, strengths, leaks, counts, outside, steps, tolerance, damping, means
 ):  # fmt: skip
-    """Set `means` to the probabilities of the keyphrases of each document.
+    """Set `means` to the probabilities of the keyphrases of each document, by belief propagation.
 
-    The iteration ends when no probability changes by more than `tolerance` in a step, or after `steps` steps. A new
-    message is a weighted mean of the old message, with weight `damping`, and the message that the step computes.
+    In each step, a message becomes a weighted mean: of the old message, with the weight `damping`, and of the message
+    that the step computes. The iteration ends when no probability changes by more than `tolerance` in a step, or after
+    `steps` steps.
     """
     for d in range(len(node_rows) - 1):
         node, node_end, child, child_end = node_rows[d], node_rows[d + 1], child_rows[d], child_rows[d + 1]
@@ -59,10 +60,11 @@ def logistic(x):
 
 @inner
 def pass_on(child, parents, strengths, leak, count, evidence, priors, messages, quiet, damping):
-    """Update the messages of one child. Return the largest change of a probability.
+    """Update the messages from the child with the number `child` to its parents. Return the largest change of a
+    probability.
 
-    The log-odds of keyphrase k are the sum of priors[k], which comes from its parents, and evidence[k], which comes
-    from its children. `quiet` is working memory.
+    The log-odds of keyphrase k are the sum of priors[k], which comes from the parents of k, and evidence[k], which
+    comes from its children. `quiet` is working memory.
     """
     none, change, spontaneous = np.exp(-leak), 0.0, -np.expm1(-leak)
     for i in range(len(parents)):

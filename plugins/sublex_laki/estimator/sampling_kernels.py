@@ -25,16 +25,18 @@ RANGE, STEPS = 30.0, 64
 
 
 class SamplingState(NamedTuple):
-    """The chain of one document. Its children are its keyphrases, and then its units. Links are in the order of their
-    children.
+    """The chain of one document. The children of the document are its keyphrases and then its units. Links are in the
+    order of their children.
 
-    * `concerned` lists for each keyphrase the nodes whose values a flip of it changes: its children, and then the
-      keyphrase itself. The list of each keyphrase begins at `out_starts`. `out_links` has the links to these children.
+    * `concerned` lists for each keyphrase the nodes whose values a flip of the keyphrase changes: its children, and
+      then the keyphrase itself. The list of each keyphrase begins at `out_starts`. `out_links` has the link to each of
+      these children.
     * `on` is 1, 0 or `HELD` for each child. `sums` has for each child its leak plus the weights of its links from
       parents that are on.
-    * `parts` has the number that each link adds to the log-odds of its parent. `priors` has the number that each
-      keyphrase's own parents add to its log-odds.
-    * `since` is the sweep of the last change of a child, its parents or its shares.
+    * `parts` has the number that each link adds to the log-odds of its parent. `priors` has for each keyphrase the
+      number that the keyphrase's own parents add to its log-odds.
+    * `since` has for each child the sweep up to which its shares are complete: the last sweep in which the child or a
+      parent changed.
     * `joint` has one entry: the logarithm of the joint probability of the state and the units.
     """
 
@@ -64,8 +66,8 @@ class Record(NamedTuple):
     """The record of a chain for each keyphrase: its probability now, sums over sweeps, and the sweep up to which the
     sums are complete.
 
-    `means` sums the probabilities with which the keyphrase was drawn. `shares` counts the sweeps at whose end it was
-    on.
+    `means` sums the probabilities with which the keyphrase was drawn. `shares` counts the sweeps at whose end the
+    keyphrase was on.
     """
 
     hazards: np.ndarray
@@ -89,10 +91,11 @@ def sample(
 ):  # fmt: skip
     """Run a chain of `sweeps` sweeps for each document. The first `burn_in` sweeps do not count.
 
-    `on` holds the first state of each child, and is set to the last. `means` and `shares` are set to the two estimates
-    of each keyphrase's probability, and `joints` to the mean logarithm of the joint probability. With `learn`,
-    `link_shares` is set to the expected number of activations by each link, with its parent and child on, and
-    `leak_shares` to those by each child's leak.
+    `on` holds the first state of each child, and is set to the last state. `means` and `shares` are set to the two
+    estimates of each keyphrase's probability, `joints` to the mean logarithm of the joint probability, and `flips` to
+    the number of flips. With `learn`, `link_shares` is set for each link to the expected number of times that the link
+    turned its child on, while parent and child were on, and `leak_shares` for each child to the same number of its
+    leak.
     """
     state = np.empty(1, np.uint64)
     for d in range(len(node_rows) - 1):
@@ -203,12 +206,12 @@ def chain_of(starts, parents, weights, strengths, leaks, counts, outside, on, li
 
 @inner
 def update(chain, children):
-    """Recompute some children and change the log-odds accordingly.
+    """Recompute the values of some children, and change the log-odds accordingly.
 
-    The sums of the children, the priors of the children that are keyphrases, and the parts of their links are set. If a
-    child is on, turning its parent k on multiplies its probability by (1 - exp(-b - w)) / (1 - exp(-b)) = 1 + s /
-    (exp(b) - 1) for each copy, where b is the sum without k, w the weight and s = 1 - exp(-w). If the child is off, the
-    factor is exp(-w).
+    The values are the sums of the children, the priors of the children that are keyphrases, and the parts of their
+    links. Let k be a parent of a child, w the weight of the link, s = 1 - exp(-w), and b the sum of the child without
+    k. If the child is on, turning k on multiplies the probability of each copy of the child by (1 - exp(-b - w)) / (1 -
+    exp(-b)) = 1 + s / (exp(b) - 1). If the child is off, the factor is exp(-w).
     """
     starts, parents, weights, strengths, on, parts = (
         chain.starts, chain.parents, chain.weights, chain.strengths, chain.on, chain.parts
@@ -263,7 +266,7 @@ def add_up(chain):
 
 @inner
 def flip(chain, k):
-    """Turn a keyphrase on or off, and update the log-odds of all keyphrases that this changes."""
+    """Turn a keyphrase on or off, and update the log-odds of all keyphrases that the flip changes."""
     chain.joint[0] += -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     chain.on[k] = 1 - chain.on[k]
     update(chain, chain.concerned[chain.out_starts[k] : chain.out_starts[k + 1]])
@@ -271,11 +274,11 @@ def flip(chain, k):
 
 @inner
 def refresh(chain, record, k, t, burn_in):
-    """Set the probability that a keyphrase is on, and its hazard. The hazard is at least -log(1 - probability of a
-    flip).
+    """Set two numbers of keyphrase k: the probability that it is on, and its hazard, which is at least -log(1 -
+    probability of a flip).
 
-    Both come from the table, by linear interpolation. The hazard is a convex function of the log-odds, so the
-    interpolated value is slightly too large; `comes_true` corrects this. The relative error of the probability is at
+    Both numbers come from the table, by linear interpolation. The hazard is a convex function of the log-odds, so the
+    interpolated hazard is slightly too large; `comes_true` corrects this. The relative error of the probability is at
     most 3e-5.
     """
     record.means[k] += record.p[k] * max(0, t - max(record.p_since[k], burn_in)) if t > 0 else 0.0
@@ -296,8 +299,9 @@ def refresh(chain, record, k, t, burn_in):
 
 @inner
 def comes_true(chain, record, k, state):
-    """Return whether a keyphrase flips that was drawn by its hazard. It may stay, because the hazard may be too
-    large.
+    """Return whether keyphrase k, which was drawn by its hazard, really flips.
+
+    The hazard may be slightly too large, so some of the drawn flips are rejected.
     """
     x = -chain.logodds[k] if chain.on[k] else chain.logodds[k]
     return -uniform(state) * np.expm1(-record.hazards[k]) * (1.0 + np.exp(-x)) < 1.0
@@ -305,7 +309,7 @@ def comes_true(chain, record, k, state):
 
 @inner
 def turn(chain, record, k, t, burn_in, learn):
-    """Flip a keyphrase in sweep t and update the record."""
+    """Flip keyphrase k in sweep t, and update the record of the chain."""
     if chain.on[k]:
         record.shares[k] += max(0, t - record.on_since[k])
     else:
@@ -318,7 +322,9 @@ def turn(chain, record, k, t, burn_in, learn):
 
 @inner
 def share(chain, child, t, burn_in):
-    """Add the sweeps before t in which a child has not changed to the shares of the child's links and leak."""
+    """Add the sweeps before t in which a child has not changed to the shares of the child's leak, and of its links from
+    parents that are on.
+    """
     sweeps = t - max(chain.since[child], burn_in)
     chain.since[child] = t
     if sweeps <= 0 or not chain.on[child]:
@@ -357,9 +363,9 @@ def swap(chain, record, state, t, burn_in, learn):
 
 @inner
 def pick(chain, begin, end, on, number):
-    """Return one parent of the links from `begin` to `end`, which is not among them; -1 if there are too few parents.
+    """Return a parent of the links from `begin` to `end`, whose last one is excluded; -1 if there are too few parents.
 
-    Only parents whose state is `on` (1 or 0) are counted, from 0, and `number` says which of them is wanted.
+    Parents whose state is `on` (1 or 0) are counted from 0. The parent with this `number` is returned.
     """
     for i in range(begin, end):
         if chain.on[chain.parents[i]] == on:
@@ -371,7 +377,11 @@ def pick(chain, begin, end, on, number):
 
 @inner
 def finish(chain, record, sweeps, burn_in, learn):
-    """Add the sweeps since the last changes to the record. Divide its sums by the number of sweeps that count."""
+    """Add the sweeps since the last changes to the sums of the record and, with `learn`, to the shares of links and
+    leaks.
+
+    Then divide all these sums by the number of sweeps that count.
+    """
     counted = sweeps - burn_in
     for k in range(len(chain.logodds)):
         record.means[k] += record.p[k] * (sweeps - max(record.p_since[k], burn_in))

@@ -37,7 +37,10 @@ def structure(
     matrix : documents by units, counts
     keyphrases : the units that are keyphrases, in any order
     vectors : a vector for each unit; similarities are their cosines
-    alpha, beta : the smallest p(K | K'), and the smallest similarity
+    alpha : float
+        A keyphrase leads to a rarer keyphrase only if at least this share of the rarer one's documents contain both.
+    beta : float
+        The smallest similarity of two linked nodes.
     most : int
         The largest number of units to which a keyphrase leads. The most similar units are kept.
     """
@@ -63,11 +66,12 @@ def structure(
 
 
 def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
-    """Return for each unit whether it recurs within documents about as often as is usual for the candidates.
+    """Return for each unit whether the unit recurs within documents about as often as is usual for `candidates`.
 
-    Texts repeat the terms that they are about, and seldom repeat a phrase such as "has been". The expected number of
-    documents that have a unit at least twice is `share` times the part that is usual for the candidates. A unit fails
-    if its real number is so small that chance explains it with a probability below 1 %.
+    Texts repeat the terms that they are about, and seldom repeat a phrase such as "has been". Of the documents with a
+    candidate, a usual part has the candidate at least twice. A unit is expected to recur in `share` times this part of
+    its documents. The result is false if the unit recurs in so few documents that chance explains it with a probability
+    below 1 %.
     """
     from scipy.special import bdtr
 
@@ -112,8 +116,9 @@ def _to_keyphrases(
 def _to_units(
     vectors: np.ndarray, phrases: np.ndarray, beta: float, most: int, workers: int
 ) -> list[tuple[np.ndarray, ...]]:
-    """Return the links from keyphrases to units as arrays of parents, children and weights. A keyphrase always leads to
-    its own unit.
+    """Return the links from keyphrases to units as arrays of parents, children and weights.
+
+    A keyphrase always leads to its own unit. For `beta` and `most`, see `structure`.
     """
 
     def work(span: slice) -> tuple[np.ndarray, ...]:

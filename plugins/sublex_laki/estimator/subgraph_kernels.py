@@ -21,16 +21,16 @@ FOUND = 1e-300
 
 @kernel((I64, I32, F64, I64, I32, F64, F64, F64, F64, I32, int64))
 def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals, mentioned, most):
-    """Return the subgraph of each row: its best keyphrases, at most `most`, and the links among them and to the row's
-    units.
+    """Return the subgraph of each row: its best keyphrases, at most `most`, and the links from these keyphrases to one
+    another and to the row's units.
 
     `totals` has for each keyphrase the sum of the weights of its links. `mentioned` has for each unit the keyphrase
-    that it mentions, or -1. Keyphrases that the row mentions are chosen before all others.
+    that the unit mentions, or -1. Keyphrases that the row mentions are chosen before all others.
 
     Six arrays are returned: where the keyphrases of each row begin; the keyphrases, ascending; for each keyphrase the
     sum of the weights of its links that leave the subgraph; where the links to each child begin; the parent of each
-    link, as an index into the row's keyphrases; and the link's number in the network. The children of a row are its
-    keyphrases and then its units.
+    link, as an index into the row's keyphrases; and the number of each link in the network. The children of a row are
+    its keyphrases and then its units.
     """
     keyphrases, first = len(totals), rows[0]
     products, scores = np.zeros(keyphrases), np.zeros(keyphrases)
@@ -77,11 +77,11 @@ def cut(rows, units, counts, starts, parents, weights, strengths, leaks, totals,
 
 @inner
 def score(units, counts, starts, parents, strengths, leaks, products, found, scores, touched):
-    """Add to `scores` how well each keyphrase explains the units. Return how many keyphrases explain any, and write
-    their numbers to the beginning of `touched`.
+    """Add to `scores` for each keyphrase how well it explains the units of a document.
 
-    The score of a keyphrase is a logarithm: of the probability of the units when it is on, divided by the probability
-    when all keyphrases are off. Only the best path from the keyphrase to a unit is considered.
+    Return the number of keyphrases that explain any unit, and write these keyphrases to the beginning of `touched`. The
+    score of a keyphrase is the logarithm of a ratio: the probability of the units if the keyphrase is on, divided by
+    their probability if all keyphrases are off. Only the best path from the keyphrase to a unit is considered.
     """
     keyphrases, size = len(products), 0
     for i in range(len(units)):
@@ -98,10 +98,10 @@ def score(units, counts, starts, parents, strengths, leaks, products, found, sco
 
 @inner
 def reach(node, starts, parents, strengths, products, found):
-    """For each ancestor of a node, set its entry of `products` to the largest product of strengths along a path from it
-    to the node.
+    """For each ancestor of `node`, set its entry of `products` to the largest product of strengths along a path from
+    the ancestor to `node`.
 
-    All entries are 0 before. Returns the number of ancestors; the first entries of `found` become their numbers.
+    All entries must be 0 before. Returns the number of ancestors, and writes the ancestors to the beginning of `found`.
     """
     size = 0
     for i in range(starts[node], starts[node + 1]):
@@ -128,7 +128,7 @@ def reach(node, starts, parents, strengths, products, found):
 
 @inner
 def links_among(found, starts):
-    """Return whether one of the keyphrases has a parent."""
+    """Return whether one of the keyphrases in `found` has a parent."""
     for k in found:
         if starts[k + 1] > starts[k]:
             return True

@@ -19,12 +19,14 @@ class Subgraphs(NamedTuple):
     A document's children are its keyphrases and then its units. Parents are given as indices into the document's
     keyphrases.
 
-    * `node_rows` has the index at which the keyphrases of each document begin, `child_rows` that of its children.
+    * `node_rows` has the index at which the keyphrases of each document begin. `child_rows` has the index at which its
+      children begin.
     * `nodes` has the keyphrases of each document, ascending. `outside` has for each keyphrase the sum of the weights of
       its links that are not in the subgraph.
-    * `leaks`, `counts` and `on` have an entry for each child. `on` is 1 for units and for keyphrases that the document mentions.
+    * `leaks`, `counts` and `on` have an entry for each child. `on` is 1 for units, and for keyphrases that the document
+      mentions.
     * `starts` has the index at which the links to each child begin. `parents`, `links`, `weights` and `strengths` have
-      an entry for each link. `links` has the numbers of the links in the network.
+      an entry for each link. `links` has the number of each link in the network.
     """
 
     node_rows: np.ndarray
@@ -41,7 +43,9 @@ class Subgraphs(NamedTuple):
     strengths: np.ndarray
 
     def children(self) -> np.ndarray:
-        """Return the indices among the children of all keyphrases of all documents, and then of all units."""
+        """Return two sets of indices into the children of all documents, joined: first of the keyphrases, then of the
+        units.
+        """
         sizes, units = np.diff(self.node_rows), np.diff(self.child_rows) - np.diff(self.node_rows)
         is_unit = np.repeat(np.tile([False, True], len(sizes)), np.stack((sizes, units), axis=1).ravel())
         return np.concatenate((np.flatnonzero(~is_unit), np.flatnonzero(is_unit)))
@@ -49,8 +53,8 @@ class Subgraphs(NamedTuple):
     def as_parts(self, length: float) -> Subgraphs:
         """Return subgraphs in which the units that a short document lacks count less.
 
-        A document is short if it has fewer distinct units than `length`. Its missing units count in proportion to its
-        number of units.
+        A document is short if it has fewer distinct units than `length`. The units that it lacks then count only in
+        part: by its number of distinct units divided by `length`.
         """
         sizes = np.diff(self.node_rows)
         units = np.diff(self.child_rows) - sizes
@@ -62,7 +66,7 @@ class Subgraphs(NamedTuple):
 def units_of(matrix: Any, network: Network) -> csr_array:
     """Return a matrix of documents by units as sparse rows of float64, with ascending units and without zeros.
 
-    Raises `InputError` if a count is negative or not finite, or if the network has another number of units.
+    Raises `InputError` if a count is negative or above a billion, or if the network has another number of units.
     """
     rows = rows_of(matrix)
     if rows.shape[1] != network.units:
@@ -78,8 +82,8 @@ def units_of(matrix: Any, network: Network) -> csr_array:
 
 
 def subgraphs(network: Network, rows: csr_array, most: int) -> Subgraphs:
-    """Return the subgraphs of documents, with at most `most` keyphrases each. `units_of` must have checked the
-    documents.
+    """Return the subgraphs of the documents in `rows`, with at most `most` keyphrases each. `rows` must come from
+    `units_of`.
 
     The keyphrases that a document mentions are kept before all others, because in a large network other keyphrases
     often explain its units better.

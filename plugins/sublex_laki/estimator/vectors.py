@@ -33,10 +33,11 @@ def ppmi(matrix: Any) -> csr_array:
 
 
 def unit_vectors(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1) -> np.ndarray:
-    """Return a vector for each unit (float32). Its length is 1, or 0 for a unit without counts.
+    """Return a vector for each unit (float32). The length of a vector is 1, or 0 for a unit without counts.
 
     `matrix` has counts of contexts by units. A context is a document, or a unit if the matrix counts neighbours in a
-    window. Singular values are taken to the power ½ (O. Levy, Y. Goldberg and I. Dagan 2015).
+    window. `width` is the number of dimensions. Singular values are taken to the power ½ (O. Levy, Y. Goldberg and I.
+    Dagan 2015).
     """
     found = truncated_svd(ppmi(matrix), width, seed=seed, workers=workers)
     return normalised(found.vectors * np.sqrt(found.values))
