@@ -98,7 +98,10 @@ class Fisher(Estimator, SummedVectors):
     def fit(
         self, matrix: csr_array | Blocks, workers: int = 1, progress: gmm.Progress = lambda done, total: None
     ) -> Fisher:
-        """Fit to counts of documents by words: a matrix, a list of blocks of rows, or a function that returns the blocks."""
+        """Fit to counts of documents by words, and return the estimator.
+
+        `matrix` is a matrix, a list of blocks of rows, or a function that returns the blocks.
+        """
         if not self.power > 0:
             raise InputError(f"Fisher: power={self.power} must be above 0.")
         blocks = blocks_of(matrix)

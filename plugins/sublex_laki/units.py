@@ -61,9 +61,10 @@ class Units:
         ]
 
     def name(self, unit: int, surface: Callable[[str], str]) -> str:
-        """Return the name of a unit as people write it. `surface` returns the most frequent written form of a term.
+        """Return the name of a unit as people write it.
 
-        If the name of a phrase is itself a term, it also gets this form.
+        A name that is a word of the lexicon, such as a stem, is replaced by its most frequent written form, which
+        `surface` returns.
         """
         code = int(self.codes[unit])
         name = self.phrases.names[code] if code < len(self.phrases) else self.terms[unit][0]

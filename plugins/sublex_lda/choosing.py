@@ -21,8 +21,9 @@ HELD_OUT = 10
 
 
 class Choice(NamedTuple):
-    """A number of topics (`k`), the mean NPMI of its topics (`coherence`), and the completion perplexity of held-out
-    documents.
+    """A number of topics, and two measures of the model with this number.
+
+    `coherence` is the mean NPMI of the topics. `perplexity` is the completion perplexity of held-out documents.
     """
 
     k: int
@@ -34,10 +35,12 @@ def compare_k(
     matrix: Any, ks: Iterable[int], words: int = WORDS, progress: Callable[[int, int], None] = lambda done, total: None,
     **parameters: Any,
 ) -> list[Choice]:  # fmt: skip
-    """Fit a model for each number of topics, and return how coherent its topics are and how well they predict other documents.
+    """Fit a model for each number of topics in `ks`. Return how coherent its topics are, and how well they predict
+    other documents.
 
-    Every tenth document is held out. `parameters` are those of `LDA`, such as `iterations`. The number with the most coherent topics is
-    `max(compare_k(matrix, ks), key=lambda choice: choice.coherence).k`.
+    Every tenth document is held out; the models are not fitted to it. `words` is the number of words of each topic from
+    which the coherence is computed. `parameters` are parameters of `LDA`, such as `iterations`. The number with the
+    most coherent topics is `max(compare_k(matrix, ks), key=lambda choice: choice.coherence).k`.
     """
     rows, ks = counts_of(matrix), list(ks)
     held_out = np.arange(rows.shape[0]) % HELD_OUT == HELD_OUT - 1
@@ -53,7 +56,11 @@ def compare_k(
 
 
 def stability(phis: Sequence[np.ndarray]) -> np.ndarray:
-    """Return for each topic of the first model the mean affinity of its partners in the other models, which have other seeds."""
+    """Return for each topic of the first model how well it is found again: the mean affinity to its partners in the
+    other models.
+
+    `phis` are the topics of models that were fitted with different seeds.
+    """
     if len(phis) < 2:
         raise InputError("Stability needs two models or more, fitted with different seeds.")
     return np.mean([matched(phis[0], other)[1] for other in phis[1:]], axis=0)

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 class TopicFilter:
-    """Keeps the documents in which a topic has at least a given share. Any model that names its topics can be used, not
-    only `lda`.
+    """Keeps the documents in which the topic `topic` has at least the share `share`.
+
+    `of` may be any model that names its topics, not only `lda`.
     """
 
     def __init__(self, *, topic: str | int, of: Expression, share: float):
@@ -25,5 +26,5 @@ class TopicFilter:
         self.topic, self.of, self.share = topic, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each document whether the topic has at least the given share."""
+        """Return for each of `docs` whether the topic has at least the share `share` in the document."""
         return share_of_label(context.model(self.of), self.topic, docs, "topic") >= self.share

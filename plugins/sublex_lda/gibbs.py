@@ -62,11 +62,11 @@ class GibbsChain:
             )  # fmt: skip
 
     def document_topics(self) -> csr_array:
-        """Return n_dk, the number of tokens of each document in each topic, as sparse rows."""
+        """Return the number of tokens of each document in each topic, as sparse rows of documents by topics."""
         return self.tokens.document_topics(self.z, len(self.alpha))
 
     def word_topics(self) -> csr_array:
-        """Return n_wk, the number of tokens of each word in each topic, as sparse rows."""
+        """Return the number of tokens of each word in each topic, as sparse rows of words by topics."""
         from scipy.sparse import csr_array
 
         used = self._used()
@@ -77,7 +77,10 @@ class GibbsChain:
         return rows
 
     def log_likelihood(self) -> float:
-        """Return the logarithm of p(words, topics | alpha, beta). Theta and phi are integrated out."""
+        """Return the logarithm of p(words, topics | alpha, beta).
+
+        The distributions of topics in documents and of words in topics are integrated out.
+        """
         from scipy.special import gammaln
 
         n_dk, n_wk, words = self.document_topics(), self.word_topics(), len(self._sizes)
@@ -89,7 +92,7 @@ class GibbsChain:
         return float(documents.sum() + in_documents.sum() + topics.sum() + in_topics.sum())
 
     def _used(self) -> np.ndarray:
-        """Return for each entry of the tables of topics and counts whether it is in use."""
+        """Return for each entry of the tables `_topics` and `_counts` whether the entry is in use."""
         room = np.diff(self._places)
         within = np.arange(len(self._topics)) - np.repeat(self._places[:-1], room)
         return within < np.repeat(self._sizes, room)

@@ -18,8 +18,9 @@ I32, I64, U64, F64, MATRIX = int32[::1], int64[::1], uint64[::1], float64[::1], 
 
 @inner
 def count(topic, step, n_d, totals, alpha, smoothing, a):
-    """Add `step` to the numbers of tokens of a topic, in the document and in all documents. Return the change of
-    a[topic].
+    """Add `step` to the number of tokens of a topic: in the document (`n_d`) and in all documents (`totals`).
+
+    Return the change of a[topic], which `sweep` explains. `smoothing` is beta times the number of words.
     """
     n_d[topic] += step
     totals[topic] += step
@@ -32,11 +33,12 @@ def count(topic, step, n_d, totals, alpha, smoothing, a):
 def sweep(first, last, starts, words, z, places, topics, counts, sizes, totals, alpha, beta, state):
     """Draw a new topic for each token of the documents from `first` up to `last`, without `last`.
 
-    topics[places[w]:places[w] + sizes[w]] are the topics of word w, and the same part of `counts` has the number of its
-    tokens in each. `totals` has the number of tokens of each topic. The probability of topic k is proportional to (n_wk
-    + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term is 0 for topics
-    that the word does not have (Yao, Mimno and McCallum 2009). The sum of the second term is `mass`; it changes at two
-    topics for each token.
+    topics[places[w]:places[w] + sizes[w]] are the topics of word w. The same part of `counts` has n_wk, the number of
+    tokens of the word in each of these topics. `totals` has n_k, the number of tokens of each topic. Let n_dk be the
+    number of tokens of document d in topic k, and V the number of words. The probability of topic k is proportional to
+    (n_wk + beta) a_k = n_wk a_k + beta a_k, where a_k = (n_dk + alpha_k) / (n_k + V beta). The first term is 0 for
+    topics that the word does not have (Yao, Mimno and McCallum 2009). The sum of a_k over all topics is `mass`; it
+    changes at two topics for each token.
     """
     width, smoothing = len(totals), beta * len(sizes)
     n_d, a, running = np.zeros(width), np.empty(width), np.empty(width)
@@ -87,8 +89,8 @@ def left_to_right(words, phi, alpha, particles, state, means, logs):
     """Estimate the probability of each word of a document, given the words before it (Wallach et al. 2009, algorithm
     3).
 
-    Set means[n] to the mean over the particles of p(w_n | w_<n, z_<n). Set logs[r] to the sum over n of the logarithms
-    for particle r.
+    Each particle draws topics for the words. means[n] is set to the mean over the particles of the probability of word
+    n. logs[r] is set to the sum over the words of the logarithms of these probabilities for particle r.
     """
     width = len(alpha)
     n_d, p = np.empty(width), np.empty(width)
@@ -144,11 +146,12 @@ def exp_mean_log(gamma, theta):
 
 @kernel((I64, I32, F64, MATRIX, F64, int64, float64, MATRIX, MATRIX, F64))
 def expectation(starts, words, counts, factors, alpha, steps, tolerance, gamma, theta, norms):
-    """Improve the variational parameters gamma of each row in place (Blei, Ng and Jordan 2003, figure 6).
+    """Improve the variational parameters `gamma` of each row in place (Blei, Ng and Jordan 2003, figure 6).
 
-    `factors` is exp E[log phi], by word and topic. `theta` is set to exp E[log theta]. norms[i] is set, for each entry
-    of the rows, to the sum over topics of theta × factor. The iteration starts at the given gamma and ends when the
-    mean change of its entries is at most `tolerance`, or after `steps` steps.
+    `factors` holds exp E[log phi], by word and topic. `theta` is set to exp E[log theta]. For each entry i of the rows,
+    norms[i] is set to the sum over topics of the document's `theta` times the word's factor. The iteration starts at
+    the given `gamma`. It ends when the mean change of the entries of `gamma` is at most `tolerance`, or after `steps`
+    steps.
     """
     width = len(alpha)
     sums = np.empty(width)

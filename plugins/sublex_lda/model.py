@@ -53,12 +53,13 @@ class LDA(TopicModel):
 
     Attributes
     ----------
-    word_topics_ : array or sparse rows of shape (words, k), the tokens of each word in each topic: in the last sweep,
-        or expected
-    alpha_ : array of shape (k,)
+    word_topics_ : array or sparse rows of shape (words, k), the number of tokens of each word in each topic: in the
+        last sweep of Gibbs sampling, or the expected number by variational Bayes
+    alpha_ : array of shape (k,), the parameter of the prior of documents for each topic
     phi_ : array of shape (words, k), the probability of a word in a topic; each column adds up to 1
     chain_ : `gibbs.GibbsChain` that holds the topic of each token of the fitted documents, or None
-    trace_ : list of float, log p(words, topics) at every tenth sweep, or the bound after each iteration
+    trace_ : list of float, log p(words, topics) at every tenth sweep of Gibbs sampling, or the bound after each
+        iteration of variational Bayes
     """
 
     def __init__(
@@ -98,8 +99,10 @@ class LDA(TopicModel):
         return self.restore(found.weights - self.beta, found.alpha)
 
     def restore(self, word_topics: Any, alpha: np.ndarray) -> LDA:
-        """Set the results of a fit: the tokens of words in topics, an array or sparse rows, and the alpha of each
-        topic.
+        """Set the results of a fit, and return the estimator.
+
+        `word_topics` is the number of tokens of each word in each topic, as an array or sparse rows. `alpha` has a
+        value for each topic.
         """
         self.word_topics_, self.alpha_ = word_topics, np.array(alpha, np.float64)
         dense = np.asarray(word_topics.todense() if hasattr(word_topics, "todense") else word_topics)
@@ -114,12 +117,12 @@ class LDA(TopicModel):
         return self._infer(matrix, workers)[1]
 
     def assign(self, matrix: Any, workers: int = 1) -> csr_array:
-        """Return one topic for each word of each row: sparse rows that hold the topic's number (int32) where the row
-        has a count.
+        """Return one topic for each word of each row, as sparse rows that hold the number of the topic (int32) where
+        `matrix` has a count.
 
-        With Gibbs sampling, it is the topic that the word's tokens had most often. With variational Bayes, it is the
-        most probable topic. Of equal topics the lowest is taken. Topic 0 is stored as an explicit 0, so read `data` and
-        `indices` and do not eliminate zeros.
+        With Gibbs sampling, the topic is the one that the word's tokens had most often. With variational Bayes, it is
+        the most probable topic. Of equal topics the lowest is taken. Topic 0 is stored as an explicit 0, so read `data`
+        and `indices` and do not eliminate zeros.
         """
         from scipy.sparse import csr_array
 
@@ -127,7 +130,9 @@ class LDA(TopicModel):
         return csr_array((topics, rows.indices, rows.indptr), shape=rows.shape)
 
     def _infer(self, matrix: Any, workers: int) -> tuple[csr_array, np.ndarray, np.ndarray]:
-        """Return three things: the checked rows, the expected tokens by row and topic, and the topic of each entry."""
+        """Return three things: the checked rows, the expected number of tokens of each row in each topic, and the topic
+        of each entry of the rows.
+        """
         self.check_fitted()
         if self.method == "gibbs":
             rows = whole_counts_of(matrix, len(self.phi_))

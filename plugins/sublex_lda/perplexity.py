@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 
 def completion(phi: np.ndarray, alpha: np.ndarray, matrix: Any, seed: int = 0, workers: int = 1) -> float:
-    """Return the perplexity of one half of each document's tokens, given the other half (document completion, Wallach et al. 2009).
+    """Return the perplexity of one half of each document's tokens, given the other half (document completion, Wallach
+    et al. 2009).
 
-    Theta is estimated from the given half by the fixed point of `inference.settle`. The seed and a hash of a document's
-    row decide how the document is divided, so two models are tested on the same words.
+    The topics of a document are estimated from the given half by the fixed point of `inference.settle`. The seed and a
+    hash of a document's row decide how the document is divided, so two models are tested on the same words.
     """
     rows, phi = whole_counts_of(matrix, len(phi)), np.ascontiguousarray(phi, np.float64)
     first = halves(rows, seed)
@@ -35,8 +36,9 @@ def completion(phi: np.ndarray, alpha: np.ndarray, matrix: Any, seed: int = 0, w
 
 
 def halves(rows: csr_array, seed: int = 0) -> csr_array:
-    """Return a random half of the tokens of each row, rounded down, as sparse rows. The seed and a hash of the row
-    choose the tokens.
+    """Return a random half of the tokens of each row, rounded down, as sparse rows.
+
+    `seed` and a hash of the row decide which tokens are chosen.
     """
     from scipy.sparse import csr_array
 
@@ -52,7 +54,10 @@ def halves(rows: csr_array, seed: int = 0) -> csr_array:
 
 
 def log_probability(rows: csr_array, phi: np.ndarray, theta: np.ndarray) -> float:
-    """Return the sum over all tokens of log Σ_k theta_dk phi_wk."""
+    """Return the log-probability of all tokens in `rows`, given their topics.
+
+    It is the sum over tokens of log Σ_k theta_dk phi_wk, for the token's document d and word w.
+    """
     document = row_numbers(rows)
     total = 0.0
     for span in spans(rows.nnz, 1 << 16):
@@ -69,9 +74,10 @@ def left_to_right(
     right.
 
     For each token the probabilities of the particles are averaged, and the averages are multiplied (Wallach et al.
-    2009, algorithm 3). With `unbiased`, the probabilities of each particle are multiplied, and the products are
-    averaged. The mean of this estimate of the probability is the true probability for any number of particles, but the
-    estimate varies more in long documents. The time grows with the square of a document's length.
+    2009, algorithm 3). With `unbiased`, the probabilities of all tokens are multiplied for each particle, and the
+    products are averaged. The expected value of this second estimate of the probability is the true probability for any
+    number of particles, but the second estimate varies more in long documents. The time grows with the square of a
+    document's length.
     """
     from sublex_lda.kernels import left_to_right
 
@@ -96,12 +102,16 @@ def left_to_right(
 
 
 def per_token(logs: np.ndarray, matrix: Any) -> float:
-    """Return the perplexity of documents from their log-probabilities: exp of minus their sum, divided by the number of tokens."""
+    """Return the perplexity of documents: exp of minus the sum of their log-probabilities, divided by the number of
+    tokens.
+
+    `logs` has the log-probability of each document, and `matrix` the counts.
+    """
     return float(np.exp(-np.sum(logs) / _tokens(whole_counts_of(matrix))))
 
 
 def _tokens(rows: csr_array) -> float:
-    """Return the number of tokens of all rows; raise `InputError` if there are none."""
+    """Return the number of tokens of all rows. Raise `InputError` if there are no tokens."""
     tokens = float(rows.data.sum())
     if not tokens:
         raise InputError("Perplexity needs documents with words; these have none that can be predicted.")

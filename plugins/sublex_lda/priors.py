@@ -20,12 +20,13 @@ SMALLEST, LARGEST = 1e-5, 1e4
 def alpha_of_counts(
     counts: csr_array, alpha: np.ndarray, symmetric: bool = False, steps: int = 1000, tolerance: float = 1e-9
 ) -> np.ndarray:
-    """Return the alpha under which counts of documents by topics are most likely. Minka's fixed point starts at the
+    """Return the alpha under which `counts` of documents by topics are most likely. Minka's fixed point starts at the
     given `alpha`.
 
-    The counts have a Dirichlet-multinomial (Pólya) distribution: each document draws theta from the Dirichlet
-    distribution, and its counts from theta. The iteration ends after `steps`, or when the relative change of every
-    value is at most `tolerance`.
+    The counts have a Dirichlet-multinomial (Pólya) distribution: each document draws its distribution of topics from
+    the Dirichlet distribution, and its counts from this distribution of topics. With `symmetric`, all topics have the
+    same value. The iteration ends after `steps` steps, or when the relative change of every value is at most
+    `tolerance`.
     """
     from scipy.special import digamma
 
@@ -52,10 +53,11 @@ def alpha_of_counts(
 
 
 def alpha_of_logs(mean_logs: np.ndarray, alpha: np.ndarray, symmetric: bool = False, steps: int = 1000) -> np.ndarray:
-    """Return the alpha of a Dirichlet distribution under which the given means of log theta are most likely. The search
-    starts at `alpha`.
+    """Return the alpha of a Dirichlet distribution under which `mean_logs` are most likely. The search starts at the
+    given `alpha`.
 
-    `mean_logs` has for each topic k the mean over documents of E[log theta_k].
+    `mean_logs` has for each topic k the mean over documents of E[log theta_k], where theta_k is the share of the topic
+    in the document. With `symmetric`, all topics have the same value.
     """
     from scipy.optimize import brentq
     from scipy.special import digamma
@@ -81,8 +83,9 @@ def alpha_of_logs(mean_logs: np.ndarray, alpha: np.ndarray, symmetric: bool = Fa
 
 
 def inverse_digamma(y: np.ndarray) -> np.ndarray:
-    """Return the x > 0 with digamma(x) = y. Five steps of Newton's method give 14 correct digits (Minka 2000, appendix
-    C).
+    """Return the x > 0 with digamma(x) = y, for each entry of `y`.
+
+    Five steps of Newton's method give 14 correct digits (Minka 2000, appendix C).
     """
     from scipy.special import digamma, polygamma
 

@@ -53,8 +53,8 @@ class LDARepresentation(TopicRepresentation):
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the topics, those with the largest shares first, with their words, coherence and documents; and the
-        figures of the fit.
+        """Return the figures of the fit, and the topics with their words, coherence and documents. The topics with the
+        largest shares come first.
         """
         alpha = self.estimator.alpha_
         return {

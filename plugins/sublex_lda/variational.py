@@ -32,8 +32,11 @@ ALPHA_STEPS = 20
 
 
 class Expected(NamedTuple):
-    """The result of inference for some documents: gamma, exp E[log theta], and for each entry the sum over topics of
-    exp E[log theta phi].
+    """The result of inference for some documents.
+
+    `gamma` has the Dirichlet parameters of each document's topics, and `theta` is exp E[log theta] for these
+    parameters. `norms` has for each entry of the documents' rows the sum over topics of exp E[log theta] times exp
+    E[log phi].
     """
 
     gamma: np.ndarray
@@ -42,8 +45,8 @@ class Expected(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """A variational fit: the parameters of the topics (by word and topic), gamma, alpha, and the bound after each
-    iteration.
+    """A variational fit: `weights`, the Dirichlet parameters of the topics (by word and topic); `gamma`, those of the
+    documents; `alpha`; and `bounds`, the bound after each iteration.
     """
 
     weights: np.ndarray
@@ -63,10 +66,11 @@ def infer(
     rows: csr_array, factors: np.ndarray, alpha: np.ndarray, gamma: np.ndarray | None = None, workers: int = 1,
     steps: int = STEPS, tolerance: float = TOLERANCE,
 ) -> Expected:  # fmt: skip
-    """Return the result of inference for documents, given the topics. `factors` is exp E[log phi], by word and topic.
+    """Return the result of inference for the documents in `rows`, given the topics. `factors` is exp E[log phi], by
+    word and topic.
 
-    The iteration starts at `gamma`, by default at alpha plus an equal share of the document's tokens. The array `gamma`
-    is not changed.
+    The iteration starts at `gamma`, whose array is not changed. By default it starts at `alpha` plus an equal share of
+    the document's tokens for each topic. `steps` and `tolerance` say when it ends, as in `kernels.expectation`.
     """
     from sublex_lda.kernels import expectation
 
@@ -117,8 +121,9 @@ def fit(
 
 
 def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.ndarray:
-    """Return the parameters of the topics at the start: the number of tokens of each word in each topic of a Gibbs
-    chain, plus 1.
+    """Return the Dirichlet parameters of the topics at the start.
+
+    They are the numbers of tokens of each word in each topic, plus 1, after a few sweeps of a Gibbs chain.
     """
     from scipy.sparse import csr_array
 
@@ -131,7 +136,11 @@ def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.nda
 
 
 def _shares(rows: csr_array, found: Expected) -> np.ndarray:
-    """Return for each word and topic the sum over documents of count × theta / norm. Blocks are summed in order."""
+    """Return for each word and topic the sum over documents of count × theta / norm, where `found` holds theta and the
+    norms.
+
+    The blocks of documents are summed in order.
+    """
     from scipy.sparse import csr_array
 
     ratios = csr_array((rows.data / found.norms, rows.indices, rows.indptr), shape=rows.shape)
@@ -142,7 +151,11 @@ def _shares(rows: csr_array, found: Expected) -> np.ndarray:
 
 
 def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.ndarray, beta: float) -> float:
-    """Return the lower bound of log p(words | alpha, beta), with the best distributions over the topics of words."""
+    """Return the lower bound of log p(words | alpha, beta).
+
+    For the topics of words, the best distributions are used. `weights` and `gamma` are the Dirichlet parameters of
+    topics and documents.
+    """
     topic_logs, document_logs = mean_logs(weights), mean_logs(gamma.T)
     norms = _norms(rows, np.exp(topic_logs), np.exp(document_logs.T))
     total = rows.data @ np.log(norms)
@@ -153,7 +166,9 @@ def bound(rows: csr_array, weights: np.ndarray, gamma: np.ndarray, alpha: np.nda
 
 
 def _norms(rows: csr_array, factors: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return for each entry of the rows the sum over topics of theta × factor."""
+    """Return for each entry of the rows the sum over topics of the document's `theta` times the word's factor in
+    `factors`.
+    """
     document = row_numbers(rows)
     norms = np.empty(rows.nnz)
     for span in spans(rows.nnz, 1 << 16):
@@ -162,8 +177,10 @@ def _norms(rows: csr_array, factors: np.ndarray, theta: np.ndarray) -> np.ndarra
 
 
 def _divergence(prior: np.ndarray, posterior: np.ndarray, logs: np.ndarray) -> float:
-    """Return minus the Kullback-Leibler divergence of Dirichlet distributions from their prior. Each column of
-    `posterior` is a distribution.
+    """Return minus the sum of the Kullback-Leibler divergences of Dirichlet distributions from their prior.
+
+    Each column of `posterior` has the parameters of one distribution. `prior` is the column of parameters of the prior.
+    `logs` are the means of the logarithms under `posterior`.
     """
     from scipy.special import gammaln
 

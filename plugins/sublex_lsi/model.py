@@ -40,7 +40,7 @@ class LSI(Estimator, Bag):
 
     Attributes
     ----------
-    vectors : array of shape (words, e), U
+    vectors : array of shape (words, e), the vector of each word (U in the decomposition UΣVᵀ)
     values : array of shape (e,), the singular values Σ, descending
     weights : array of shape (words,), ln(N/df) of each word, or 1 with "count"; 0 for words that occur in no document
     """
@@ -51,11 +51,14 @@ class LSI(Estimator, Bag):
 
     @property
     def logs(self) -> bool:
-        """Whether the logarithms of counts are summed, not the counts. The weighting decides it."""
+        """Whether the logarithms of counts are summed in place of the counts. `weighting` decides this."""
         return self.weighting == "logtfidf"
 
     def fit(self, matrix: csr_array | Blocks, workers: int = 1) -> LSI:
-        """Fit to counts of documents by words: a matrix, a list of blocks of rows, or a function that returns the blocks."""
+        """Fit to counts of documents by words, and return the estimator.
+
+        `matrix` is a matrix, a list of blocks of rows, or a function that returns the blocks.
+        """
         if self.weighting not in WEIGHTINGS:
             raise InputError(f"LSI: weighting={self.weighting} is none of {', '.join(WEIGHTINGS)}.")
         blocks = blocks_of(matrix)
@@ -76,7 +79,7 @@ class LSI(Estimator, Bag):
         return self
 
     def _decomposed(self, rows: csr_array) -> csr_array:
-        """Return the weighted rows of a block of counts, as they are decomposed."""
+        """Return the weighted rows of a block of counts. With `unit`, each row is scaled to norm 1."""
         weights = self.weighted(rows)
         if self.unit:
             sizes = np.diff(weights.indptr)

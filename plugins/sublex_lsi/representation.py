@@ -34,7 +34,8 @@ class LSIRepresentation(BagSums):
         return {"dimensions": len(values), "largest singular values": [round(float(v), 3) for v in values[:5]]}
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the random start, which is twice as wide as the vectors, and of its copies in the power
-        iterations.
+        """Return the bytes of the random start of the decomposition, and of its copies in the power iterations.
+
+        The random start is twice as wide as the vectors.
         """
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)

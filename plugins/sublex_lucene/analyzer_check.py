@@ -26,10 +26,11 @@ TOLERATED = 0.1
 
 
 def check_analyzer(index: LuceneIndex, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-    """Raise InputError if more than a tenth of the sampled documents differ: the analyzer makes other terms of their
-    texts than the indexed terms.
+    """Raise InputError if the analyzer makes other terms than the indexed terms in more than a tenth of the sampled
+    documents.
 
-    Return a sentence for the user if fewer documents differ, or if no text is stored.
+    `terms_of` returns the terms that the analyzer makes of a text. Return a sentence for the user if fewer documents
+    differ, or if no text is stored; otherwise None.
     """
     if not index.stores:
         return f"Without stored texts Sublex cannot check that {analyzer} is the analyzer of {index.name}."
@@ -61,8 +62,8 @@ def _difference(
 ) -> str | None:
     """Return the first difference between the terms of a stored text and the indexed terms of the document, or None.
 
-    Terms that are only in the index are detected by the length of the document. A raw text with markup (`is_exact` is
-    false) may have more terms than the index; these are ignored.
+    If the document's length in the index differs, the index has terms that the text lacks. If `is_exact` is false, the
+    text is raw and may have markup; terms that only the text has are then ignored.
     """
     counts = Counter(terms_of(document.contents))
     length = sum(counts.values())

@@ -19,9 +19,10 @@ PAUSE = 1000
 
 
 def watch(parent: int) -> None:
-    """End this process when its standard input closes or its parent ends, even while Java computes.
+    """End this process when its standard input closes or its parent process ends, even while Java computes.
 
-    The kernel could do this (PR_SET_PDEATHSIG), but it takes the thread that started this process for the parent.
+    The kernel could do this (PR_SET_PDEATHSIG). But the kernel takes the thread that started this process for the
+    parent, so this process would end with that thread.
     """
     poll = select.poll()
     poll.register(0, 0)
@@ -31,7 +32,7 @@ def watch(parent: int) -> None:
 
 
 def start_java(jar: str, classes: str, memory: str) -> None:
-    """Start the Java virtual machine in this process, with at most this much memory for Java's objects."""
+    """Start the Java virtual machine in this process. `memory` is the most memory that Java's objects may take."""
     import jnius_config
 
     jnius_config.set_classpath(jar, classes)

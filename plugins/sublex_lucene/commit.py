@@ -42,8 +42,10 @@ class Commit(NamedTuple):
 
 
 def read_commit(path: str) -> Commit:
-    """Return the newest commit of the index at `path`. Raise InputError if there is no commit, if its file is damaged,
-    or if another version of Lucene made the index.
+    """Return the newest commit of the index at `path`.
+
+    Raise InputError if there is no commit, if the file of the commit is damaged, or if another version of Lucene made
+    the index.
     """
     name = _newest(path)
     try:
@@ -106,7 +108,7 @@ def _major(data: bytes, path: str) -> int:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at a place, and the place after it. Lucene stores seven bits of a number in each byte."""
+    """Return the number at `place`, and the place after the number. Lucene stores seven bits of a number in each byte."""
     number = shift = 0
     while data[place] & 128:
         number |= (data[place] & 127) << shift

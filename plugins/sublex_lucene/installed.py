@@ -26,8 +26,9 @@ def java_home() -> Path | None:
 
 
 def anserini_jar() -> Path | None:
-    """Return the path of Anserini's jar, which comes with pyserini, or None. pyserini is not imported, because it needs
-    many more packages.
+    """Return the path of Anserini's jar, which comes with pyserini, or None.
+
+    pyserini is not imported, because it needs many more packages.
     """
     folder = _package("pyserini")
     jars = sorted((folder / "resources" / "jars").glob("anserini-*-fatjar.jar")) if folder else []

@@ -30,8 +30,9 @@ Answer = tuple[dict[str, Any], list[Any]]
 
 
 class LuceneFailed(Exception):
-    """Raised for a request that Lucene could not answer. `kind` is "memory", "input", "query" or "damage"; the text is
-    Lucene's.
+    """Raised for a request that Lucene could not answer.
+
+    `kind` is "memory", "input", "query" or "damage". `text` is the message of Lucene or of this module.
     """
 
     def __init__(self, kind: str, text: str):
@@ -52,14 +53,14 @@ def explained() -> Iterator[None]:
 
 
 def _in_short(message: str) -> str:
-    """Return the beginning of Lucene's message and the name of the file at its end."""
+    """Return the beginning of Lucene's message, and the name of the file that the message names at its end, if any."""
     reason, found, file = " ".join(message.split()).partition(" (resource=")
     name = file.rpartition("/")[2].rstrip('")') if found else ""
     return f"{reason.partition(' : expected=')[0][:200]}{' in ' if name else ''}{name}"
 
 
 def _answering(method: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return the method changed so that it raises LuceneFailed in place of exceptions of Java."""
+    """Return `method` changed so that it raises LuceneFailed in place of exceptions of Java."""
 
     @wraps(method)
     def answer(self: OpenedIndex, *parts: Any, **request: Any) -> Answer:
@@ -157,7 +158,9 @@ class OpenedIndex:
 
     @_answering
     def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:
-        """Return the frequencies of terms in a document, and whether its stored norm fits this length."""
+        """Return the frequencies of `terms` in the document `doc`, and whether the stored norm of the document fits
+        `length`.
+        """
         norm = self.bulk.norm(doc)
         expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
         found = _parts([self.bulk.frequencies(doc, terms)])
@@ -180,7 +183,10 @@ class OpenedIndex:
         return {"tree": _tree(self.searcher.explain(prepared, self.bulk.original(doc)))}, []
 
     def _prepared(self, model: dict[str, Any], query: dict[str, Any]) -> Any:
-        """Set the scorer. Return Lucene's query for weighted terms, which is expanded if the model uses feedback."""
+        """Set the scorer of `model`. Return Lucene's query for the weighted terms of `query`.
+
+        If the model uses feedback, the query is expanded.
+        """
         if model != self._model:
             self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
             self._model = model
@@ -198,7 +204,7 @@ class OpenedIndex:
 
 
 def build(arguments: list[str]) -> dict[str, Any]:
-    """Build an index by Anserini's IndexCollection with these arguments."""
+    """Build an index by Anserini's IndexCollection. `arguments` are the arguments of its command line."""
     with explained():
         java("io.anserini.index.IndexCollection").main(arguments)
     return {}

@@ -22,7 +22,8 @@ def send(stream: BinaryIO, content: dict[str, Any], parts: Sequence[Any] = ()) -
 def receive(stream: BinaryIO) -> tuple[dict[str, Any], list[bytearray]]:
     """Return the content and the parts of the next message.
 
-    Raise EOFError if the stream ends before the message does, and OverflowError if its line is longer than `LONGEST_LINE`.
+    Raise EOFError if the stream ends before the message ends. Raise OverflowError if the line of the message has
+    `LONGEST_LINE` bytes or more.
     """
     line = stream.readline(LONGEST_LINE)
     if len(line) == LONGEST_LINE:

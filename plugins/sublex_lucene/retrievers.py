@@ -33,8 +33,9 @@ class LuceneRetriever:
         return f"Anserini {installed.anserini_version()}".strip()
 
     def search(self, query: Query, index: LuceneIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the numbers and the scores of the best k documents. If the last places are tied, Lucene keeps the
-        documents indexed first.
+        """Return the numbers and the scores of the best `k` documents.
+
+        If several documents have the same score as the last one, Lucene keeps the documents that were indexed first.
         """
         asked = self._asked(query)
         if not asked["terms"] or k < 1:
@@ -90,8 +91,9 @@ def by_words(tree: Explanation) -> Explanation:
 
 
 def to_explanation(tree: list[Any]) -> Explanation:
-    """Return an explanation of Lucene as one of Sublex. The numbers tell whether parts are added or multiplied; if
-    neither, the parts are evidence.
+    """Return Lucene's explanation as an explanation of Sublex.
+
+    The values tell whether the parts are added or multiplied. If neither fits, the parts are evidence.
     """
     value, description, children = tree
     parts = tuple(map(to_explanation, children))

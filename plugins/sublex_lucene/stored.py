@@ -16,9 +16,10 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
     """Return a document made of its stored fields, and whether its text is exactly the text that was indexed in
     `field`.
 
-    The text is the stored `field`. Without it, the text comes from the stored `raw`, the record as it stands in the
-    collection. `raw` may be JSON with a member `field`, or with `title` and `text`; or it may be any other text. Other
-    text keeps its markup, which Anserini removes before indexing.
+    The text is the stored field `field`. If this field is not stored, the text comes from the stored field `raw`, the
+    record as it stands in the collection. The record may be JSON with a member `field`, or with the members `title` and
+    `text`. A record of any other kind is taken as it is, with the markup that Anserini removes before indexing; the
+    text is then not exact.
     """
     raw = stored.get("raw", "")
     record = _record(raw) or {}

@@ -30,10 +30,10 @@ class Samples(NamedTuple):
     * `means` and `shares` are two estimates of each keyphrase's probability. `means` is the mean of the probabilities
       with which the chain drew the keyphrase; this estimate has less noise. `shares` is the share of the sweeps at
       whose end the keyphrase was on.
-    * `link_shares` has for each link the expected number of times that the link turned its child on; `leak_shares` has
-      the same for the leak of each child. Both are empty unless `learn` was true.
+    * `link_shares` has for each link the probability that the link turns its child on; `leak_shares` has the same for
+      the leak of each child. Both are empty unless `learn` was true.
     * `joints` has for each document the mean logarithm of the joint probability of the subgraph's nodes. `flips` has
-      for each document the number of changes of a keyphrase from on to off or back.
+      for each document the number of times that a keyphrase was turned on or off.
     """
 
     means: np.ndarray
@@ -97,9 +97,9 @@ def evidence(
     """Return how far the keyphrases of one document explain its nodes, as sparse rows of keyphrases by nodes (R in the
     paper).
 
-    An entry is the expected number of times that the link from the keyphrase turns the node on. The keyphrase and the
-    node must be on then. `matrix` has the counts of the one document. The parameters have the same meaning as in
-    `encode`.
+    An entry is the probability that the keyphrase and the node are on, and that the link between them is one of the
+    links that turn the node on. `matrix` has the counts of the one document. The other parameters have the same meaning
+    as in `encode`.
     """
     rows = units_of(matrix, network)
     if rows.shape[0] != 1:

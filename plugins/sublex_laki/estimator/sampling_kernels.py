@@ -93,9 +93,9 @@ def sample(
 
     `on` holds the first state of each child, and is set to the last state. `means` and `shares` are set to the two
     estimates of each keyphrase's probability, `joints` to the mean logarithm of the joint probability, and `flips` to
-    the number of flips. With `learn`, `link_shares` is set for each link to the expected number of times that the link
-    turned its child on, while parent and child were on, and `leak_shares` for each child to the same number of its
-    leak.
+    the number of flips. With `learn`, `link_shares` is set for each link to the probability that parent and child are
+    on and the link turns the child on. `leak_shares` is set for each child to the probability that the child is on and
+    its leak turns it on.
     """
     state = np.empty(1, np.uint64)
     for d in range(len(node_rows) - 1):
