@@ -29,7 +29,9 @@ def make(**params: Any) -> Expander:
 
 @hookimpl
 def register_expanders(register: Register) -> None:
-    """Register `phrases`: the phrases of a collection; in a query they join abbreviations with what these stand for."""
+    """Register `phrases`: the phrases of a collection. In a query, they join an abbreviation with the phrase for which
+    it stands.
+    """
     register("phrases", make, PARAMS)
 
 

@@ -24,10 +24,10 @@ Sequence = tuple[int, ...]
 
 
 def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
-    """Return for each abbreviation, a unit, the sequences that it is defined as, with the number of definitions of
-    each.
+    """Return for each abbreviation the sequences that the text defines as its meaning, with the number of definitions
+    of each sequence.
 
-    A sequence has at most `most` units.
+    An abbreviation is a unit. A sequence has at most `most` units.
     """
     opens, closes = (text.breaks[:-1] & Break.OPEN) > 0, (text.breaks[1:] & Break.CLOSE) > 0
     letters = [_letters(word) for word in text.written]
@@ -42,8 +42,8 @@ def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
 
 
 def _letters(word: str) -> str:
-    """Return the letters of an abbreviation in lower case, without the s of a plural. Return nothing for a word that is
-    no abbreviation.
+    """Return the letters of an abbreviation in lower case, without the s of a plural. For a word that is no
+    abbreviation, return an empty string.
     """
     if sum(character.isupper() for character in word) < 2:
         return ""
@@ -52,8 +52,10 @@ def _letters(word: str) -> str:
 
 
 def _begin(text: Text, place: int, letters: str, most: int) -> int:
-    """Return the place where the words for which an abbreviation stands begin; -1 if its letters do not fit the words
-    before it.
+    """Return the place where the phrase before an abbreviation begins; -1 if the abbreviation's letters do not fit the
+    words before it.
+
+    The abbreviation is at `place`, and `letters` are its letters. The phrase has at most `most` words.
     """
     left = len(letters) - 1
     for at in range(place - 1, max(place - 1 - most, -1), -1):
@@ -69,8 +71,10 @@ def _begin(text: Text, place: int, letters: str, most: int) -> int:
 
 
 def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
-    """Return for each abbreviation the sequence that most of its definitions name, and their number. Ambiguous
-    abbreviations are left out.
+    """Return for each abbreviation the sequence that most of its definitions name, and the number of definitions that
+    name this sequence.
+
+    `found` is the result of `definitions`. Ambiguous abbreviations are left out.
     """
     main = {}
     short = np.array([bool(_letters(word)) for word in text.written], bool)

@@ -55,7 +55,9 @@ class Phrases(Fittable):
         return self._list is not None
 
     def fit(self, corpus: Corpus, job: Job) -> None:
-        """Mine the phrases of the collection, or find those of the user's list in it."""
+        """Mine the phrases of the collection. If the user has given a list of phrases, find the phrases of the list in
+        the collection.
+        """
         given = read_list(job.resource(self._list)) if self._list is not None else None
         good = read_list(job.resource(self._good)) if self._good is not None else []
         words = corpus.words()
@@ -91,7 +93,7 @@ class Phrases(Fittable):
         self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the number of phrases of each kind, and the best of them."""
+        """Return the number of phrases of several words, of single words, and with abbreviations; and the best phrases."""
         found = self.phrases
         rows = [
             {"phrase": found.names[k], "quality": round(float(found.quality[k]), 3), "mentions": int(found.mentions[k])}
@@ -104,8 +106,10 @@ class Phrases(Fittable):
         return {**facts, "best": rows}
 
     def expand(self, query: Query, context: Context) -> Query:
-        """Return the query with the words for which its abbreviations stand, and with the abbreviations of its
-        phrases.
+        """Return the query with added terms.
+
+        For an abbreviation in the query, the words of its phrase are added. For a phrase in the query, its
+        abbreviations are added.
         """
         if not self.weight:
             return query
@@ -140,5 +144,5 @@ class Phrases(Fittable):
 
 
 def _holds(order: list[str], words: list[str]) -> bool:
-    """Return whether the words stand in a query in this order, one directly after the other."""
+    """Return whether a query whose terms are `order` has `words` in their order, one directly after another."""
     return any(order[k : k + len(words)] == words for k in range(len(order) - len(words) + 1))

@@ -76,8 +76,9 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
 
 
 def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return three arrays computed from these counts: concordance, association and salience. Counts below a half are
-    replaced by a half.
+    """Return three arrays with a value for each node: concordance, association and salience.
+
+    They are computed from `counts`, the counts of the nodes. Counts below a half are replaced by a half.
     """
     logs, total = np.log(np.maximum(counts, 0.5)), float(len(text.units))
     best = np.full(len(logs), -np.inf)
@@ -97,10 +98,11 @@ def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.nda
 
 
 def _extensions(shorter: np.ndarray, ngrams: Ngrams) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays: the share of the most frequent extension of each node, and the entropy of the units next to
-    it.
+    """Return two arrays with a value for each node.
 
-    `shorter` has for each node the node that it extends by one unit, on one side.
+    A node is extended by one unit to a longer node; `shorter` has for each node the node that it extends, on one side.
+    The first array has the share of the node's occurrences that belong to its most frequent extension. The second array
+    has the entropy of the units by which the node is extended.
     """
     counts = ngrams.counts.astype(np.float64)
     longer = np.flatnonzero(shorter >= 0)

@@ -25,8 +25,9 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def binned(features: np.ndarray) -> np.ndarray:
-    """Return for each value of each column its bin from 0 to 255 (uint8). All bins have about the same number of
-    distinct values.
+    """Return the bin of each value of `features`, from 0 to 255 (uint8).
+
+    Each column has its own bins. All bins of a column have about the same number of distinct values.
     """
     bins = np.empty(features.shape, np.uint8)
     for column in range(features.shape[1]):
@@ -37,10 +38,10 @@ def binned(features: np.ndarray) -> np.ndarray:
 
 
 def likeness(features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = map) -> np.ndarray:
-    """Return for each row how similar it is to the good rows, from 0 to 1.
+    """Return for each row of `features` how similar it is to the good rows, from 0 to 1.
 
-    `good` has the numbers of the good rows. At least one row must be good, and at least one must not. `run` calls a
-    function for each of many items and may do so in parallel. The result depends only on the other arguments.
+    `good` has the numbers of the good rows. At least one row must be good, and at least one must not be good. `run`
+    calls a function for each of many items and may do so in parallel. The result does not depend on `run`.
     """
     bins = binned(features)
     labels = np.zeros(len(bins), np.uint8)

@@ -25,12 +25,12 @@ def _next(state):
 
 @kernel((BINS, U8, I64, int64, int64, uint64))
 def grow(bins, labels, rows, tries, least, state):
-    """Return a tree as four arrays: the feature of each node (-1 for a leaf), its cut, its left child, and its share of
-    ones.
+    """Return a tree as four arrays: for each node its feature (-1 for a leaf), its cut, its left child, and the share
+    of its rows that have the label 1.
 
-    The right child comes directly after the left child. A row goes left if its bin is at most the cut. Each node tries
-    `tries` random features and takes the cut with the lowest Gini impurity. A leaf has at least `least` rows. `rows`
-    may hold a row twice; its order is changed.
+    The right child of a node comes directly after the left child. A row goes left if its bin is at most the cut. Each
+    node tries `tries` random features and takes the cut with the lowest Gini impurity. A leaf has at least `least`
+    rows. `rows` may hold a row twice; the order of `rows` is changed.
     """
     most = 2 * len(rows)
     features, cuts = np.full(most, -1, np.int32), np.zeros(most, np.uint8)
@@ -63,7 +63,11 @@ def grow(bins, labels, rows, tries, least, state):
 
 @inner
 def _best_cut(bins, labels, rows, begin, end, tried, least, ones):
-    """Return the feature and the cut with the lowest impurity. The feature is -1 if no cut lowers the impurity."""
+    """Return the feature and the cut with the lowest impurity for the rows from `begin` to `end`. The feature is -1 if
+    no cut lowers the impurity.
+
+    `tried` are the features that are tried. `ones` is the number of rows with the label 1.
+    """
     total = end - begin
     best, feature, cut = ones * ones / total + 1e-9, -1, 0
     all_rows, one_rows = np.empty(256, np.int64), np.empty(256, np.int64)
@@ -91,7 +95,9 @@ def _best_cut(bins, labels, rows, begin, end, tried, least, ones):
 
 @inner
 def _divide(bins, rows, begin, end, feature, cut):
-    """Put the rows that go left first, and return the place where the other rows begin."""
+    """Reorder the rows from `begin` to `end` so that the rows that go left come first. Return the place where the other
+    rows begin.
+    """
     i, j = begin, end - 1
     while i <= j:
         if bins[rows[i], feature] <= cut:
@@ -104,8 +110,9 @@ def _divide(bins, rows, begin, end, feature, cut):
 
 @kernel((BINS, U8, I32, U8, I32, F64, F64, I32))
 def vote(bins, drawn, features, cuts, children, values, sums, votes):
-    """Add the values that a tree gives to the rows on which it was not grown to `sums`, and count these rows in
-    `votes`.
+    """Let a tree judge the rows on which it was not grown: add the value of each row to `sums`, and 1 to `votes`.
+
+    `drawn` is 1 for the rows on which the tree was grown.
     """
     for row in range(len(bins)):
         if drawn[row]:

@@ -19,9 +19,10 @@ Forms = list[tuple[str, int]]
 
 
 def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarray) -> dict[int, Forms]:
-    """Return for each of some nodes its most frequent forms with their counts, the most frequent form first.
+    """Return the most frequent written forms of each of `nodes`, with their counts. The most frequent form comes first.
 
-    Forms that differ only in capitals count as one form, written with its most frequent capitals.
+    `found` has for each place of the text the node of the segment that begins there. Forms that differ only in capitals
+    count as one form, written with its most frequent capitals.
     """
     chosen = np.zeros(len(ngrams.parents), np.uint8)
     chosen[nodes] = 1
@@ -38,8 +39,9 @@ def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarr
 
 
 def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
-    """Return some words as they are written, with their hyphens. Chinese and Japanese words are joined without
-    spaces.
+    """Return the words from `begin` to `stop` as they are written, with their hyphens.
+
+    Chinese and Japanese words are joined without spaces.
     """
     words = text.written[text.surfaces[begin]]
     for k in range(begin + 1, stop):
@@ -50,8 +52,9 @@ def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
 
 
 def _best(groups: list[Forms]) -> Forms:
-    """Return for each group of forms its most frequent form with the count of the whole group. The largest count comes
-    first.
+    """Return the most frequent form of each group, with the count of the whole group. The largest count comes first.
+
+    At most `KEPT` forms are returned.
     """
     merged = [
         (min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups

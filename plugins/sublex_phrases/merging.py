@@ -14,11 +14,10 @@ from sublex_phrases.text import Text
 def other_names(
     text: Text, ngrams: Ngrams, forms: Mapping[int, Forms], main: Mapping[int, tuple[Sequence, int]]
 ) -> dict[int, dict[int, int]]:
-    """Return for each phrase of several words the nodes of the single words that also name it, with the number of their
-    definitions.
+    """Return for each phrase of several words the nodes of the single words that also name the phrase.
 
-    `forms` has the forms of each phrase, and `main` the sequence for which each abbreviation stands. A word names at
-    most one phrase.
+    With each node comes the number of definitions that make the word an abbreviation of the phrase. `forms` has the
+    forms of each phrase, and `main` the sequence for which each abbreviation stands. A word names at most one phrase.
     """
     single = {unit: node for node, unit in enumerate(ngrams.last[: ngrams.singles].tolist())}
     defined = ngrams.nodes(sequence for sequence, _ in main.values())

@@ -31,13 +31,15 @@ STEPS = 8
 
 
 class Mined(NamedTuple):
-    """The phrases of a text, as nodes of `ngrams`. Phrases of several words come before single words; in both groups
-    the best comes first.
+    """The phrases of a text. `nodes` has the node of each phrase in `ngrams`.
 
-    Each phrase has: `mentions`, the places where segmentation finds it under any of its names; `forms`; and
-    `abbreviations` with the number of their definitions. For all nodes: `judged` has the quality, `table` the features,
-    and `weights` the weights in segmentation. `aliases` maps other nodes to the phrase for which they stand, given by
-    its index in `nodes`.
+    Phrases of several words come before single words. In both groups the best phrase comes first.
+
+    * For each phrase: `mentions` is the number of places where segmentation finds the phrase under any of its names;
+      `forms` are its written forms; and `abbreviations` are its abbreviations with the number of definitions of each.
+    * For each node of `ngrams`: `judged` has the quality, `table` the features, and `weights` the weight in
+      segmentation.
+    * `aliases` has the nodes that are other names of a phrase, each with the index of this phrase in `nodes`.
     """
 
     ngrams: Ngrams
@@ -67,8 +69,9 @@ def mine(
 ) -> Mined:
     """Return the phrases of a text that occur at least `support` times and have at least the quality `quality`.
 
-    `good` are sequences that are known to be phrases. With `listed`, the phrases are exactly these sequences, each with
-    its quality. `run` calls a function for each of many items, and may use threads; the result does not depend on it.
+    `good` are sequences that are known to be phrases. With `listed`, which maps sequences to their quality, the phrases
+    are exactly those of these sequences that occur in the text. `run` calls a function for each of many items, and may
+    use threads; the result does not depend on `run`.
     """
     ngrams = frequent(text, support, MOST_WORDS, listed or (), run)
     if listed is None:
@@ -107,7 +110,10 @@ def _judged(
     run: Run,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, Segmentation]:
-    """Return the quality of each node, and the segmentation that uses this quality."""
+    """Return the quality of each node, and the last segmentation, by which the quality was judged.
+
+    `uses` is the result of `count_uses`. `known` are the nodes that are known to be phrases.
+    """
     quality, good = judge(text, ngrams, features(text, ngrams, uses, ngrams.counts), known, 0, run)
     progress(4, STEPS)
     done = rectify(text, ngrams, quality, good, ROUNDS[0], ngrams.counts, run)
@@ -119,7 +125,7 @@ def _judged(
 
 
 def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:
-    """Return the quality of each node in a list; 0 for nodes that are not in the list."""
+    """Return the quality of each node, taken from `listed`; 0 for nodes that are not in `listed`."""
     quality = np.zeros(len(ngrams.parents))
     for node, value in zip(ngrams.nodes(listed), listed.values(), strict=True):
         if node >= 0:
@@ -136,8 +142,10 @@ def _described(
     table: np.ndarray,
     main: Mapping[int, tuple[Sequence, int]],
 ) -> Mined:
-    """Return phrases with their forms and abbreviations, in order. A word that is another name of a phrase is no phrase
-    itself.
+    """Return the phrases with their forms and abbreviations, in the order that `Mined` describes.
+
+    `nodes` are the nodes of the phrases, and `final` is the last segmentation. `main` has the sequence for which each
+    abbreviation stands. A word that is another name of a phrase is no phrase itself.
     """
     forms = written_forms(text, ngrams, final.found, nodes)
     names = other_names(text, ngrams, forms, main)

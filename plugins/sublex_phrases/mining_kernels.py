@@ -27,12 +27,12 @@ USES = 8
 
 @kernel((I32, I32, U8, int64, int64, int64, I32))
 def count_longer(nodes, units, walls, length, part, parts, places):
-    """Count the sequences that are one unit longer than `nodes`. Return the keys and the counts of the distinct
-    sequences.
+    """Count the sequences of `length` units. Return the keys and the counts of the distinct sequences.
 
     `nodes` has for each place of the text the number of the frequent sequence of `length - 1` units that begins there,
-    or -1. A key joins this number and the next unit. Nodes are divided into `parts` parts, a power of two, and only the
-    nodes of part `part` are read. `places` is set for each place to the index of its key among the keys of this part.
+    or -1. The key of a sequence joins this number and the last unit. To save memory, numbers are divided into `parts`
+    parts, a power of two, and only the sequences that begin with a number of part `part` are counted. `places` is set
+    for each place of such a sequence to the index of its key among the returned keys.
     """
     keys, counts = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)
@@ -61,10 +61,11 @@ def count_longer(nodes, units, walls, length, part, parts, places):
 
 @kernel((I32, U8, int64, int64, int64, I32, I32, I32, I32))
 def place_longer(nodes, walls, length, part, parts, places, numbers, longer, longest):
-    """Write the number of the frequent sequence of `length` units at each place to `longer` and `longest`.
+    """Write the number of the frequent sequence of `length` units that begins at each place to `longer` and `longest`.
 
-    The first arguments have the same meaning as in `count_longer`. `numbers` has for each key the number of its
-    sequence, or -1 if it is rare. Places where no sequence of this part begins are not changed.
+    The arguments up to `places` have the same meaning as in `count_longer`. `numbers` has for each key the number of
+    its sequence, or -1 if the sequence is rare; then only `longer` is set, to -1. Places where no sequence of part
+    `part` begins are not changed.
     """
     for i in range(len(nodes) - length + 1):
         last = i + length - 1
@@ -78,8 +79,9 @@ def place_longer(nodes, walls, length, part, parts, places, numbers, longer, lon
 
 @kernel((I32, I32, int64, I32))
 def find_suffixes(nodes, longer, count, suffixes):
-    """Set `suffixes` for each node of one length to the node without its first unit. `nodes` and `longer` have the same
-    meaning as in `place_longer`.
+    """Set `suffixes` for each node of one length to the node of its sequence without the first unit.
+
+    `count` is the number of nodes of smaller lengths. `nodes` and `longer` have the same meaning as in `place_longer`.
     """
     for i in range(len(longer) - 1):
         if longer[i] >= 0:
@@ -88,10 +90,10 @@ def find_suffixes(nodes, longer, count, suffixes):
 
 @kernel((I32, U8, U16, U8, I32, I32, int64, int64, int64))
 def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, nodes):
-    """Return how often each node occurs in each way. `capitals` says for each word whether it begins with a capital
-    letter.
+    """Return how often each node occurs in each way, as rows of nodes by the columns named above.
 
-    Only occurrences that begin at a place from `begin` up to `end` are counted.
+    Only occurrences that begin at a place from `begin` up to `end` are counted. `capitals` says for each word whether
+    it begins with a capital letter. `nodes` is the number of nodes.
     """
     uses = np.zeros((nodes, USES), np.int32)
     for i in range(begin, end):
@@ -126,7 +128,7 @@ def count_uses(longest, walls, breaks, capitals, parents, lengths, begin, end, n
 
 @kernel((I32, int64))
 def count_found(found, nodes):
-    """Return how often each node occurs in `found`."""
+    """Return how often each node occurs in `found`, where -1 stands for no node. `nodes` is the number of nodes."""
     counts = np.zeros(nodes, np.int64)
     for node in found:
         if node >= 0:
@@ -136,7 +138,9 @@ def count_found(found, nodes):
 
 @kernel((I32, I64, int64))
 def count_documents(units, ends, size):
-    """Return the number of texts in which each unit occurs. `ends` has the place where each text ends."""
+    """Return the number of texts in which each unit occurs. `ends` has the place where each text ends; `size` is the
+    number of units.
+    """
     counts, seen = np.zeros(size, np.int64), np.full(size, -1, np.int64)
     i = 0
     for text in range(len(ends)):
@@ -151,8 +155,11 @@ def count_documents(units, ends, size):
 
 @kernel((I32, I32, U16, I32, U8))
 def count_forms(found, surfaces, breaks, lengths, chosen):
-    """Return the distinct forms in which chosen nodes are written where they are found: a place of each form, and its
-    number of occurrences.
+    """Return the distinct written forms of nodes as two arrays: a place where each form occurs, and its number of
+    occurrences.
+
+    `found` has for each place the node of the segment that begins there, or -1. Only nodes for which `chosen` is 1 are
+    read.
     """
     keys, counts, first = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64), np.empty(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)

@@ -23,9 +23,9 @@ class Ngrams(NamedTuple):
     """Frequent sequences of units. They are numbered as nodes of a trie: all sequences of one unit, then all of two,
     and so on.
 
-    For each node, `parents` has the sequence without the last unit, `suffixes` the sequence without the first unit (-1
-    for single units), `last` the last unit, `lengths` the number of units and `counts` the number of occurrences.
-    `longest` has for each place of the text the longest sequence that begins there.
+    For each node, `parents` has the node without the last unit, `suffixes` the node without the first unit (both -1 for
+    single units), `last` the last unit, `lengths` the number of units and `counts` the number of occurrences. `longest`
+    has for each place of the text the node of the longest sequence that begins there, or -1.
     """
 
     parents: np.ndarray
@@ -70,7 +70,7 @@ class Ngrams(NamedTuple):
 def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
     """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
 
-    `listed` sequences and their parts are returned even if they are rare, provided that they occur at all.
+    The sequences in `listed` and their parts are returned even if they are rare, provided that they occur at all.
     """
     wanted = {
         sequence[i:j] for sequence in listed for i in range(len(sequence)) for j in range(i + 1, len(sequence) + 1)
@@ -116,9 +116,11 @@ def _longer(
     wanted: np.ndarray,
     run: Run,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Return the arrays of the nodes of one length, and the node of this length at each place. Update `longest`.
+    """Return the arrays of the nodes of `length` units, and for each place the node of this length that begins there.
+    Update `longest`.
 
-    `wanted` has the keys of nodes that are returned even if they are rare.
+    `nodes` has for each place the node of `length - 1` units, and `total` is the number of nodes of smaller lengths.
+    `wanted` has the keys of sequences that become nodes even if they are rare.
     """
     places = np.empty(len(nodes), np.int32)
 
@@ -149,8 +151,9 @@ def _longer(
 
 
 def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
-    """Raise InputError if there are too few frequent sequences of two words. The message names a support that is low
-    enough.
+    """Raise InputError if there are too few frequent sequences of two words.
+
+    The message names a `support` that is low enough, or says that the collection is too small.
     """
     if _pairs(text, ngrams).size >= FEWEST:
         return

@@ -28,10 +28,11 @@ SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choi
 def judge(
     text: Text, ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the quality of each sequence of several words, and the sequences that were used as good examples.
+    """Return the quality of each node, and the nodes that were used as good examples.
 
-    `table` has the features of all nodes, and `good` the nodes that are known to be phrases. The quality of a single
-    word is 1, so that every text can be divided into words. The quality of a sequence of numbers is 0.
+    `table` has the features of all nodes, and `good` the nodes that are known to be phrases. Sequences of several words
+    are judged. The quality of a single word is 1, so that every text can be divided into words. The quality of a
+    sequence of several words without a letter is 0.
     """
     quality = np.ones(len(table))
     several = np.flatnonzero(ngrams.lengths > 1)
@@ -47,9 +48,9 @@ def judge_words(
 ) -> np.ndarray:
     """Return `quality`, which holds the quality of sequences of several words, with the quality of single words added.
 
-    `whole` says which sequences are left whole often enough by segmentation. Good examples are words with which many
-    phrases end and which texts repeat, such as "network" and "algorithm". A forest finds words that are used like them.
-    Common words and words without a letter get the quality 0.
+    `whole` says for each node whether segmentation often enough leaves it whole. The good examples are words with which
+    many phrases end and which texts repeat, such as "network" and "algorithm". A forest finds the words that are used
+    like the good examples. Common words and words without a letter get the quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
@@ -71,14 +72,17 @@ def judge_words(
 
 
 def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
-    """Return for each node whether it has no word with a letter."""
+    """Return for each node whether none of its words has a letter."""
     lettered = np.array([any(map(str.isalpha, word)) for word in text.lexicon.words], bool)
     units = ngrams.sequences()
     return np.logical_not(np.where(units >= 0, lettered[units], False).any(axis=1))
 
 
 def _best(table: np.ndarray) -> np.ndarray:
-    """Return the rows with the largest sum of ranks among sequences that neither begin nor end with a stop word."""
+    """Return the numbers of the rows with the largest sum of ranks.
+
+    Sequences that begin or end with a stop word are left out.
+    """
     column = {name: table[:, NAMES.index(name)] for name in NAMES}
     sums = np.zeros(len(table))
     for name, weight in RANKED.items():

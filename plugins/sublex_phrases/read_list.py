@@ -25,10 +25,11 @@ class Phrase(NamedTuple):
 
 
 def read_list(path: str | os.PathLike[str]) -> list[Phrase]:
-    """Return the phrases of a file in its order. The quality is 1 where the file has none.
+    """Return the phrases of a file, in the order of the file. The quality of a phrase is 1 where the file has none.
 
     A CSV file has a header with the column `phrase`, and may have a column `quality`. A JSON file is a list of texts,
-    or of objects with the members `phrase` and `quality`. Raises `InputError` for a file without phrases.
+    or of objects with the member `phrase`, and optionally `quality`. In any other file, each line is a phrase. Raises
+    `InputError` for a file without phrases.
     """
     with FileSource(path).open() as stream:
         data = stream.read(MOST_BYTES + 1)
@@ -75,7 +76,9 @@ def _from_json(name: str, number: int, item: Any) -> Phrase:
 
 
 def _quality(place: str, value: Any) -> float:
-    """Return a quality, or 1 if there is none. Raise `InputError` unless it is above 0 and at most 1."""
+    """Return `value` as a quality, or 1 if there is no value. Raise `InputError` unless the quality is above 0 and at
+    most 1.
+    """
     if value is None or value == "":
         return 1.0
     try:

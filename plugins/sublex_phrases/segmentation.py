@@ -23,8 +23,10 @@ PENALTIES, STEPS, PARTS = (-10.0, 10.0), 20, 8
 
 
 class Segmentation(NamedTuple):
-    """A segmentation in three arrays: for each place the node of the segment that begins there, or -1; the counts of
-    the nodes; and their weights.
+    """A segmentation of a text.
+
+    `found` has for each place the node of the segment that begins there, or -1. `counts` has for each node the number
+    of its segments, and `weights` its weight.
     """
 
     found: np.ndarray
@@ -65,11 +67,11 @@ def segment(text: Text, ngrams: Ngrams, weighted: np.ndarray, run: Run = map) ->
 def rectify(
     text: Text, ngrams: Ngrams, quality: np.ndarray, good: np.ndarray, rounds: int, counts: np.ndarray, run: Run = map
 ) -> Segmentation:
-    """Return the segmentation after `rounds` rounds. The first round uses `counts`, each later round the counts of the
-    round before.
+    """Return the segmentation after `rounds` rounds. The first round uses `counts`; each later round uses the counts of
+    the round before.
 
-    `good` has nodes that are known to be phrases. The penalty of each round is chosen so that nearly all of them are
-    left whole.
+    `good` has nodes that are known to be phrases. The penalty of each round is chosen so that nearly all of the nodes
+    in `good` are left whole.
     """
     for _ in range(rounds):
         log_penalty = _penalty(ngrams, counts, quality, good)
@@ -92,7 +94,7 @@ def _penalty(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, good: np.n
 
 
 def _whole(ngrams: Ngrams, weighted: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Return for each node whether its best segmentation is one segment, when the node is a text of its own."""
+    """Return for each of `nodes` whether its best segmentation is one segment if the node is a text of its own."""
     lengths = ngrams.lengths[nodes].astype(np.int64)
     ends = np.cumsum(lengths)
     longest, walls = (

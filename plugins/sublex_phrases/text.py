@@ -41,7 +41,7 @@ class Text:
 
     @cached_property
     def capitals(self) -> np.ndarray:
-        """Whether each word begins with a capital letter (uint8)."""
+        """For each word, whether it begins with a capital letter (uint8)."""
         return np.array([word[:1].isupper() for word in self.written], np.uint8)[self.surfaces]
 
     @cached_property
@@ -57,11 +57,11 @@ class Text:
 
     @cached_property
     def residual_idf(self) -> np.ndarray:
-        """For each unit, its idf minus the idf that is expected if its occurrences were spread over the texts by
-        chance.
+        """For each unit, its idf minus its expected idf.
 
-        Texts repeat the words that they are about. So these words occur in fewer texts than by chance (K. Church and W.
-        Gale, Inverse Document Frequency: A Measure of Deviations from Poisson, 1995).
+        The expected idf assumes that the occurrences of the unit are spread over the texts by chance. Texts repeat the
+        words that they are about, so these words occur in fewer texts than by chance (K. Church and W. Gale, Inverse
+        Document Frequency: A Measure of Deviations from Poisson, 1995).
         """
         counts = np.maximum(self.counts, 1)
         return self.idf + np.log(-np.expm1(-counts / max(1, len(self.ends))))
@@ -75,8 +75,9 @@ class Text:
 
     @cached_property
     def stops(self) -> np.ndarray:
-        """For each unit, whether it is a stop word of the analyzer. If the analyzer has no stop words, whether the unit
-        is common.
+        """For each unit, whether it is a stop word of the analyzer.
+
+        If the analyzer has no stop words, a unit counts as a stop word if it is common (see `common`).
         """
         stops = np.arange(len(self.lexicon)) >= self.lexicon.first_stop
         return stops if stops.any() else self.common
@@ -89,8 +90,9 @@ class Text:
         return units
 
     def parts(self, number: int) -> list[tuple[int, int]]:
-        """Return pairs of places that divide the words into `number` parts. Each part has about the same number of
-        whole texts.
+        """Return `number` pairs of places, the begin and the end of each part of the text.
+
+        A part consists of whole texts of the collection; all parts have about the same number of texts.
         """
         cuts = np.linspace(0, len(self.ends), number + 1).astype(np.int64)
         places = [int(self.ends[cut - 1]) if cut else 0 for cut in cuts]
@@ -98,7 +100,10 @@ class Text:
 
 
 def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]) -> Text:
-    """Return the text that is made of the blocks of a corpus view. `surfaces` is called after the last block."""
+    """Return the text that the `blocks` of a corpus hold. `vocabulary` has the terms of the corpus.
+
+    `surfaces` returns the string of each surface; it is called after the last block.
+    """
     parts: list[list[np.ndarray]] = [[], [], [], []]
     before = 0
     for block in blocks:

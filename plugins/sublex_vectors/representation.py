@@ -41,8 +41,9 @@ class VectorsRepresentation(BagSums):
     def vectors_of_texts(
         self, texts: Sequence[Sequence[str]], analyze: Callable[[str], list[str]], job: Job
     ) -> np.ndarray:
-        """Return the vectors that the file has for texts of several terms, such as `machine_learning`; NaN for texts
-        without a vector.
+        """Return the vectors of texts of several terms, for which the file has an entry such as `machine_learning`.
+
+        Each of `texts` is a sequence of terms. A row is NaN if the file has no entry for the text.
         """
         keys = [" ".join(terms) for terms in texts]
         # Several texts may have the same terms.

@@ -104,10 +104,11 @@ def _stemmer() -> Callable[[str], str]:
 
 
 def expression_of(analyzer: Any) -> str | None:
-    """Return the expression of the analyzer `whoosh` that equals an analyzer of a Whoosh schema; None if there is no
-    equal one.
+    """Return an expression for an analyzer of a Whoosh schema, which makes the analyzer `whoosh` of Sublex with the
+    same terms.
 
-    There is one for StemmingAnalyzer, StandardAnalyzer and SimpleAnalyzer, with any stop words and any least length.
+    There is an expression for StemmingAnalyzer, StandardAnalyzer and SimpleAnalyzer, with any stop words and any least
+    length. For other analyzers, return None.
     """
     from whoosh.analysis import LowercaseFilter, RegexTokenizer, StemFilter, StopFilter
     from whoosh.lang.porter import stem

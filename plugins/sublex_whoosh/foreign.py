@@ -120,7 +120,7 @@ class WhooshIndex:
                 yield batch
 
     def _live(self, lists: Lists) -> PostingsBatch:
-        """Return posting lists without deleted documents. Documents are numbered as in the mirror."""
+        """Return the posting lists without deleted documents. Documents get their numbers in the mirror."""
         docs = self.numbers[lists.docs]
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
@@ -131,7 +131,7 @@ class WhooshIndex:
         return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs)
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield docnos and lengths. A length is the sum of a document's frequencies in the postings."""
+        """Yield docnos and lengths of documents. A length is the sum of the frequencies of the document in `postings`."""
         for begin in range(0, self.docs, BATCH):
             places = range(begin, min(begin + BATCH, self.docs))
             yield DocumentsBatch([self._docno(doc) for doc in places], self.lengths[begin : places.stop])
@@ -149,10 +149,11 @@ class WhooshIndex:
         return str(value)
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
-        """Return a sentence for the user if the analyzer makes other terms of some stored texts than Whoosh's own
-        analyzer, or None.
+        """Return a sentence for the user if `analyzer` and Whoosh's own analyzer make different terms of some stored
+        texts; otherwise None.
 
-        Raise InputError if the terms of most texts differ.
+        `terms_of` returns the terms that `analyzer` makes of a text. Raise InputError if most terms of a sample of
+        texts differ.
         """
         if not self.stores:
             if self.analyzer:
@@ -188,7 +189,7 @@ class WhooshIndex:
             return dict(self.reader.stored_fields(int(self.live[doc])))
 
     def document(self, doc: int) -> Document:
-        """Return a stored document. Its text is the field that is searched, and its title is the stored field
+        """Return the stored document `doc`. Its text is the field that is searched, and its title is the stored field
         `title`.
         """
         stored = self._stored(doc)
@@ -232,7 +233,9 @@ class WhooshIndex:
 
 
 def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the name of the text field: the field that the user named, or the only one, or the first by name."""
+    """Return the name of the text field: `wanted`, the field that the user named, or the first field of type TEXT by
+    name.
+    """
     texts = [name for name, kind in schema.items() if isinstance(kind, TEXT)]
     if wanted is None and texts:
         return texts[0]
@@ -246,8 +249,8 @@ def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str
 
 
 def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str:
-    """Return the name of the id field: the field that the user named, or the unique field, or the only field of type
-    ID.
+    """Return the name of the field of ids: `wanted`, the field that the user named, or the unique field, or the only
+    field of type ID.
     """
     stored = [name for name, kind in schema.items() if kind.stored]
     unique = [name for name in stored if getattr(schema[name], "unique", False)]

@@ -18,8 +18,10 @@ POSTINGS = 1 << 20
 
 
 class Lists(NamedTuple):
-    """Posting lists end to end: the terms, the number of postings of each term, the documents (numbered as in Whoosh)
-    and the weights.
+    """Posting lists end to end.
+
+    `terms` are the terms, and `df` has the number of postings of each term. `docs` and `weights` have the document
+    (numbered as in Whoosh) and the weight of each posting.
     """
 
     terms: list[bytes]
@@ -29,8 +31,9 @@ class Lists(NamedTuple):
 
 
 class _Collected:
-    """Blocks of postings as Whoosh stores them: differences of document numbers, and a weight for each posting or one
-    for the whole block.
+    """Blocks of postings as Whoosh stores them.
+
+    A block has differences of document numbers. It has a weight for each posting, or one weight for all its postings.
     """
 
     def __init__(self) -> None:
@@ -42,7 +45,9 @@ class _Collected:
         self.bases: list[int] = []
 
     def add(self, deltas: Sequence[int], weights: Any, base: int) -> None:
-        """Add a block. `base` is the number of documents in the segments before the block's segment."""
+        """Add a block of postings to the last term. `base` is the number of documents in the segments before the
+        block's segment.
+        """
         self.deltas += deltas
         self.weights += weights if isinstance(weights, tuple) else [1.0 if weights is None else weights] * len(deltas)
         self.sizes.append(len(deltas))
@@ -79,8 +84,8 @@ def posting_lists(leaves: Sequence[tuple[Any, int]], field: str, form: Any) -> I
 
 
 def _terms(leaf: Any, number: int, field: str) -> Iterator[tuple[bytes, int, W3TermInfo]]:
-    """Yield the terms of a field in one segment, ascending, each with the segment's number and the place of its
-    postings.
+    """Yield the terms of a field in one segment, in ascending order. With each term come the segment's `number` and the
+    place of the term's postings.
     """
     reader = leaf._terms
     if not isinstance(reader, W3TermsReader):

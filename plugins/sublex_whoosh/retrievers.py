@@ -40,7 +40,9 @@ class WhooshRetriever:
         return f"whoosh-reloaded {version('whoosh-reloaded')}"
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best k documents and their scores, and all documents whose score equals the last of these."""
+        """Return at least the best `k` documents and their scores. All documents with the same score as the document at
+        place `k` are returned too.
+        """
         # NumPy is imported with the first search, because `sublex --help` loads this module.
         import numpy as np
 
@@ -98,7 +100,7 @@ class WhooshRetriever:
         return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
 
     def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
-        """Return the part of one term. It is evidence if the document lacks the term."""
+        """Return the part of one term in the score of a document. The part is evidence if the document lacks the term."""
         from whoosh.query import Term
 
         text = term.decode() if isinstance(term, bytes) else str(term)
@@ -123,8 +125,8 @@ class WhooshRetriever:
         return Explanation(0.0, f"{label}: not in this document", "evidence")
 
     def _parts(self, query: Query, index: WhooshIndex) -> list[tuple[float, Any]]:
-        """Return pairs of a weight and a Whoosh query. A document's score is the sum of weight times score over the
-        pairs.
+        """Return pairs of a weight and a Whoosh query. The score of a document is the sum over the pairs of the weight
+        times the document's score for the Whoosh query.
 
         There is a pair for each term. With `language` there is one pair, for the whole query text of the user.
         """
@@ -152,7 +154,9 @@ class WhooshRetriever:
             ) from None
 
     def _matchers(self, part: Any, index: WhooshIndex) -> Iterator[tuple[int, Any]]:
-        """Yield for each segment the number of documents before it, and Whoosh's matcher of the query."""
+        """Yield a pair for each segment: the number of documents in the segments before it, and Whoosh's matcher of the
+        query `part`.
+        """
         searcher = index.searcher(self.weighting(), f"{type(self).__name__}{sorted(self.params.items())}")
         context = searcher.context()
         for leaf, base in searcher.leaf_searchers():

@@ -59,9 +59,10 @@ class Toc(NamedTuple):
 
 
 def last_toc(folder: str) -> Toc:
-    """Return the last commit of the Whoosh index in a folder. Raise InputError if there is none.
+    """Return the last commit of the Whoosh index in `folder`. Raise InputError if there is no Whoosh index.
 
-    If the folder has several indexes, the index MAIN is used; if it has one, this one.
+    If the folder has several indexes, the index MAIN is used. If it has one index, this index is used, whatever its
+    name.
     """
     try:
         names = os.listdir(folder)
@@ -84,7 +85,7 @@ def last_toc(folder: str) -> Toc:
 
 
 def _open_plain(path: str) -> BinaryIO:
-    """Open a file for reading. Raise OSError for a pipe or a device, because reading these could block the program."""
+    """Open a file for reading. Raise OSError for a pipe or a device, because to read from it could block the program."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
