@@ -92,7 +92,7 @@ class DCoTRepresentation(Representation):
         }
 
     def estimate(self, corpus: Corpus, job: Job) -> int:
-        """Return the bytes of the counts and their copies, of the first map, and of the blocks of conjugate gradients."""
+        """Return the bytes of the counts and their copies, of the first map, and of the blocks of the solver."""
         terms = len(corpus.vocabulary)
         return 48 * int(corpus.lengths.sum()) + 4 * terms * self.estimator.r + 8 * 10 * terms * 32 * job.workers
 

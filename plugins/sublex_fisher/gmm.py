@@ -197,8 +197,9 @@ def _expectation(
 ) -> tuple[np.floating, np.ndarray, np.ndarray, np.ndarray]:
     """Return the sums of the E-step over a block of points.
 
-    They are the log-likelihood, and three sums for each Gaussian over the points, weighted by the Gaussian's
-    probability: of 1, of the points, and of the squares of the points. `form` is the result of `_quadratic`.
+    They are the log-likelihood, and three sums for each Gaussian: of the weights of the points, of the points, and of
+    their squares. In these three sums, each point counts with its weight times the probability of the Gaussian for the
+    point. `form` is the result of `_quadratic`.
     """
     squares = x * x
     odds, logs = _posteriors(x, squares, *form)

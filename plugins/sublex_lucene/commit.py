@@ -108,7 +108,7 @@ def _major(data: bytes, path: str) -> int:
 
 
 def _number(data: bytes, place: int) -> tuple[int, int]:
-    """Return the number at `place`, and the place after the number. Lucene stores seven bits of a number in each byte."""
+    """Return the number at `place`, and the place after it. Each byte stores seven bits of a number."""
     number = shift = 0
     while data[place] & 128:
         number |= (data[place] & 127) << shift

@@ -58,7 +58,7 @@ class LuceneIndex:
             yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield docnos and lengths of documents. A length is the sum of the frequencies of the document in `postings`."""
+        """Yield docnos and lengths of documents. A length is the sum of the document's frequencies in `postings`."""
         for first in range(0, self.docs, DOCUMENTS):
             text, pairs = self.connection.ask("documents", first=first, count=DOCUMENTS)[1]
             sizes, lengths = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)

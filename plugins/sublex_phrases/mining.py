@@ -110,7 +110,7 @@ def _judged(
     run: Run,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, Segmentation]:
-    """Return the quality of each node, and the last segmentation, by which the quality was judged.
+    """Return the quality of each node, and the segmentation that uses the quality of the sequences of several words.
 
     `uses` is the result of `count_uses`. `known` are the nodes that are known to be phrases.
     """

@@ -30,9 +30,9 @@ def count_longer(nodes, units, walls, length, part, parts, places):
     """Count the sequences of `length` units. Return the keys and the counts of the distinct sequences.
 
     `nodes` has for each place of the text the number of the frequent sequence of `length - 1` units that begins there,
-    or -1. The key of a sequence joins this number and the last unit. To save memory, numbers are divided into `parts`
-    parts, a power of two, and only the sequences that begin with a number of part `part` are counted. `places` is set
-    for each place of such a sequence to the index of its key among the returned keys.
+    or -1. The key of a sequence joins this number and the last unit. The numbers are divided into `parts` parts, a
+    power of two, and only the sequences that begin with a number of part `part` are counted. `places` is set for each
+    place of such a sequence to the index of its key among the returned keys.
     """
     keys, counts = np.empty(1 << 12, np.int64), np.zeros(1 << 12, np.int64)
     slots = np.full(1 << 13, -1, np.int32)

@@ -90,7 +90,7 @@ class Text:
         return units
 
     def parts(self, number: int) -> list[tuple[int, int]]:
-        """Return `number` pairs of places, the begin and the end of each part of the text.
+        """Return `number` pairs of places: the beginning and the end of each part of the text.
 
         A part consists of whole texts of the collection; all parts have about the same number of texts.
         """

@@ -210,7 +210,7 @@ class SWG(Fittable):
         return choices
 
     def _evidence(self, word: int, chosen: int, senses: Sequence[Sense], context: Context) -> Evidence:
-        """Return the chosen sense of a word with its probability, and below this sense the senses that were rejected."""
+        """Return the chosen sense of a word with its probability, and below it the senses that were rejected."""
         name = context.surface(self.graphs.vocabulary[word])
         likely = {sense.topic: chance for sense, chance in zip(senses, chances(senses), strict=True)}
 

@@ -131,7 +131,7 @@ class WhooshIndex:
         return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs)
 
     def documents(self) -> Iterator[DocumentsBatch]:
-        """Yield docnos and lengths of documents. A length is the sum of the frequencies of the document in `postings`."""
+        """Yield docnos and lengths of documents. A length is the sum of the document's frequencies in `postings`."""
         for begin in range(0, self.docs, BATCH):
             places = range(begin, min(begin + BATCH, self.docs))
             yield DocumentsBatch([self._docno(doc) for doc in places], self.lengths[begin : places.stop])

@@ -100,7 +100,7 @@ class WhooshRetriever:
         return Explanation(score, f"Whoosh's score for {parsed}", "sum", shown)
 
     def _part(self, index: WhooshIndex, field: str, term: Any, weight: float, doc: int) -> Explanation:
-        """Return the part of one term in the score of a document. The part is evidence if the document lacks the term."""
+        """Return the part of one term in a document's score. The part is evidence if the document lacks the term."""
         from whoosh.query import Term
 
         text = term.decode() if isinstance(term, bytes) else str(term)
