@@ -52,12 +52,12 @@ class Mixture(NamedTuple):
         return _posteriors(x, x * x, *_quadratic(self))[0]
 
     def likelihood(self, x: np.ndarray, weights: np.ndarray) -> float:
-        """Return the weighted mean of the log-likelihoods of points in standard units."""
+        """Return the mean log-likelihood of the points `x`, weighted by `weights`. `x` are in standard units."""
         return float(_posteriors(x, x * x, *_quadratic(self))[1] @ weights / weights.sum())
 
 
 class Fit(NamedTuple):
-    """A fitted mixture, and its mean log-likelihoods: before each step of EM, and after the last step."""
+    """A fitted mixture. `trace` has its mean log-likelihood before each step of EM and after the last step."""
 
     mixture: Mixture
     trace: list[float]

@@ -31,8 +31,9 @@ class Weighted(NamedTuple):
 
 
 class Keyphrases:
-    """The keyphrases of a network by number, most frequent first. `surface` returns the most frequent written form of a
-    term.
+    """The keyphrases of a network, by number. The most frequent keyphrase has the number 0.
+
+    `surface` returns the most frequent written form of a term.
     """
 
     def __init__(self, network: Network, units: Units, surface: Surface):

@@ -93,7 +93,7 @@ class Phrases(Fittable):
         self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the numbers of phrases of several words, of single words, and with abbreviations; and the best ones."""
+        """Return the numbers of phrases: of several words, of single words, with abbreviations; and the best phrases."""
         found = self.phrases
         rows = [
             {"phrase": found.names[k], "quality": round(float(found.quality[k]), 3), "mentions": int(found.mentions[k])}

@@ -85,7 +85,7 @@ def last_toc(folder: str) -> Toc:
 
 
 def _open_plain(path: str) -> BinaryIO:
-    """Open a file for reading. Raise OSError for a pipe or a device, because to read from it could block the program."""
+    """Open a file for reading. Raise OSError for a pipe or a device, because reading it could block the program."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
