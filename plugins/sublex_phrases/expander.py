@@ -93,7 +93,9 @@ class Phrases(Fittable):
         self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the numbers of phrases: of several words, of single words, with abbreviations; and the best phrases."""
+        """Return the numbers of phrases of several words, of single words and of phrases with abbreviations, and the
+        best phrases.
+        """
         found = self.phrases
         rows = [
             {"phrase": found.names[k], "quality": round(float(found.quality[k]), 3), "mentions": int(found.mentions[k])}

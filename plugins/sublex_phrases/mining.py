@@ -69,9 +69,9 @@ def mine(
 ) -> Mined:
     """Return the phrases of a text that occur at least `support` times and have at least the quality `quality`.
 
-    `good` are sequences that are known to be phrases. With `listed`, which maps sequences to their quality, the phrases
-    are exactly those of these sequences that occur in the text. `run` calls a function for each of many items, and may
-    use threads; the result does not depend on `run`.
+    `good` are sequences that are known to be phrases. `listed` maps sequences to their quality; with it,
+    only listed sequences are phrases, even if they are rare. `run` calls a function for each of many items, and may use
+    threads; the result does not depend on `run`.
     """
     ngrams = frequent(text, support, MOST_WORDS, listed or (), run)
     if listed is None:
