@@ -204,7 +204,7 @@ def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStre
 
 
 def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Fault:
-    """Return the record with this id and these string fields, or a fault if it has no usable id."""
+    """Return a JSON object as a record with its id and its string fields, or a fault if the object has no usable id."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
         return _malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")
