@@ -90,8 +90,9 @@ class WordTable:
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays: where each text's words end, the numbers of the words (int32), and the breaks before
-        them.
+        """Return three arrays: where the words of each text end, the numbers of the words, and the breaks.
+
+        The second array (int32) has the number of each word, the third the kinds of break before the word.
         """
         known = self._raws.size
         raw = cut.raw

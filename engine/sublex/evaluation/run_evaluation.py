@@ -172,8 +172,9 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
 
 
 def _guard_grades(qid: str, grades: dict[str, Any]) -> None:
-    """Refuse grades that trec_eval's code cannot take, and change a topic with only negative grades so that the code
-    can.
+    """Raise InputError for grades that trec_eval's code cannot take.
+
+    Add a judgement if all grades of the topic are negative.
     """
     if not all(isinstance(grade, (int, np.integer)) for grade in grades.values()):
         raise InputError(f"Topic {qid} has a grade that is not a whole number; write whole numbers.")

@@ -108,8 +108,7 @@ def _unknown(path: str, registry: Registry) -> str:
 
 
 def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
-    """Return the files below a folder that have a reader; plain text is left out if there are files of another format.
-    """
+    """Return the files below a folder that have a reader, without plain text if there are files of another format."""
     chosen = []
     for path in files_below(folder, report):
         detected = detect_reader(FileSource(path), registry, name)

@@ -156,7 +156,7 @@ class _HitsRead:
         self.columns = [[np.empty(0, kind)] for kind in kinds]
 
     def add(self, first: int, text: bytes) -> list[Fault]:
-        """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
+        """Add the hits in whole lines, and return the faults of the lines; `first` is the number of the first line."""
         from sublex.analysis.interner_kernels import SPARE
         from sublex.trec import run_kernels
 
