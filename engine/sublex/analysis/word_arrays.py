@@ -147,7 +147,7 @@ class WordTable:
     def _expand(
         self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the three arrays that `read` returns.
+        """Return three arrays: where the words of each text end, the numbers of the words, and the breaks before them.
 
         `raws` has the number of the raw token at each occurrence, `breaks` the kinds of break before the occurrence,
         and `ends` says where the occurrences of each text end. A raw token may stand for several words, or for none.

@@ -175,8 +175,9 @@ def compare(
 ) -> Comparison:
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
-    If `topics` are given, only these topics count, as far as they are judged. With `index`, docnos are checked and
-    documents can be shown. Raise InputError for systems, measures or tests that cannot be compared or do not exist.
+    If `topics` are given, only the judged ones among them count. With `index`, docnos are checked and documents can be
+    shown. Raise InputError if `systems` is empty, if two systems have the same name, if all measures are counts, and
+    for an unknown measure, test or correction.
     """
     if not systems:
         raise InputError("There is nothing to compare; give a ranker or a run.")

@@ -34,8 +34,8 @@ GROUP = 1000
 class Evaluation:
     """The measures of one run: `values[topic, measure]`, float64, for the judged topics `qids`.
 
-    `measures` are the names of the measures, `counts` says for each whether it is summed over topics instead of averaged, and
-    `missing` are the judged topics for which the run has no hit.
+    `measures` are the names of the measures, `counts` says for each measure whether it is summed over topics instead of
+    averaged, and `missing` are the judged topics for which the run has no hit.
     """
 
     def __init__(

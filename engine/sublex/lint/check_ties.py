@@ -82,7 +82,10 @@ def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
 
 
 def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bounds:
-    """Return what `ap_bounds` returns. `grades` has the grade of each hit of the run, from `grades_of`."""
+    """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
+
+    `grades` has the grade of each hit of the run, from `grades_of`. Documents of grade `level` or more are relevant.
+    """
     relevant = np.flatnonzero(grades >= level)
     starts, sizes, members = groups(run)
     topic = run.topic_of_rows()[relevant]

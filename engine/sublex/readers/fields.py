@@ -89,5 +89,5 @@ def _string(name: str, value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return the name of the value's type for a message."""
+    """Return the name of the type of `value` for a message."""
     return "null" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")

@@ -229,8 +229,7 @@ def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
 
 
 def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
-    """Return for each row an estimate of the share of sign choices whose sum is at least as far from 0 as the row's
-    sum.
+    """Return for each row the estimated share of sign choices whose sum is at least as far from 0 as the row's sum.
 
     All rows get the same random signs. In each row, the signs go to the numbers in descending order of size.
     """

@@ -56,7 +56,7 @@ _COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
 
 
 class Judgements(NamedTuple):
-    """Judgements as columns, with the line of each judgement. The lines are 0 if the format has no lines, as in JSON."""
+    """Judgements as columns, with the line of each judgement. Lines are 0 if the format has no lines, as in JSON."""
 
     qids: Iterable[str]
     docnos: Iterable[str]

@@ -117,7 +117,10 @@ def is_number(cell: bytes) -> bool:
 def miscounted(
     path: str, columns: Sequence[str], expected: str, lines: np.ndarray, counts: np.ndarray
 ) -> list[Fault]:  # fmt: skip
-    """Return the faults of lines that have fewer or more columns than `columns`."""
+    """Return the faults of lines that have fewer or more cells than `columns` has names.
+
+    `counts` has the cells per line.
+    """
     faults = []
     for kind, wrong in (("few columns", counts < len(columns)), ("many columns", counts > len(columns))):
         if wrong.any():
@@ -138,9 +141,9 @@ def report_repeated(
 ) -> np.ndarray:  # fmt: skip
     """Report documents that a topic has more than once, and return the places of the repeated rows.
 
-    `refusal` makes the message about a document that is repeated with another score or grade. It gets these facts:
-    `qid`, `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and `where`, the
-    beginning of the message.
+    `refusal` makes the message about a document that is repeated with another score or grade. `refusal` gets these
+    facts: `qid`, `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and
+    `where`, the beginning of the message.
     """
     earlier, later = first_repeated(rows.topics, rows.docs)
     differs = rows.values[earlier] != rows.values[later]
