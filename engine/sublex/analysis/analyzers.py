@@ -150,7 +150,7 @@ def _stemmer(name: str) -> Callable[[list[str]], list[str]]:
 
 
 def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
-    """Return an analyzer's parameters with these defaults."""
+    """Return the parameters of an analyzer whose defaults are `stop`, `stem` and `possessive`."""
     return (
         Param("stop", object, stop, help="a list's name (lucene, none) or a file with one word a line"),
         Param("stem", str, stem, range=STEMMERS, help="the stemmer"),

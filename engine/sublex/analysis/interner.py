@@ -17,8 +17,8 @@ class Numbered(NamedTuple):
     """The strings of an `Interner` at one moment. Other threads may read them while the `Interner` adds more.
 
     Adding never changes these entries: the `Interner` writes new entries after them, or copies all entries to larger
-    arrays. The last byte of string k stands before `arena[ends[k] - 1]`. `keys` has the key of each string, as
-    `interner_kernels.describe` computes it.
+    arrays. `arena` holds the strings end to end, each followed by a newline, and `ends[k]` is the index after the
+    newline of string k. `keys` has the key of each string, as `interner_kernels.describe` computes it.
     """
 
     size: int
@@ -49,9 +49,10 @@ class Numbered(NamedTuple):
 class Interner:
     """Number byte strings 0, 1, 2, … by first appearance, and keep the bytes of each distinct string once.
 
-    The table only grows. The last byte of string k stands before `arena[ends[k] - 1]`, which is a newline. `keys` and
-    `hashes` have the key and the hash of each string, as `interner_kernels.describe` computes them. `slots` is an
-    open-addressing hash table of string numbers; an empty slot has -1.
+    The table only grows. `arena` holds the strings end to end, each followed by a newline, and `ends[k]` is the index
+    after the newline of string k. `keys` and `hashes` have the key and the hash of each string, as
+    `interner_kernels.describe` computes them. `slots` is an open-addressing hash table of string numbers; an empty slot
+    has -1.
     """
 
     def __init__(self) -> None:
@@ -68,7 +69,7 @@ class Interner:
         return self.ends.nbytes + self.hashes.nbytes + self.keys.nbytes + self.arena.nbytes + self.slots.nbytes
 
     def add(self, text: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Return the numbers (int32) of the strings `text[start : start + length]`, and add those that are new."""
+        """Return the numbers (int32) of the strings `text[start : start + length]`. Add new strings to the table."""
         from sublex.analysis import interner_kernels
 
         return self.add_padded(np.concatenate([text, np.zeros(interner_kernels.SPARE, np.uint8)]), starts, lengths)
@@ -85,7 +86,7 @@ class Interner:
         return self.add_described(text, starts, *interner_kernels.describe(text, starts, lengths))
 
     def add_described(self, text: np.ndarray, starts: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
-        """Return the numbers of strings for which a kernel has computed keys and hashes, and add those that are new."""
+        """Return the numbers of strings whose keys and hashes a kernel has computed. Add new strings to the table."""
         from sublex.analysis import interner_kernels
 
         self._make_room(len(starts), int(keys[:, 2].sum()) + len(starts))

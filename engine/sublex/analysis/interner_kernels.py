@@ -83,7 +83,8 @@ def describe(text, starts, lengths):
 def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, arena, n):
     """Return the numbers of byte strings, and the number of strings in the table. Add new strings to the table.
 
-    The caller has made room in all arrays. A newline follows each string in the arena, so new strings can be read as lines.
+    `n` is the number of strings in the table before the call. The caller has made room in all arrays. A newline follows
+    each string in the arena, so new strings can be read as lines.
     """
     mask = U(len(slots) - 1)
     numbers = np.empty(len(starts), np.int32)
@@ -116,7 +117,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
 
 @kernel((U64, int64, int64), before="order-terms")
 def refill(hashes, n, size):
-    """Return an open-addressing hash table of the first n entries, for `intern`; `size` is a power of two."""
+    """Return an open-addressing hash table of the first `n` strings, for `intern`; `size` is a power of two."""
     slots = np.full(size, -1, np.int32)
     mask = U(size - 1)
     for k in range(n):
@@ -131,7 +132,7 @@ def refill(hashes, n, size):
 def _swapped(x):
     """Return a number with its eight bytes in the opposite order.
 
-    Two such numbers are in the same order as the strings that their bytes come from.
+    Two numbers made in this way are in the same order as the strings that their bytes come from.
     """
     x = (x & U(0x00FF00FF00FF00FF)) << U(8) | (x >> U(8)) & U(0x00FF00FF00FF00FF)
     x = (x & U(0x0000FFFF0000FFFF)) << U(16) | (x >> U(16)) & U(0x0000FFFF0000FFFF)

@@ -27,7 +27,7 @@ def _consonant(word, start, i):
 
 @inner
 def _measure(word, start, j):
-    """Return m, the number of vowel-consonant sequences in word[start:j + 1]."""
+    """Return the number of vowel-consonant sequences in word[start:j + 1], which Porter's paper calls m."""
     m = 0
     vowel = False
     for i in range(start, j + 1):
@@ -79,7 +79,11 @@ def _ends(word, start, k, suffix, a, b):
 
 @inner
 def _replace(word, start, k, table, bounds, least):
-    """Replace the first suffix of the table that ends the word, if the stem's m exceeds `least`; return the new k."""
+    """Replace the first suffix of `table` that ends word[start:k + 1]; return the new index of the word's last letter.
+
+    The suffix stays if the letters before it have at most `least` vowel-consonant sequences. Each row of `bounds` says
+    where a suffix and its replacement begin and end in `table`.
+    """
     for row in range(len(bounds)):
         j = _ends(word, start, k, table, bounds[row, 0], bounds[row, 1])
         if j >= start - 1:
@@ -94,10 +98,12 @@ def _replace(word, start, k, table, bounds, least):
 
 @kernel((U32, uint32, STORED_U32, ROWS, I64), before="analyze")
 def porter(words, breaks, tables, rows, row_ends):
-    """Stem words of code points, separated by `breaks`, in place; return how many code points remain.
+    """Stem words in place and return how many code points remain in `words`.
 
-    Each row of `rows` says where a suffix and its replacement begin and end in `tables`. `row_ends` separates the rows of
-    steps 2, 3 and 4.
+    `words` has the code points of the words; the code point `breaks` separates the words.
+
+    Each row of `rows` says where a suffix and its replacement begin and end in `tables`. `row_ends` separates the rows
+    of steps 2, 3 and 4.
     """
     step2, step3, step4 = rows[: row_ends[0]], rows[row_ends[0] : row_ends[1]], rows[row_ends[1] : row_ends[2]]
     out = i = np.int64(0)
@@ -172,7 +178,11 @@ def _stem(w, start, k, tables, step2, step3, step4):
 
 @inner
 def _residual(w, start, k, tables, step4):
-    """Do step 4: remove the first suffix that ends the word if m exceeds 1 (-ion only after s or t); return the new k."""
+    """Do step 4: remove the first suffix that ends word[start:k + 1]; return the new index of the word's last letter.
+
+    The suffix stays if the letters before it have at most one vowel-consonant sequence. The suffix -ion is removed only
+    after s or t.
+    """
     for row in range(len(step4)):
         j = _ends(w, start, k, tables, step4[row, 0], step4[row, 1])
         if j >= start - 1:

@@ -21,7 +21,7 @@ HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
 
 @inner
 def _blank(text, start, end, classes):
-    """Return whether a run consists of underscores only."""
+    """Return whether the run text[start:end] consists of underscores only."""
     for i in range(start, end):
         if classes[text[i]] != UNDERSCORE:
             return False

@@ -42,7 +42,10 @@ class RawTokens(NamedTuple):
     hashes: np.ndarray
 
     def strings(self, text: bytes | np.ndarray, chosen: np.ndarray | slice = slice(None)) -> list[str]:
-        """Return the distinct raw tokens, or only the chosen ones. `text` has the bytes from which they were cut."""
+        """Return the distinct raw tokens, or only the chosen ones.
+
+        `text` has the bytes from which the raw tokens were cut.
+        """
         spans = zip(self.starts[chosen].tolist(), self.keys[chosen, 2].tolist(), strict=True)
         return [bytes(text[start : start + length]).decode("utf-8", "replace") for start, length in spans]
 

@@ -90,7 +90,10 @@ class WordTable:
         self._words, self._before = _Growing(np.int32), _Growing(np.uint16)
 
     def read(self, cut: CutText) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays: where the words of each text end, the numbers of the words (int32), and the breaks."""
+        """Return three arrays: where the words of each text end, the numbers of the words, and the breaks.
+
+        The second array (int32) has the number of each word, the third the kinds of break before the word.
+        """
         known = self._raws.size
         raw = cut.raw
         numbers = self._raws.add_described(cut.text, raw.starts, raw.keys, raw.hashes)
@@ -144,9 +147,10 @@ class WordTable:
     def _expand(
         self, raws: np.ndarray, breaks: np.ndarray, ends: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the ends, words and breaks of texts, given the raw token at each occurrence.
+        """Return three arrays: where the words of each text end, the numbers of the words, and the breaks before them.
 
-        A raw token may stand for several words, or for none.
+        `raws` has the number of the raw token at each occurrence, `breaks` the kinds of break before the occurrence,
+        and `ends` says where the occurrences of each text end. A raw token may stand for several words, or for none.
         """
         first, counts, after = self._first.array[raws], self._counts.array[raws], self._after.array[raws]
         breaks = breaks.copy()

@@ -345,8 +345,8 @@ class Ranker(Protocol):
     `lengths = "lucene"` makes the engine pass document lengths rounded to one byte, as Lucene stores them; the mean
     length stays exact. `reads` names the statistics of documents that `score` and `norm_part` read: `"length"`,
     `"unique"`, `"norm"`, by default all three. The engine computes one score for all documents that have equal values
-    of these statistics, so a ranker that reads fewer statistics is faster. In place of a statistic that it does not
-    name, the ranker gets NaN.
+    of these statistics, so a ranker that reads fewer statistics is faster. The ranker gets NaN in place of a statistic
+    that `reads` does not name.
 
     `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
     document. The engine sums the results over the terms of each document and passes the sum as `doc.norm`. For the
@@ -362,8 +362,8 @@ class Ranker(Protocol):
 
         `tf` is a float64 array of term frequencies above 0. `doc` has arrays of the same shape. `term` has numbers or
         arrays of the same shape, since one call may score the postings of several terms. Each score may depend only on
-        the items at its own place. The engine asks once for all postings with equal `tf` and equal values of the
-        statistics in `reads`. It keeps the score as float32 and uses it for all later queries.
+        the items at its own place. The engine calls `score` once for all postings with equal `tf` and equal values of
+        the statistics in `reads`. The engine keeps the score as float32 and uses it for all later queries.
         """
         ...
 
@@ -491,7 +491,7 @@ class Context(Protocol):
 
     @property
     def scores(self) -> np.ndarray:
-        """The scores of these documents, as a float32 array of the same length."""
+        """The scores of the documents in `docs`, in the same order, as a float32 array."""
         ...
 
     @property
@@ -527,8 +527,8 @@ class Context(Protocol):
     def model(self, expression: Any) -> Any:
         """Return a fitted model of the index, a `sublex.contracts.fitted.FittedModel`.
 
-        `expression` is the value of a parameter of type `sublex.Expression` and stage "query". The engine refuses an
-        expression whose model is not fitted before it runs any query. Raise `InputError` if the expression names no
+        `expression` is the value of a parameter of type `sublex.Expression` and stage "query". Before the engine runs
+        any query, it refuses an expression whose model is not fitted. Raise `InputError` if the expression names no
         model that is fitted, such as BM25.
         """
         ...

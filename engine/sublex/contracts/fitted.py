@@ -70,7 +70,7 @@ class Job(Protocol):
     def progress(self, done: int, total: int) -> None:
         """Report progress.
 
-        Call this method often. If the user wants to stop, it raises an exception, which must not be caught.
+        Call this method often. If the user wants to stop, the call raises an exception, which must not be caught.
         """
         ...
 
@@ -333,10 +333,10 @@ class Fittable:
         return NO_FIELDS
 
     def page(self, view: View, title: str) -> str:
-        """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it. By default there is none.
+        """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it.
 
-        The page needs no other file and no network. Its head contains `PAGE_MARK`; a file with this mark may be
-        overwritten by another page.
+        By default there is no page. A page needs no other file and no network. The head of the page contains
+        `PAGE_MARK`; a file with this mark may be overwritten by another page.
         """
         return ""
 

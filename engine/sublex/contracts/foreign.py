@@ -78,10 +78,10 @@ class ForeignIndex(PostingsSource, Protocol):
 
     `sublex attach` calls `postings` and `documents` once.
 
-    It is a `PostingsSource` that can also return the texts of documents. It never writes into the folder that it reads.
-    Documents have the numbers from 0 to `docs - 1`, in the order of `documents`; deleted documents have none. The
-    engine calls the methods from one thread at a time. An index that was opened for its texts or for retrievers is
-    never asked for postings.
+    A foreign index is a `PostingsSource` that can also return the texts of documents. It never writes into the folder
+    that it reads. Documents have the numbers from 0 to `docs - 1`, in the order of `documents`; deleted documents have
+    none. The engine calls the methods from one thread at a time. An index that was opened for its texts or for
+    retrievers is never asked for postings.
 
     * `stores` is `{"text"}` if `document` returns texts, else empty.
     * `analyzer` is the expression of the analyzer that made the terms, such as "english(stop=none)", or None if the engine's index does not
@@ -89,9 +89,10 @@ class ForeignIndex(PostingsSource, Protocol):
     * `notes` are sentences for the user: which field was read, and what could not be carried over. `sublex attach` prints them.
     * `profile`, which is optional, is the profile of an attached index if the user names none, such as "anserini".
 
-    A method `check_analyzer(analyzer, terms_of)` is optional. `analyzer` is an expression, and `terms_of(text)` returns the terms that the
-    analyzer makes of a text, in order. The method compares them with the indexed terms for a sample of the stored texts. It raises
-    `InputError` if they differ, and returns a sentence for the user or None. `sublex attach` calls it before it reads the postings.
+    A method `check_analyzer(analyzer, terms_of)` is optional. `analyzer` is an expression, and `terms_of(text)` returns
+    the terms that the analyzer makes of a text, in order. For a sample of the stored texts, the method compares the
+    terms of `terms_of` with the indexed terms. It raises `InputError` if they differ; otherwise it returns a sentence
+    for the user or None. `sublex attach` calls the method before it reads the postings.
     """
 
     stores: frozenset[str]
@@ -127,7 +128,8 @@ class Backend(Protocol):
     def missing(self) -> str | None:
         """Return a sentence that says which part is not installed and names the command that installs it, or None.
 
-        It starts no process and imports no heavy package. `sublex backends` prints it, and `open` is not called while it is not None.
+        It starts no process and imports no heavy package. `sublex backends` prints the sentence. The engine does not
+        call `open` unless `missing` returns None.
         """
         ...
 

@@ -39,7 +39,7 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
 
 
 def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list[Facet]:
-    """Return the labels with the number of documents whose share is at least `least`.
+    """Return each label with the number of documents whose share of the label is at least `least`.
 
     The most frequent labels come first; equally frequent ones are in the order of their numbers.
     """

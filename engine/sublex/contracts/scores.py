@@ -19,7 +19,7 @@ Normaliser = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def minmax(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:
-    """Return the scores scaled linearly so that the lowest is 0 and the highest 1; all 0 if they are equal."""
+    """Return the scores scaled linearly so that the lowest is 0 and the highest 1; all 0 if the scores are equal."""
     scores = with_opinion(scores)
     low, high = float(scores.min(initial=np.inf)), float(scores.max(initial=-np.inf))
     return (scores.astype(np.float64) - low) / (high - low) if high > low else np.zeros(len(scores))

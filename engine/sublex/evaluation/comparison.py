@@ -44,8 +44,9 @@ DEFAULT_PLAN = Plan()
 class SystemSummary(NamedTuple):
     """The result of one system by the main measure.
 
-    `interval` is None if there is only one topic. `pair` is the test against the first system, which is its `a`; the
-    first system itself has None. `milliseconds` is the mean time per topic, and None for a run read from a file.
+    `interval` is None if there is only one topic. `pair` is the test of the first system (`pair.a`) against this system
+    (`pair.b`), and None for the first system itself. `milliseconds` is the mean time per topic, and None for a run read
+    from a file.
     """
 
     name: str
@@ -94,7 +95,7 @@ class Comparison:
     def pairs(self, measure: str | None = None) -> list[Pair]:
         """Return the tests of all pairs of systems by a measure, corrected for the number of pairs.
 
-        The default is the main measure.
+        If `measure` is None, the tests are by the main measure.
         """
         name = measure or self.main
         if name not in self._pairs:
@@ -174,8 +175,9 @@ def compare(
 ) -> Comparison:
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
-    If `topics` are given, only these topics count, as far as they are judged. With `index`, docnos are checked and
-    documents can be shown. Raise InputError for systems, measures or tests that cannot be compared or do not exist.
+    If `topics` are given, only the judged ones among them count. With `index`, docnos are checked and documents can be
+    shown. Raise InputError if `systems` is empty, if two systems have the same name, if all measures are counts, and
+    for an unknown measure, test or correction.
     """
     if not systems:
         raise InputError("There is nothing to compare; give a ranker or a run.")

@@ -42,7 +42,10 @@ class Setup:
 
 
 def systems_of(given: Any, setup: Setup) -> list[System]:
-    """Return the systems that the user gives: one, several, or a dictionary of several by name. Runs are cut at k hits."""
+    """Return the systems that the user gives: one, several, or a dictionary of several by name.
+
+    Runs are cut at `setup.k` hits.
+    """
     if _is_one(given):
         return [system_of(given, setup)]
     if isinstance(given, Mapping):
@@ -92,8 +95,8 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
 def _is_path(text: str, has_index: bool) -> bool:
     """Return whether a text is the path of a run file. Otherwise it is an expression.
 
-    The text is a path if it looks like a path, or if there is a file with this name. If there is an index, the name of
-    the file must have a dot, so that a file called BM25 does not hide the ranker.
+    The text is a path if it has a folder separator, if it ends in .run or .gz, or if there is a file with this name. If
+    there is an index, the name of the file must have a dot, so that a file called BM25 does not hide the ranker.
     """
     looks = os.sep in text or text.endswith((".run", ".gz"))
     return looks or (os.path.isfile(text) and ("." in text or not has_index))

@@ -74,7 +74,7 @@ def _depth_warnings(systems: Sequence[System]) -> list[str]:
 
 
 def _text(finding: Finding) -> str:
-    """Return the finding's text, with the number of times it was found unless the text has a number already."""
+    """Return the finding's text, with the number of times the fault was found unless the text has a number already."""
     if finding.times > 1 and finding.rule not in ("missing", "overlap"):
         return f"{finding.text} ({finding.times:,} in all)"
     return finding.text

@@ -34,8 +34,8 @@ GROUP = 1000
 class Evaluation:
     """The measures of one run: `values[topic, measure]`, float64, for the judged topics `qids`.
 
-    `measures` are the names of the measures, `counts` says for each whether it is summed over topics instead of averaged, and
-    `missing` are the judged topics for which the run has no hit.
+    `measures` are the names of the measures, `counts` says for each measure whether it is summed over topics instead of
+    averaged, and `missing` are the judged topics for which the run has no hit.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ def _topic_reader(table: NumbersByTopic) -> Callable[[str], dict[str, Any]]:
 
 
 def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a topic of a plain dictionary; raise InputError if trec_eval's code cannot take it."""
+    """Return a copy of the grades or scores of one topic; raise InputError if trec_eval's code cannot take them."""
     if not isinstance(qid, str) or not all(isinstance(docno, str) for docno in numbers):
         raise InputError(f"Topic {qid!r} has an id or a docno that is not a string; make all ids strings.")
     numeric = all(isinstance(number, (int, float, np.number)) for number in numbers.values())
@@ -172,7 +172,10 @@ def _compute(measures: Sequence[Measure], qrels: dict[str, dict], run: dict[str,
 
 
 def _guard_grades(qid: str, grades: dict[str, Any]) -> None:
-    """Refuse grades that trec_eval's code cannot take, and make a topic of negative grades safe for it."""
+    """Raise InputError for grades that trec_eval's code cannot take.
+
+    Add a judgement if all grades of the topic are negative.
+    """
     if not all(isinstance(grade, (int, np.integer)) for grade in grades.values()):
         raise InputError(f"Topic {qid} has a grade that is not a whole number; write whole numbers.")
     highest = max(grades.values(), default=-1)

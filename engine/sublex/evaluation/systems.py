@@ -101,7 +101,7 @@ def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Director
 
 
 def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) -> System | None:
-    """Return the cached run, and mark it as used now; None if it is missing or damaged."""
+    """Return the cached run, and mark the run as used now; return None if the run is missing or damaged."""
     stored = derived.read(path)
     if stored is None:
         return None

@@ -9,9 +9,10 @@ from sublex.errors import InputError, MissingExtra
 
 
 def data_frame(columns: Mapping[str, Any], index: tuple[str, Sequence[str]] | None = None) -> Any:
-    """Return a DataFrame of columns by name. `index` is the name and the labels of its index; by default it counts from 0.
+    """Return a DataFrame of columns by name.
 
-    Raise MissingExtra if pandas is not installed.
+    `index` is the name and the labels of the DataFrame's index; without `index`, the rows are numbered from 0. Raise
+    MissingExtra if pandas is not installed.
     """
     try:
         import pandas

@@ -88,7 +88,9 @@ def check_clashes(ids: Ids, noun: str) -> Iterator[Finding]:
 class Match(NamedTuple):
     """The strings of two files, as numbers in one table.
 
-    For each string of a file, a mask says whether the other file has the string.
+    `mine` and `theirs` have the numbers of the strings of the two files. `mine_known` says for each string of the first
+    file whether the second file has it; `theirs_known` says for each string of the second file whether the first file
+    has it.
     """
 
     mine: np.ndarray

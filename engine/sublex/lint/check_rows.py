@@ -20,7 +20,7 @@ def check_lines(file: RunFile, path: str) -> tuple[list[Finding], Located]:
 
 
 def _ranks(file: RunFile, path: str) -> list[Finding]:
-    """Return a finding if hits with a higher rank number have a higher score."""
+    """Return a finding if a hit has a higher score than a hit that is ranked above it."""
     hits, ranks, scores = file.hits, file.details.ranks, file.details.scores
     order = np.lexsort((-scores, ranks, hits.topics))
     order = order[ranks[order] >= 0]

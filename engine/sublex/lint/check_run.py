@@ -68,7 +68,7 @@ def _ties(located: Located) -> list[Finding]:
 
 
 def _depth(located: Located) -> list[Finding]:
-    """Return findings about topics that have far fewer hits than most topics, or more."""
+    """Return findings about topics that have far fewer hits, or more hits, than most topics."""
     run: Run = located.columns
     sizes = np.diff(run.offsets)
     if not len(sizes):

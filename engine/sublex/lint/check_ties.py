@@ -21,7 +21,7 @@ UNJUDGED = np.iinfo(np.int64).min
 class Groups(NamedTuple):
     """The hits of a run, grouped by topic and score.
 
-    The fields are the first hit of each group, the size of each group, and the group of each hit.
+    `starts` has the first hit of each group, `sizes` the size of each group, and `members` the group of each hit.
     """
 
     starts: np.ndarray
@@ -76,15 +76,16 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
 def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
     """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
 
-    The values are exact.
-
-    Documents of grade `level` or more are relevant.
+    The values are exact. Documents of grade `level` or more are relevant.
     """
     return bounds_of(run, qrels, grades_of(run, qrels), level)
 
 
 def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bounds:
-    """Return the bounds of AP. `grades` has the grade of each hit of the run, from `grades_of`."""
+    """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
+
+    `grades` has the grade of each hit of the run, from `grades_of`. Documents of grade `level` or more are relevant.
+    """
     relevant = np.flatnonzero(grades >= level)
     starts, sizes, members = groups(run)
     topic = run.topic_of_rows()[relevant]

@@ -120,7 +120,7 @@ def _no_common_document(run: Located, qrels: Located) -> Iterator[Finding]:
 def _tied(run: Located, qrels: Located, grades: np.ndarray) -> Iterator[Finding]:
     """Yield a finding about ties, with the lowest and the highest AP that their order allows.
 
-    It is an error if the order of ties changes the mean AP by a visible amount.
+    The finding is an error if the order of ties changes the mean AP by a visible amount.
     """
     lines, ties = describe_ties(run)
     if not len(lines):

@@ -59,7 +59,7 @@ def as_sentence(text: str) -> str:
 
 
 def notes_as_findings(path: str, report: Report, lines: Mapping[str, int] = NO_FIELDS) -> list[Finding]:
-    """Return the notes of a reader as findings; `lines` has the line of each note, if it is known."""
+    """Return the notes of a reader as findings; `lines` has the line of each note whose line is known."""
     return [
         Finding.at(
             path, [lines.get(note, 0)], "encoding" if "Latin-1" in note else "reader", NOTE,

@@ -93,7 +93,7 @@ class _Contents:
         self.collection = Collection()
 
     def lint(self, source: FileSource, kind: str) -> tuple[str, list[Finding]]:
-        """Read and check one file of this kind; return what it holds in words, and the findings about it."""
+        """Read and check one file of this `kind`; return what the file holds in words, and the findings about it."""
         if kind == COLLECTION:
             return self.collection.lint(source)
         path, listen, report = source.path, Reported(source.path), Report()

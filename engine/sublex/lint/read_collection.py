@@ -25,7 +25,7 @@ BATCH = 1 << 13
 
 
 class Collection:
-    """The docnos of one collection, which may be several files, and the file and line on which each first stands."""
+    """The docnos of one collection, which may be several files, and the file and line where each docno first stands."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
@@ -109,14 +109,17 @@ class _FileFaults:
         self.documents = 0
         # For each repeated docno: its line, and its number in the table of docnos.
         self.repeated: list[tuple[int, int]] = []
-        # The line and docno of each document without text, and with a NUL byte.
+        # The line and docno of each document without text, and of each document with a NUL byte.
         self.empty: list[tuple[int, str]] = []
         self.nul: list[tuple[int, str]] = []
         # The line of the document after which the reader first made each note.
         self.note_lines: dict[str, int] = {}
 
     def inspect(self, document: Document, report: Report) -> None:
-        """Look for faults in one document. Record its line for notes that the reader made since the document before."""
+        """Look for faults in one document. Record the document's line for new notes.
+
+        New notes are the notes that the reader has made since the document before.
+        """
         self.documents += 1
         docno, line = document.docno, report.line
         if len(report.notes) > len(self.note_lines):

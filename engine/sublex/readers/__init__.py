@@ -75,8 +75,9 @@ def choose_readers(
 ) -> list[SourceReader]:
     """Return the sources that the paths stand for, each with its reader.
 
-    The reader is the one called `name`, or if that is None the one that detects the format. If no reader reads a folder
-    as one source, each file in it is a source. Raise InputError for a path without a source or without a reader.
+    The reader is the one called `name`; if `name` is None, it is the one that detects the format of the source. If no
+    reader reads a folder as one source, each file in it is a source. Raise InputError for a path without a source or
+    without a reader.
     """
     if name is not None:
         name = str(registry.resolve("reader", parse_call(name)))
@@ -107,7 +108,7 @@ def _unknown(path: str, registry: Registry) -> str:
 
 
 def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
-    """Return the readable files below a folder; plain text is left out if there are files of another format."""
+    """Return the files below a folder that have a reader, without plain text if there are files of another format."""
     chosen = []
     for path in files_below(folder, report):
         detected = detect_reader(FileSource(path), registry, name)
@@ -131,9 +132,10 @@ def _names(registry: Registry) -> str:
 
 
 def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:
-    """Return the source with the reader called `name`, or with the one that detects its format; None if there is none.
+    """Return the source with its reader: the reader called `name`, or by default the reader that detects the format.
 
-    If no reader detects an archive as a whole, each of its members gets a reader.
+    Return None if no reader fits the source. If no reader detects an archive as a whole, each of its members gets a
+    reader.
     """
     readers = [(n, registry.make("reader", n)) for n in ([name] if name else registry.names("reader"))]
     # With a named reader, a pipe is read only when its documents are wanted.
@@ -150,7 +152,10 @@ def detect_reader(source: FileSource, registry: Registry, name: str | None) -> S
 
 
 def _claim(readers: Sequence[tuple[str, Reader]], path: str, head: bytes) -> tuple[str, Reader] | None:
-    """Return the one reader that detects the format of a file, with its name; None if there is none."""
+    """Return the name and the reader that detects the format of a file, or None if no reader detects the format.
+
+    Raise InputError if several readers detect the format.
+    """
     claims = [(name, reader) for name, reader in readers if reader.detect(path, head)]
     if len(claims) > 1:
         raise InputError(f"{path} could be {' or '.join(name for name, _ in claims)}; choose by --reader.")

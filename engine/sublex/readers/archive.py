@@ -87,7 +87,7 @@ class Archive:
             yield from reader.read(member, report)
 
     def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
-        """Yield a function for each batch of documents, in their order; any thread may call it."""
+        """Yield a function for each batch, in the order of the documents. Any thread may call these functions."""
         members = self._members(source.path, report)
         for makes_batches, group in groupby(members, lambda member: hasattr(member[0], "batches")):
             if makes_batches:
@@ -112,7 +112,7 @@ class Archive:
                     yield reader, Member(path, name, opened)
 
     def _choose(self, path: str, report: Report) -> list[Reader | None]:
-        """Return the reader of each file, in their order; None for a file that is left out."""
+        """Return the reader of each file of an archive, in the order of the files; None for a file that is left out."""
         found: list[tuple[str, tuple[str, Reader] | None]] = []
         with closing(_files(path, report)) as files:
             for name, opened in files:

@@ -30,10 +30,7 @@ class FieldNames(NamedTuple):
 
     @classmethod
     def of(cls, id: str | None, text: str | None) -> FieldNames:
-        """Return names with the field names that the user gives.
-
-        For an argument that is None, the default names are used.
-        """
+        """Return the names to look for: `id` and `text` from the user, or the default names for an argument of None."""
         return cls(ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,))
 
     @property
@@ -92,5 +89,5 @@ def _string(name: str, value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return the name of the value's type for a message."""
+    """Return the name of the type of `value` for a message."""
     return "null" if value is None else KINDS.get(type(value), f"of type {type(value).__name__}")

@@ -85,7 +85,7 @@ def iterated(name: str, records: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 
 
 def _fields(record: Any) -> dict[str, Any]:
-    """Return the fields of a record, without those that are bytes.
+    """Return the fields of a record, except for fields that are bytes.
 
     If no field with a known name holds the text as a string, the record's default text becomes the text. The title is
     then dropped, because the default text contains it.
@@ -100,7 +100,7 @@ def _fields(record: Any) -> dict[str, Any]:
 
 
 def _default_text(record: Any) -> str:
-    """Return the default text of a record, or all its string fields but the id if ir_datasets has no default text."""
+    """Return the default text of a record, or if there is none, all string fields of the record except the id."""
     if hasattr(record, "default_text"):
         return record.default_text()
     return "\n".join(value for name, value in record._asdict().items() if name != ID and isinstance(value, str))

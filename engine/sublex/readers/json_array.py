@@ -18,8 +18,8 @@ from sublex.readers.jsonl import document_of
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import CHUNK
 
-# A whole string, or a character that ends or nests elements; a single quote that begins a string whose end is not read
-# yet.
+# Matches a whole string, a character that ends or nests elements, or the quotation mark of a string whose end is not
+# read yet.
 _TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{},"]', re.DOTALL)
 _DEEPER = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
@@ -45,10 +45,10 @@ class JsonArray:
 
 
 def elements(stream: BinaryIO, path: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the elements of a JSON array as bytes, each with the number of its first line.
+    """Yield (number of the first line, bytes) for each element of a JSON array.
 
-    Raise InputError if the file holds no array, if the array has no end, if other text follows it, or if an element is
-    longer than LONGEST_RECORD.
+    Raise InputError if the file holds no array, if the array has no end, if other text follows the array, or if an
+    element is longer than LONGEST_RECORD.
     """
     text = stream.read(CHUNK).removeprefix(BOM)
     begin = re.match(rb"\s*\[", text)

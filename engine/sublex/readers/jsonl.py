@@ -37,7 +37,8 @@ _TABLES = np.array(
 class JsonLines:
     """The reader `jsonl`.
 
-    `id` and `text` are the names of the fields with the id and the text, if they are not the usual ones.
+    `id` and `text` are the names of the fields with the id and the text. If one of them is None, the usual names for
+    this field are tried.
     """
 
     def __init__(self, id: str | None = None, text: str | None = None):
@@ -58,7 +59,7 @@ class JsonLines:
                         yield document
 
     def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
-        """Yield a function for each batch of documents, in their order; any thread may call it."""
+        """Yield a function for each batch, in the order of the documents. Any thread may call these functions."""
         long = Report(report.strict)
         with source.open() as stream:
             for line, data in whole_lines(stream, BATCH_BYTES, partial(long.malformed, source.path)):
@@ -68,7 +69,9 @@ class JsonLines:
 
 
 def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldNames) -> Batch:
-    """Return the batch of the documents in whole lines; `line` is the number of the first line in the file.
+    """Return the batch of the documents in `data`.
+
+    `data` holds whole lines of a file, the first of which has the number `line`.
 
     The kernel reads all lines. If some lines are odd, Python code rewrites them in a form that the kernel reads, and
     leaves out malformed lines. Then the kernel reads all lines again.
@@ -136,6 +139,9 @@ def document_of(line: bytes, path: str, number: int, report: Report, names: Fiel
 
 
 def _canonical(document: Document, names: FieldNames) -> bytes:
-    """Return the document as a JSON object that the kernel can read: docno, title and text first, no odd escapes."""
+    """Return the document as a JSON object that the kernel can read.
+
+    Docno, title and text come first, and no escape is odd.
+    """
     record = {names.ids[0]: document.docno, TITLE: document.title, names.texts[0]: document.text}
     return encode(json.dumps(record | dict(document.fields), ensure_ascii=False))

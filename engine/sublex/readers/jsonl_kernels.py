@@ -39,11 +39,9 @@ def _skip_space(buf, i, end):
 
 @inner
 def _marks(buf, tables, marks):
-    """Write the places of special bytes to `marks`, and after them the end of `buf`.
+    """Write the places of special bytes to `marks`, and after these places the size of `buf`.
 
-    Return the number of special bytes.
-
-    Special bytes are quotes, backslashes and control characters.
+    Return the number of special bytes. Special bytes are quotes, backslashes and control characters.
     """
     n, i, end, wide = np.uint64(0), np.uint64(0), np.uint64(len(buf)), np.uint64(WIDE)
     while i < end:
@@ -58,7 +56,7 @@ def _marks(buf, tables, marks):
             special = found != 0
         if special:
             for x in range(i, stop):
-                # To avoid a branch, each place is written, and the next place overwrites it if it is not special.
+                # To avoid a branch, every place is written; the next place overwrites a place that is not special.
                 marks[n] = x
                 n += tables[SPECIAL, buf[x]]
         i = stop
@@ -179,7 +177,7 @@ def _string(buf, spans, f, out, o, tables):
 
 @inner
 def _copy_plain(buf, i, end, out, o):
-    """Copy buf[i:end] up to the first backslash; return the index where copying ended in `buf`, and in `out`.
+    """Copy buf[i:end] up to its first backslash; return the index after the copied bytes in `buf`, and that in `out`.
 
     Up to seven bytes after the copied ones are overwritten too. `out` has room for all bytes up to `end`.
     """
@@ -199,7 +197,8 @@ def _copy_plain(buf, i, end, out, o):
         out[z], out[z + U(1)], out[z + U(2)] = word & BYTE, word >> U(8) & BYTE, word >> U(16) & BYTE
         out[z + U(3)], out[z + U(4)], out[z + U(5)] = word >> U(24) & BYTE, word >> U(32) & BYTE, word >> U(40) & BYTE
         out[z + U(6)], out[z + U(7)] = word >> U(48) & BYTE, word >> U(56)
-        # Here a byte is zero if it was a backslash. The expression below sets the highest bit of the first zero byte.
+        # A byte of `zero` is 0 where `word` has a backslash. The next expression sets the highest bit of the first such
+        # byte.
         zero = word ^ BACKSLASHES
         if (zero - ONES) & ~zero & HIGHS:
             break
@@ -266,9 +265,9 @@ def _alias(buf, start, stop, names, name_ends):
 def _fields(buf, i, end, trusted, spans, marks, m):
     """Write a row (key start, key end, value start, value end, escaped) to `spans` for each field of the object at `i`.
 
-    Return the number of fields, or -1 for an odd record. For a string, the value is the text between its quotes, and a
-    negative key end marks that it is a string. A `trusted` object has been checked before, so the form of its values is
-    not checked.
+    Return the number of fields, or -1 for an odd record. If the value is a string, the row has the bounds of the text
+    between the quotes, and the key end is negative to mark the string. A `trusted` object has been checked before, so
+    the form of its values is not checked.
     """
     n = 0
     if buf[i] != OPEN_BRACE:
@@ -330,9 +329,10 @@ def _fields(buf, i, end, trusted, spans, marks, m):
 
 @inner
 def _roles(buf, spans, fields, names, name_ends, role_of, chosen):
-    """Write to `chosen` the fields that are docno, title and text, and the numbers of their names; return False for an odd record.
+    """Write the numbers of the docno, title and text fields to `chosen`, and after them the numbers of their names.
 
-    If fields have several names for one role, the first of these in `names` counts.
+    A missing field has the numbers -1. If several fields have one role, the field whose name comes first in `names`
+    counts. Return False for an odd record, else True.
     """
     for k in range(len(chosen)):
         chosen[k] = -1
@@ -364,7 +364,10 @@ def _visible(data, start, end):
 
 @inner
 def _contents(buf, spans, chosen, text, t, tables):
-    """Write title, newline and text from `t` on; return the index after them, or -1, and the bytes of the title."""
+    """Write title, newline and text to `text` from `t` on; return the index after them and the title's size in bytes.
+
+    The index is -1 if an escape is odd.
+    """
     o, title = t, np.int64(0)
     for role in range(1, 3):
         if chosen[role] >= 0 and o >= 0:
@@ -380,7 +383,7 @@ def _contents(buf, spans, chosen, text, t, tables):
 def _others(buf, spans, fields, chosen, extra, e, tables):
     """Write the fields without a role as a JSON object, or nothing if there are none.
 
-    Return the index after it, or -1 if an escape is odd.
+    Return the index after the object, or -1 if an escape is odd.
     """
     begin = e
     for f in range(fields):
@@ -400,15 +403,18 @@ def _others(buf, spans, fields, chosen, extra, e, tables):
     (STORED_U8, BYTES, STORED_U8, I64, I64, boolean, I64, TABLE, I64, U8, U8, U8, TABLE, TABLE, I64), before="read-json"
 )
 def scan(buf, tables, names, name_ends, role_of, trusted, marks, spans, chosen, docnos, text, extra, ends, odd, used):
-    """Cut records, one per line, into docnos, contents and other fields. Return the numbers of documents and odd lines.
+    """Cut records, one per line, into docnos, contents and other fields.
+
+    Return the number of documents and the number of odd lines.
 
     `tables` has the meanings of bytes. `names` are the known names of fields, and `role_of` has the role of each name:
     0 for docno, 1 for title, 2 for text. `trusted` says that the lines have been checked before. `marks`, `spans` and
     `chosen` are scratch memory. A record with more fields than `spans` has rows is odd.
 
     The kernel fills `docnos`, `text` and `extra` with the bytes of docnos, contents and other fields. Row k of `ends`
-    gets the ends of these for document k, and the size of its title in bytes. Row k of `odd` gets the number, start and
-    end of the odd line k. `used` gets the number of times that each name was used.
+    gets the three places where document k ends in `docnos`, `text` and `extra`, and the size of its title in bytes. Row
+    k of `odd` gets the number, start and end of the odd line k. `used` gets the number of times that each name was
+    used.
     """
     n = n_odd = number = d = t = e = start = first = m = np.int64(0)
     last = _marks(buf, tables, marks)

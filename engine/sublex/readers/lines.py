@@ -31,7 +31,7 @@ def too_long(what: str) -> str:
 
 
 def refuse(path: str) -> TooLong:
-    """Return a function that raises InputError for a record of this file that is too long."""
+    """Return a function that raises InputError for a record that is too long in the file at `path`."""
 
     def refused(line: int, reason: str) -> None:
         raise InputError(f"{path}:{line}: {reason}.")
@@ -42,7 +42,7 @@ def refuse(path: str) -> TooLong:
 def numbered_lines(stream: BinaryIO, report_long: TooLong) -> Iterator[tuple[int, bytes]]:
     """Yield a stream's lines with their numbers, from 1. A byte order mark is left out.
 
-    A line of more than LONGEST_RECORD bytes is passed to `report_long` and left out.
+    A line of more than LONGEST_RECORD bytes is reported to `report_long` and left out.
     """
     longest = LONGEST_RECORD
     for number, line in enumerate(iter(partial(stream.readline, longest + 1), b""), 1):
@@ -63,7 +63,7 @@ def skip_line(stream: BinaryIO) -> None:
 def whole_lines(stream: BinaryIO, size: int, report_long: TooLong) -> Iterator[tuple[int, bytes]]:
     """Yield a stream's whole lines in pieces of about `size` bytes, each with the number of its first line.
 
-    A byte order mark is left out. A line of more than LONGEST_RECORD bytes is passed to `report_long` and left out.
+    A byte order mark is left out. A line of more than LONGEST_RECORD bytes is reported to `report_long` and left out.
     """
     rest: list[bytes | memoryview] = []
     line, pending = 1, 0

@@ -27,8 +27,8 @@ _DOCHDR_END = re.compile(r"</DOCHDR\s*>", re.IGNORECASE)
 class Records:
     """An iterator over the records of a stream: (attributes of the opening tag, body, whether the record was closed).
 
-    A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory. A record
-    above the limit is passed to `report_long` and left out.
+    A record that is not closed ends at the next opening tag or at the end. Only the current record is in memory. A
+    record above the limit is reported to `report_long` and left out.
     """
 
     def __init__(self, stream: BinaryIO, name: str, report_long: lines.TooLong):
@@ -67,14 +67,14 @@ class Records:
             yield attributes, self._cut(body, len(buffer)), False
 
     def _is_long(self, start: int, end: int) -> bool:
-        """Return whether a part of the buffer is longer than the limit of a record. Report a longer part."""
+        """Return whether buffer[start:end] is longer than a record may be. Report a part that is longer."""
         if end - start <= lines.LONGEST_RECORD:
             return False
         self._report_long(self.line, lines.too_long(f"<{self._name}>"))
         return True
 
     def _cut(self, start: int, end: int) -> bytes:
-        """Return a copy of a part of the buffer."""
+        """Return a copy of buffer[start:end]."""
         with memoryview(self._buffer) as view:
             return bytes(view[start:end])
 
@@ -84,14 +84,14 @@ class Records:
         return cut if cut >= 0 else len(self._buffer)
 
     def _forget(self, length: int) -> None:
-        """Drop bytes from the front of the buffer."""
+        """Drop the first `length` bytes of the buffer."""
         self._count(length)
         del self._buffer[:length]
         self._counted -= length
         self._opened -= length
 
     def _count(self, upto: int) -> None:
-        """Count the lines up to this place of the buffer."""
+        """Count the lines up to the place `upto` of the buffer."""
         if upto > self._counted:
             self._lines += self._buffer.count(b"\n", self._counted, upto)
             self._counted = upto

@@ -43,7 +43,7 @@ def signature(head: bytes) -> str:
 
 
 def _columns(head: bytes) -> str:
-    """Return `run` if every line has the columns of a run, `qrels` if every line has those of judgements, else ""."""
+    """Return `run` or `qrels` if every line has the columns of a run or of judgements, else an empty string."""
     lines = head.split(b"\n")
     # The last line of the head may be cut, so it is left out if there are others.
     lines = [line.rstrip() for line in (lines[:-1] or lines)[:LINES] if line.strip() and not line.startswith(b"#")]
@@ -56,7 +56,7 @@ def _columns(head: bytes) -> str:
 
 
 def _markup(head: bytes) -> str:
-    """Return which of the formats with `<DOC>` or `<REUTERS>` elements the bytes are in, or an empty string."""
+    """Return `trec`, `trecweb` or `reuters` for bytes with a `<DOC>` or `<REUTERS>` element, or an empty string."""
     first = _RECORD.search(head)
     if not first:
         return ""
@@ -70,7 +70,10 @@ def _markup(head: bytes) -> str:
 
 
 def archive_format(path: str, head: bytes) -> str:
-    """Return `tar` or `zip`, or an empty string for a file that is no archive. `head` is its first bytes, decompressed."""
+    """Return `tar` or `zip`, or an empty string for a file that is no archive.
+
+    `head` has the first bytes of the file, decompressed.
+    """
     if head[257:262] == b"ustar":
         return "tar"
     return "zip" if head.startswith(b"PK\x03\x04") and path.lower().endswith(".zip") else ""

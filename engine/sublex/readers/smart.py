@@ -48,9 +48,9 @@ class Smart:
 
 
 def _records(stream: BinaryIO) -> Iterator[tuple[int, bytes | None, Fields, int]]:
-    """Yield line number, id, fields and bytes of each record; the id is None for the lines before the first record.
+    """Yield the line number, the id, the fields and the size in bytes of each record.
 
-    The fields of a record above the limit are not complete.
+    The id is None for the lines before the first record. The fields of a record above the limit are not complete.
     """
     start, docno, part, size = 1, None, bytearray(), 0
     fields, long = {"": part}, list[int]()

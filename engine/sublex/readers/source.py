@@ -187,7 +187,7 @@ def without_compression(path: str) -> str:
 def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
     """Yield the path of every file below a folder, sorted by path; hidden files and folders are left out.
 
-    Folders that are links are not entered, because links can form a circle. `report` notes them.
+    Folders that are links are not entered, because links can form a circle. `report` gets a note about them.
     """
     paths: list[str] = []
     for parent, folders, files in os.walk(os.path.normpath(folder), onerror=_unreadable):

@@ -1,6 +1,7 @@
 """Read `.txt`, `.md` and `.html` files, one document per file: a single file, or all those in a folder.
 
-The docno is the path below the folder. The title of HTML is its `<title>`, and that of Markdown its first `# heading`.
+The docno is the path below the folder. The title of an HTML file is its `<title>`; the title of a Markdown file is its
+first `# heading`.
 """
 
 from __future__ import annotations

@@ -116,7 +116,10 @@ def _documents(rows: Iterator[Row], path: str, report: Report, known: FieldNames
 
 
 def _default_columns(first: tuple[str, ...], path: str, known: FieldNames) -> tuple[str, ...]:
-    """Return the columns of a table without a header; raise InputError if it needs one. `first` is the first row."""
+    """Return the columns of a table without a header; raise InputError if a header is needed.
+
+    `first` is the first row.
+    """
     if known != ALIASES or not set(first).isdisjoint((*TEXT_ALIASES, TITLE)):
         raise InputError(
             f"The header of {path} ({', '.join(first)[:200]}) names no id: "

@@ -197,7 +197,7 @@ def _block(stream: _LineStream, length: int) -> tuple[bytes, bool]:
 
 
 class _LineStream:
-    """A stream that counts lines, and to which bytes can be returned that were read too early."""
+    """A stream that counts lines. Bytes that were read too early can be put back with `unread`."""
 
     def __init__(self, stream: BinaryIO):
         self._stream, self._back, self._at, self.line = stream, b"", 0, 1

@@ -50,7 +50,7 @@ class Sweep(NamedTuple):
 
 
 def sweep(names: Sequence[str], registry: Registry) -> Sweep | None:
-    """Return the parameter of numbers in which three or more expressions differ; None if anything else differs."""
+    """Return the numeric parameter in which three or more expressions differ, or None if anything else differs too."""
     try:
         settings = [_settings(parse(name), registry) for name in names]
     except SublexError:

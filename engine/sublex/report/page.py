@@ -34,7 +34,7 @@ TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "rando
 def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
     """Write the report to a file, replacing an earlier report.
 
-    The page shows `command` as the command that makes it again.
+    The page shows `command` as the command that makes the page again.
 
     Raise InputError if the file cannot be written or is not a report.
     """

@@ -103,7 +103,7 @@ class Reversal(NamedTuple):
 
     `difference` is the P@10 of `ahead` minus the P@10 of `behind`. `unjudged` is the number of unjudged documents that
     are among the first ten of `behind` and not among the first ten of `ahead`. `gain` is the increase of the P@10 of
-    `behind` if all of these are relevant.
+    `behind` if all these unjudged documents are relevant.
     """
 
     ahead: str
@@ -134,7 +134,8 @@ def reversals(comparison: Comparison, rankings: Rankings) -> list[Reversal]:
 def to_judge(rankings: Rankings, limit: int = 50) -> list[tuple[str, str, dict[int, int]]]:
     """Return the unjudged documents that are among the first ten of some systems but not of all, highest ranked first.
 
-    Each is a topic's id, a docno, and the document's rank by system.
+    Each item of the list is the id of a topic, a docno, and the document's ranks by the numbers of systems. The list
+    has at most `limit` items.
     """
     documents = []
     for topic, grades in enumerate(rankings.grades):

@@ -39,17 +39,18 @@ def rbo(a: Ranking, b: Ranking, p: float = 0.9) -> float:
     overlap = np.cumsum(np.bincount(depths, minlength=l))
     d = np.arange(1, l + 1)
     agreement = overlap / d
-    # Extrapolation: from the end of the shorter ranking on, its agreement is taken to stay as it is there; from the end
-    # of the longer ranking on, the same holds for both.
+    # Extrapolation: below the end of the shorter ranking, the share of its items that the longer ranking has is taken
+    # to stay the same. Below the end of the longer ranking, the agreement of the two is taken to stay the same.
     agreement[s:] += overlap[s - 1] * (d[s:] - s) / (s * d[s:])
     return float(min(1, (1 - p) / p * (agreement @ p**d) + agreement[-1] * p**l))
 
 
 def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
-    """Return τ_AP of ranking `a` against the true ranking `b`, from -1 to 1: a rank correlation in which the top counts most.
+    """Return τ_AP of ranking `a` against the true ranking `b`, from -1 to 1.
 
-    Only items that both rankings have count. The result is NaN if there are fewer than two of them. If `symmetric` is
-    true, it is the mean of τ_AP of `a` against `b` and of `b` against `a`.
+    τ_AP is a rank correlation in which the top counts most. Only items that both rankings have count. The result is NaN
+    if fewer than two items are in both. If `symmetric` is true, the result is the mean of τ_AP of `a` against `b` and
+    of `b` against `a`.
 
     E. Yilmaz, J. A. Aslam and S. Robertson, A new rank correlation coefficient for information retrieval, SIGIR 2008.
     """
@@ -64,14 +65,16 @@ def tau_ap(a: Ranking, b: Ranking, symmetric: bool = False) -> float:
         above.insert(before, place)
     tau = _mean_share(right, np.arange(len(common)))
     if symmetric:
-        # `right` does not change when the rankings change places: it has the number of items above an item in both
-        # rankings.
+        # `right` does not change when the rankings change places: for each item, it has the number of items that are
+        # above the item in both rankings.
         tau = (tau + _mean_share(right, np.argsort(np.argsort(common)))) / 2
     return tau
 
 
 def kendall(a: Any, b: Any) -> float:
-    """Return Kendall's τ of the orders that two rows of scores give the same systems; NaN if all scores of a row are equal.
+    """Return Kendall's τ of two orders of the same systems, each given by a row of scores.
+
+    The result is NaN if all scores of one of the rows are equal.
 
     If scores are tied, the result is τ_b, as in scipy.stats.kendalltau.
     """
@@ -101,9 +104,10 @@ def over_topics(
 
 
 def _mean_share(right: np.ndarray, ranks: np.ndarray) -> float:
-    """Return the mean share, scaled from -1 to 1, of the items above each item that belong above it.
+    """Return the mean of `right / ranks` over items, scaled from -1 to 1.
 
-    The first item has no items above it and is left out.
+    `ranks` has the number of items above each item in one ranking. `right` has the number of these items that are above
+    it in the other ranking too. The first item has no items above it and is left out.
     """
     below = ranks > 0
     return float(2 * np.mean(right[below] / ranks[below]) - 1)

@@ -26,8 +26,8 @@ def bonferroni(p: Any) -> np.ndarray:
 def holm(p: Any) -> np.ndarray:
     """Return p-values by S. Holm's step-down correction (1979), which are never above Bonferroni's.
 
-    The i-th smallest of m p-values is multiplied by m - i + 1. If the result is smaller than the corrected p of the (i
-    - 1)-th, it becomes equal to it.
+    Of m p-values, the i-th smallest is multiplied by m - i + 1, and the product is at most 1. If the product is smaller
+    than the corrected p of the next smaller p-value, it is replaced by that corrected p.
     """
     p = _probabilities(p)
     order = np.argsort(p, kind="stable")

@@ -20,7 +20,10 @@ def check_level(alpha: float) -> None:
 
 
 def noncentrality(degrees: float, critical: float, power: float = POWER) -> float:
-    """Return the difference, in standard errors, for which P(|t| > critical) equals `power`."""
+    """Return the true difference, in standard errors, with which |t| exceeds `critical` with the probability `power`.
+
+    `degrees` are the degrees of freedom of t.
+    """
     from scipy import stats
     from scipy.optimize import brentq
 
@@ -36,7 +39,10 @@ def noncentrality(degrees: float, critical: float, power: float = POWER) -> floa
 
 
 def quantile(degrees: float, alpha: float) -> float:
-    """Return the value that |t| exceeds by chance with probability alpha."""
+    """Return the value that |t| exceeds with probability `alpha` if there is no true difference.
+
+    `degrees` are the degrees of freedom of t.
+    """
     from scipy.special import stdtrit
 
     return float(stdtrit(degrees, 1 - alpha / 2))

@@ -35,7 +35,7 @@ class Letters:
 def sentence(pair: Pair, measure: str) -> str:
     """Return a sentence about a pair: which system is better, by how much and how surely.
 
-    If the test finds no difference, the sentence says which difference it could have found.
+    If the test finds no difference, the sentence says which difference the test could have found.
     """
     topics = f"{pair.topics} topics" if pair.topics != 1 else "one topic"
     if pair.ties == pair.topics:

@@ -132,8 +132,8 @@ def compare_all(
     """Return the test of every pair of systems, in the order of their names.
 
     `scores` has a row per system and a column per topic. The correction "tukey" is a test too and replaces `test`, also
-    in the pairs. `corrected` is then Tukey's p. `p` comes from the same difference and the same error, but without a
-    correction for the other pairs.
+    in the returned pairs. The field `corrected` of a pair is then Tukey's p. The field `p` comes from the same
+    difference and the same error, without a correction for the other pairs.
     """
     table = _table(scores, names, test, correction, alpha)
     systems, topics = table.shape
@@ -195,7 +195,7 @@ def _slices(pairs: int, topics: int) -> Iterator[slice]:
 
 
 def _moments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and standard deviation of the differences, with rounding noise replaced by 0."""
+    """Return the mean and standard deviation of the differences, with 0 in place of rounding noise."""
     steps, differences = _steps(a, b), a - b
     mean = np.where(steps.any(-1), differences.mean(-1), 0.0)
     if a.shape[-1] < 2:
@@ -204,7 +204,7 @@ def _moments(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _steps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the differences rounded to whole steps.
+    """Return the differences as whole numbers of steps; a step is the share STEP of the largest score in the two rows.
 
     So rounding errors do not make a difference on a topic, differences that should be equal are equal, and sums do not
     depend on their order.
@@ -229,7 +229,7 @@ def _enumerated(rows: np.ndarray, error: float) -> np.ndarray:
 
 
 def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
-    """Return for each row an estimate of the share of sign choices whose sum is at least as far from 0 as its own.
+    """Return for each row the estimated share of sign choices whose sum is at least as far from 0 as the row's sum.
 
     All rows get the same random signs. In each row, the signs go to the numbers in descending order of size.
     """
@@ -247,14 +247,17 @@ def _sampled(rows: np.ndarray, seed: int, samples: int) -> np.ndarray:
 
 
 def _observed(rows: np.ndarray, error: float) -> np.ndarray:
-    """Return the distance of each row's sum from 0, minus the largest error that rounding to steps may cause."""
+    """Return the distance of each row's sum from 0, minus the largest error that rounding to steps may cause.
+
+    The error is `error` for each number of the row that is not 0.
+    """
     return np.abs(rows.sum(-1)) - error * np.count_nonzero(rows, axis=-1)
 
 
 def _as_far(signs: np.ndarray, sizes: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """Return for each row of `sizes` how many rows of `signs` give a sum whose distance from 0 is at least `observed`.
 
-    A sign of 1 means minus.
+    A sign of 1 means minus, a sign of 0 plus.
     """
     sums = sizes.sum(-1) - 2 * (signs @ sizes.T)
     return (np.abs(sums) >= observed).sum(0)

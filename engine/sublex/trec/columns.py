@@ -20,9 +20,8 @@ from sublex.tools.strings import Strings
 class Columns(Mapping[str, dict[str, Any]]):
     """Documents and numbers of topics, as columns.
 
-    A row is one judgement or one hit. Topic `qids[k]` has the rows from `offsets[k]` up to but not including `offsets[k
-    + 1]`. `docs` has for each row the place of its document in `docnos`. Subclasses give the column of numbers a public
-    name.
+    A row is one judgement or one hit. The rows of topic `qids[k]` are the slice `offsets[k] : offsets[k + 1]`. `docs`
+    has for each row the place of its document in `docnos`. Subclasses give the column of numbers a public name.
     """
 
     def __init__(

@@ -30,11 +30,11 @@ def fuse(
 ) -> Run:
     """Return a run that combines the runs, with the best k documents of each topic.
 
-    `method` is one of METHODS. `weights` has a number for each run; only `weighted` takes it. `normalise` names a
-    normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that lacks a document
-    adds nothing to the score of the document. Under `weighted`, the document gets the lowest score of that run, as in
-    an expression. `names` are the names of the runs in the tag of the result; by default these are the tags of the
-    runs.
+    `method` is one of METHODS. `weights` has a number for each run; only the method `weighted` takes weights.
+    `normalise` names a normaliser of scores within a topic of a run, `minmax` by default; `rrf` takes none. A run that
+    lacks a document adds nothing to the score of the document. Under `weighted`, the document gets the lowest score of
+    the run that lacks it, as in an expression. `names` are the names of the runs in the tag of the result; by default
+    these are the tags of the runs.
     """
     normalise = _normaliser(method, normalise)
     factors = _weights(runs, method, weights)
@@ -88,7 +88,7 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:
-    """Return the docnos of all runs, each once, and the documents of each run as positions among them."""
+    """Return the docnos of all runs, each once, and for each run its documents as positions among these docnos."""
     table = Interner()
     docs = [table.add(run.docnos.arena, run.docnos.starts, run.docnos.sizes)[run.docs] for run in runs]
     return table.strings(), docs

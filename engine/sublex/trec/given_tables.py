@@ -127,7 +127,7 @@ def _of_records(items: list[Any], kind: Kind) -> GivenColumns:
 
 
 def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
-    """Return the first of these names that the record has; raise InputError if it has none."""
+    """Return the first of `names` that the record has; raise InputError if the record has none of them."""
     for name in names:
         if name in record:
             return name

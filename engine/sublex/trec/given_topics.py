@@ -61,7 +61,7 @@ def _distinct(topics: Iterable[Topic]) -> list[Topic]:
 
 
 def _chosen(records: Sequence[Record], fields: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all fields, and of those that make the queries."""
+    """Return the names of all fields, and the names of the fields that make the queries."""
     try:
         return choose_fields(records, fields, "those given")
     except InputError:
@@ -87,7 +87,7 @@ def _from_file(path: str | os.PathLike[str], fields: str) -> Topics:
 def _items(given: Any) -> Iterable[Any]:
     """Return the topics one by one: records, pairs, texts or `Topic`s.
 
-    Raise InputError for a mixture of texts and others.
+    Raise InputError for a mixture of texts and other objects.
     """
     if is_frame(given):
         return frame_records(given)

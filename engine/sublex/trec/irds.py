@@ -12,7 +12,7 @@ CATALOGUE = "https://ir-datasets.com"
 
 
 def queries(path: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the id and the text fields of each query of the dataset that `path` names, in its order."""
+    """Yield the id and the text fields of each query of the dataset that `path` names, in the dataset's order."""
     name, dataset = _dataset(path, "Topics")
     if not dataset.has_queries():
         raise InputError(f"The dataset {name} of ir_datasets holds no queries; {CATALOGUE} lists those that do.")
@@ -24,7 +24,7 @@ def queries(path: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def judgements(path: str) -> Iterator[tuple[str, str, int]]:
-    """Yield the topic, the document and the grade of each judgement of the dataset that `path` names, in its order."""
+    """Yield topic, document and grade of each judgement of the dataset that `path` names, in the dataset's order."""
     name, dataset = _dataset(path, "Qrels")
     if not dataset.has_qrels():
         raise InputError(f"The dataset {name} of ir_datasets holds no judgements; {CATALOGUE} lists those that do.")

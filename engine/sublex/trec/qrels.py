@@ -48,7 +48,7 @@ class Qrels(Columns):
         self.grades, self.path, self.format, self.notes = grades, path, format, notes
 
     def only(self, qids: Iterable[str]) -> Qrels:
-        """Return the judgements of these topics only, in the order given; all of them must be judged."""
+        """Return the judgements of the topics `qids` alone, in the order of `qids`; each topic must be judged."""
         names = list(qids)
         rows = [np.arange(place.start, place.stop) for place in map(self.slice, names)]
         ends = np.cumsum([0, *map(len, rows)])

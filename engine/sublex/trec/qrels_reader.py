@@ -56,7 +56,7 @@ _COMMENTS = re.compile(rb"(?:[ \t\r\v\f]*(?:#[^\n]*)?\n)*")
 
 
 class Judgements(NamedTuple):
-    """Judgements as columns, with the line of each judgement. `lines` is 0 if the format has no lines, as in JSON."""
+    """Judgements as columns, with the line of each judgement. Lines are 0 if the format has no lines, as in JSON."""
 
     qids: Iterable[str]
     docnos: Iterable[str]
@@ -118,7 +118,7 @@ def is_judgement(cells: Sequence[bytes]) -> bool:
 def _of_lines(
     texts: Iterable[tuple[int, bytes]], form: str, path: str, listen: Listener
 ) -> Iterator[Judgements]:  # fmt: skip
-    """Yield the judgements of each piece of whole lines, which comes with the number of its first line."""
+    """Yield the judgements of each item of `texts`: the number of a first line, and whole lines from this line on."""
     columns, head, begun = COLUMNS[form], int(form == "beir"), False
     for first, text in texts:
         cells, begins, counts, lines = _cells(first, text)
@@ -206,7 +206,10 @@ def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
 
 
 def _whole(listen: Listener, grade: Any, refusal: str) -> int:
-    """Return a grade that has no line, as from JSON, as a whole number. Report a grade that is not a whole number."""
+    """Return a grade as a whole number. Report a grade that is not a whole number.
+
+    This is for grades that have no line, such as the grades in JSON.
+    """
     if type(grade) is int and GRADES.min <= grade <= GRADES.max:
         return grade
     read = _as_trec_eval_reads(str(grade))

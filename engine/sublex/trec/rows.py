@@ -75,7 +75,7 @@ class Rows(NamedTuple):
     lines: np.ndarray
 
     def without(self, rows: np.ndarray) -> Rows:
-        """Return all rows but those at these places."""
+        """Return all rows except the rows at the places `rows`."""
         return Rows(*self[:2], *(np.delete(column, rows) for column in self[2:])) if len(rows) else self
 
 
@@ -84,7 +84,7 @@ def pieces_of_text(
 ) -> Iterator[tuple[int, bytes]]:  # fmt: skip
     """Yield a file as pieces of whole lines of about `size` bytes, in UTF-8, each with the number of its first line.
 
-    Report lines that are not UTF-8 and those with a NUL byte. Raise InputError for a file in UTF-16.
+    Report lines that are not UTF-8 and lines with a NUL byte. Raise InputError for a file in UTF-16.
     """
     for first, data in lines.whole_lines(stream, size, lines.refuse(path)):
         if first == 1 and (data[:2] in UTF16 or (len(data) > 20 and not any(data[1:20:2]))):
@@ -117,7 +117,10 @@ def is_number(cell: bytes) -> bool:
 def miscounted(
     path: str, columns: Sequence[str], expected: str, lines: np.ndarray, counts: np.ndarray
 ) -> list[Fault]:  # fmt: skip
-    """Return the faults of lines that have fewer or more columns than there should be."""
+    """Return the faults of lines that have fewer or more cells than `columns` has names.
+
+    `counts` has the cells per line.
+    """
     faults = []
     for kind, wrong in (("few columns", counts < len(columns)), ("many columns", counts > len(columns))):
         if wrong.any():
@@ -138,9 +141,9 @@ def report_repeated(
 ) -> np.ndarray:  # fmt: skip
     """Report documents that a topic has more than once, and return the places of the repeated rows.
 
-    `refusal` makes the message about a document that is repeated with another number. It gets these facts: `qid`,
-    `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and `where`, the
-    beginning of the message.
+    `refusal` makes the message about a document that is repeated with another score or grade. `refusal` gets these
+    facts: `qid`, `docno`, `value` and `line` of the row, `value_before` and `line_before` of the earlier row, and
+    `where`, the beginning of the message.
     """
     earlier, later = first_repeated(rows.topics, rows.docs)
     differs = rows.values[earlier] != rows.values[later]

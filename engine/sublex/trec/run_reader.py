@@ -87,7 +87,7 @@ class RunFile(NamedTuple):
         return ranking(self.hits.topics, self.hits.docs, self.hits.values, self.hits.docnos)
 
     def run(self, order: np.ndarray, **more: Any) -> Run:
-        """Return the hits in this order as a run."""
+        """Return the hits in the order `order` as a run."""
         qids, docnos, topics, docs, scores, _ = self.hits
         tag = self.tags[0] if len(self.tags) else ""
         return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, tag, **more)
@@ -118,8 +118,8 @@ def line_layout(cells: Sequence[bytes]) -> Layout | None:
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run file, plain or compressed, or `-` for standard input.
 
-    Metadata come from the comments at its head, else from the file next to it. Raise InputError, with the line, for a
-    malformed line and for a document that a topic has twice with different scores.
+    Metadata come from the comments at the head of the file, else from the file next to it. Raise InputError, with the
+    line, for a malformed line and for a document that a topic has twice with different scores.
     """
     source, report = FileSource(path), Report()
     file = read_hits(source, refuse, report)
@@ -156,7 +156,7 @@ class _HitsRead:
         self.columns = [[np.empty(0, kind)] for kind in kinds]
 
     def add(self, first: int, text: bytes) -> list[Fault]:
-        """Add the hits in whole lines, and return the faults of the others; `first` is the number of the first line."""
+        """Add the hits in whole lines, and return the faults of the lines; `first` is the number of the first line."""
         from sublex.analysis.interner_kernels import SPARE
         from sublex.trec import run_kernels
 
@@ -220,7 +220,7 @@ class _Piece(NamedTuple):
         return self.buf[begin:end].tobytes().decode(errors="replace")
 
     def numbered(self, column: int, table: Interner) -> np.ndarray:
-        """Return the number in the table of each cell of a column, adding cells that are new."""
+        """Return the number of each cell of a column in `table`. Add cells that are new to the table."""
         begins = self.spans[:, column, 0].astype(np.int64)
         return table.add_padded(self.buf, begins, self.spans[:, column, 1] - begins)
 

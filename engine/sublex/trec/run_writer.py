@@ -40,11 +40,11 @@ def write_run(
     metadata: Mapping[str, Any] = NO_FIELDS,
     where: str = "sidecar",
 ) -> int:
-    """Write a run file, and return how many lines it has. A name that ends in .gz is compressed.
+    """Write a run file, and return how many lines it has. A file whose name ends in .gz is compressed.
 
     Docnos can be any strings; `Strings` are fastest. `where` says where the metadata go: into a file next to the run
-    (`sidecar`), into comments at its head (`header`), or nowhere (`none`). Raise InputError for an id, a docno or a tag that
-    a run file cannot hold.
+    (`sidecar`), into comments at the head of the run file (`header`), or nowhere (`none`). Raise InputError for an id,
+    a docno or a tag that a run file cannot hold.
     """
     if where not in WHERE:
         raise InputError(f"Metadata cannot go to {where}; use {', '.join(WHERE[:-1])} or {WHERE[-1]}.")
@@ -155,9 +155,9 @@ def check_word(text: str, what: str) -> None:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file to write. At the end it replaces the file at `path`; after an error it is removed.
+    """Yield a file to write.
 
-    Links are followed.
+    At the end the new file replaces the file at `path`; after an error the new file is removed. Links are followed.
     """
     place = path if _special(path) else Path(os.path.realpath(path))
     try:

@@ -62,7 +62,8 @@ RecordStream = Generator[Record | Fault, None, None]
 def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[Record]]:
     """Return the format of a topic file and its records, and report malformed records and ids that come again.
 
-    Records with either fault are left out. Raise InputError for a file that is empty or in no known format.
+    Malformed records, and records with an id that came before, are left out. Raise InputError for a file that is empty
+    or in no known format.
     """
     head = source.head().removeprefix(BOM).lstrip()
     if not head and source.path != "-":
@@ -187,7 +188,7 @@ def _json(source: FileSource, report: Report) -> RecordStream:
 
 
 def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStream:
-    """Yield the records of JSON objects, each given with its line."""
+    """Yield the records of JSON objects. `texts` has the line number and the text of each object."""
     for line, text in texts:
         try:
             record = json.loads(text)
@@ -204,7 +205,7 @@ def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStre
 
 
 def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Fault:
-    """Return the record with this id and these string fields, or a fault if it has no usable id."""
+    """Return a JSON object as a record with its id and its string fields, or a fault if the object has no usable id."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
         return _malformed(path, line, f"no id; name it {', '.join(QID_ALIASES[:-1])} or {QID_ALIASES[-1]}.")

@@ -110,7 +110,10 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
 
 
 def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of all fields of the records, and of those that make the queries. Raise InputError for unknown ones."""
+    """Return the names of all fields of the records, and the names of the fields that make the queries.
+
+    Raise InputError if `fields` names a field that no record has.
+    """
     available = tuple(dict.fromkeys(name for record in read for name in record.fields))
     return available, tuple(_resolve(name.strip(), available, path) for name in fields.split("+"))
 

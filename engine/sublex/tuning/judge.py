@@ -59,7 +59,7 @@ class Judge:
         self._descending = [-float(place) for place in places]
 
     def scores(self, hits: Sequence[Hits]) -> np.ndarray:
-        """Return the measure of each topic's hits, given in the order of `qids`."""
+        """Return the measure of each topic. `hits` has the hits of the topics in the order of `qids`."""
         values = []
         topics = list(enumerate(self.qrels))
         for begin in range(0, len(topics), GROUP):
@@ -68,7 +68,7 @@ class Judge:
         return np.concatenate(values)
 
     def _ranking(self, topic: int, hits: Hits) -> dict[str, Any]:
-        """Return a dictionary from docno to score. Its ranking has the same value of the measure as the hits."""
+        """Return a dictionary from docno to score, for which the measure has the same value as for the hits."""
         if not self._by_rank:
             # The measure may order ties in another way. So the hits with the same score as the last hit within the
             # cutoff stay.

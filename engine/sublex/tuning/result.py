@@ -80,8 +80,9 @@ class Tuning:
     chosen without this topic.
 
     `best` is the setting with the highest mean on all topics, and `at_end` names the ranges whose number in `best` is
-    at an end of the range. `default` is the expression without its ranges, or None if that cannot run. `names` are the
-    names of the ranges, and `unused` has the ids of judged topics that were not among the given topics.
+    at an end of the range. `default` is the expression without its ranges, or None if this expression cannot run.
+    `names` are the names of the ranges, and `unused` has the ids of judged topics that are not among the `topics` of
+    `sublex.tune`.
     """
 
     expression: str
@@ -112,7 +113,7 @@ class Tuning:
         return float(self.held_out.mean())
 
     def figures(self) -> list[Figure]:
-        """Return the figures to compare: cross-validated, best on all topics, and the defaults' if they can run."""
+        """Return the figures to compare: cross-validated, best on all topics, and defaults if they can run."""
         best = self.best.setting.text
         figures = [
             Figure("cross-validated", self.cross_validated, "", "each topic by the setting that the other folds chose"),
@@ -143,8 +144,8 @@ class Tuning:
         """Return a table of the settings' means, with the best in bold.
 
         For a grid search over two ranges, the table is a grid of the first range by the second. For one range, it is a
-        list in the order of the range. If these are too large, and for all other searches, the table lists the best
-        settings.
+        list in the order of the range. If the grid or the list is too large, and for all other searches, the table
+        lists the best settings.
         """
         best = self.settings.index(self.best.setting)
         columns = {setting.values[self.names[-1]] for setting in self.settings}

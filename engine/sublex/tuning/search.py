@@ -149,7 +149,7 @@ def _plan(
 ) -> _Plan:
     """Return the plan of a search. Settings that print the same expression are one setting.
 
-    Of settings with equal means, the setting nearest to the defaults wins, and then the first.
+    Of settings with equal means, the setting nearest to the defaults wins; of equally near settings, the first wins.
     """
     runs: dict[str, Expression] = {}
     order: dict[str, tuple] = {}
@@ -233,6 +233,9 @@ def _cross_validated(
 
 
 def _best(plan: _Plan, scores: np.ndarray, topics: np.ndarray) -> int:
-    """Return the position of the setting with the highest mean over these topics; of equals, the preferred setting."""
+    """Return the position of the setting with the highest mean over `topics`.
+
+    Of settings with equal means, the one that stands first in `plan.preferred` wins.
+    """
     means = np.round(scores[plan.preferred][:, topics].mean(axis=1), DIGITS)
     return plan.preferred[int(np.argmax(means))]

@@ -33,7 +33,7 @@ EVEN, DRAWN = 6, 4
 
 
 class Slot(NamedTuple):
-    """A range in an expression, and the number that it stands for.
+    """A range in an expression, and facts about the number that will replace the range.
 
     `name` is shown to users, `whole` says that only whole numbers are allowed, `default` is the number to use without
     the range. `limits` are the lowest and the highest number allowed. `parameter` is true for a parameter of a
@@ -113,9 +113,9 @@ def without_ranges(node: Any, registry: Registry) -> Any:
 
 
 def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
-    """Return the distance of numbers from their defaults.
+    """Return the sum of the distances of `values` from the defaults of their slots.
 
-    Each difference is divided by the width of the range. A number without a default adds 0.
+    Each distance is divided by the width of the slot's range. A slot without a default adds 0.
     """
     return sum(
         abs(value - slot.default) / ((max(slot.range.values) - min(slot.range.values)) or 1)
@@ -125,9 +125,9 @@ def distance(slots: Sequence[Slot], values: Sequence[float]) -> float:
 
 
 def at_end(slots: Sequence[Slot], values: Sequence[float]) -> tuple[str, ...]:
-    """Return the names of ranges whose number is at an end that is not a limit.
+    """Return the names of slots whose number is at an end of the range, unless this end is a limit of the slot.
 
-    The best number may lie beyond this end.
+    The best number may lie beyond the end.
     """
     return tuple(
         slot.name
