@@ -333,7 +333,7 @@ def _printed(expression: str | Expression) -> str | None:
 def _named_in(component: Component) -> tuple[Any, ...]:
     """Return the values of a component's query parameters.
 
-    They may name models that the component uses for each query.
+    These values may name models that the component uses for each query.
     """
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
 

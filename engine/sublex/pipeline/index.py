@@ -201,7 +201,7 @@ class Index(Contents):
     def marks(self, text: str | Query, docno: str, expression: Expr) -> list[Mark]:
         """Return the words of a document with the labels, such as topics, that a fitted model gives to them.
 
-        `text` is the query for which the document was found.
+        The labels may depend on the query `text`.
         """
         model = self.representation(expression)
         return model.marks(model.query(self.query(text)), self._live(docno))

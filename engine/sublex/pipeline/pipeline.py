@@ -31,8 +31,8 @@ class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
     The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted
-    model in the expression, and the version of each Python function that has a version. If a model has no row for some
-    documents, `uncovered` has the number of these documents.
+    model in the expression, and the version of each Python function that has a version. For each model that has no row
+    for some documents, `uncovered` has the number of these documents.
     """
 
     def __init__(

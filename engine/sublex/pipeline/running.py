@@ -76,8 +76,6 @@ def write(
 
     In a folder, the file is named after the expression of the pipeline. `tag` is the last column of the run; by default
     it is the expression.
-
-    `tag` is the last column of the run; by default it is the expression.
     """
     snapshot = pipeline.snapshot
     check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))

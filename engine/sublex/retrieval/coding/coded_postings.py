@@ -67,11 +67,11 @@ class CodedPostings:
     ) -> None:  # fmt: skip
         """Write the postings of terms, and their least, greatest and k-th best impacts.
 
-        A pair stands for postings of one term that have the same impact: their term frequencies are equal, and so are
-        all statistics of their documents that the ranker reads. `docs` has the document of each posting, and `numbers`
-        has the number of the posting's pair. `impacts` has the impact of each pair, and `live` the pair's number of
-        postings. The pairs of `terms[x]` end at `ends[x]`. The least, greatest and k-th best impacts are written to
-        `least`, `most` and `kth`.
+        A pair stands for one or more postings of a term: their term frequencies are equal, and so are all statistics of
+        their documents that the ranker reads, so their impacts are equal too. `docs` has the document of each posting,
+        and `numbers` has the number of the posting's pair. `impacts` has the impact of each pair, and `live` the pair's
+        number of postings. The pairs of `terms[x]` end at `ends[x]`. The least, greatest and k-th best impacts are
+        written to `least`, `most` and `kth`.
         """
         self._kernels.put_documents(terms, docs, self.lists, self.docs, self.runs, self.run_counts, self._used)
         size = int(np.diff(ends, prepend=0).max(initial=0))

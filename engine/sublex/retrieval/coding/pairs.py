@@ -29,9 +29,9 @@ Formula = Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray]
 class Pairs(NamedTuple):
     """The pairs of some terms.
 
-    A pair is a term frequency and a class of documents; the postings of a term that have both share the pair. `ends`
-    has the place where the pairs of each term end. `values` has the value of the formula for each pair, and `live` has
-    the pair's number of postings.
+    Postings of a term share a pair if their term frequencies are equal and their documents are in the same class. A
+    posting with a high term frequency has a pair of its own. `ends` has the place where the pairs of each term end.
+    `values` has the value of the formula for each pair, and `live` has the pair's number of postings.
     """
 
     ends: np.ndarray
