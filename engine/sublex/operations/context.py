@@ -65,7 +65,7 @@ class Context:
 
     @property
     def names_index(self) -> bool:
-        """Whether the user named the index for this operation. In a session, the index is there before the operation."""
+        """Whether the user named the index for this operation. In a session, the index is there already."""
         return self.has_index
 
     @property

@@ -231,7 +231,7 @@ def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]
 
 
 def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:
-    """Return the parameter that a name, a type and a default declare. The type may be annotated with the other facts."""
+    """Return the parameter that a name, a type and a default declare. The type may be annotated with more facts."""
     declared = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Parameter)), None)
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(plain) in (Union, types.UnionType):

@@ -38,7 +38,7 @@ RUN_HITS = 1000
 
 
 class Loaded(NamedTuple):
-    """The topics and judgements that a session has loaded, and how it ranks. On the command line, users name all three."""
+    """The topics and judgements that a session has loaded, and how it ranks. Command lines name all three."""
 
     loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
     loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
