@@ -78,7 +78,7 @@ class CommandContext(Context):
         return True
 
     def report(self, error: SublexError) -> None:
-        """Print an error as the one that ends a command is printed."""
+        """Print an error in the same way as an error that ends a command."""
         say(f"sublex: {error}")
 
     @contextmanager

@@ -49,9 +49,12 @@ def components(registry: Registry) -> Shown:
 
 
 def component(registry: Registry, name: str) -> Shown:
-    """Return all about one component as Shown, by its name or by a call such as BM25(k1=1), whose values are then shown.
+    """Return all about one component as Shown.
 
-    Raise UnknownName for a name that none has.
+    `name` is the name of the component, or a call such as BM25(k1=1); the values of the call are shown in place of the
+    defaults.
+
+    Raise UnknownName if no component has this name.
     """
     found = _called(name, registry) if "(" in name else _find(name, registry)
 

@@ -39,7 +39,8 @@ class Found(NamedTuple):
 class Extras(NamedTuple):
     """Optional parts of the lines: a bar for each score, the grades of judged documents, and the labels of a fitted model.
 
-    `grades` is None without judgements. `labels` is the expression of the model whose words are marked.
+    `grades` has the grade of each judged document; it is None without judgements. `labels` is the expression of the
+    fitted model whose words are marked in the passages.
     """
 
     bars: bool = False

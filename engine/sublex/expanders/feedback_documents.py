@@ -69,7 +69,7 @@ class FeedbackDocuments(NamedTuple):
         return self.select(np.array([bool(pattern.fullmatch(name)) for name in context.names(self.terms)], bool))
 
     def drop_common(self, context: Context, max_share: float) -> FeedbackDocuments:
-        """Return the matrix without the terms that more than this share of the collection's documents hold."""
+        """Return the matrix without terms that more than the share `max_share` of the collection's documents hold."""
         return self.select(context.stats(self.terms).df / max(context.collection.docs, 1) <= max_share)
 
     def top_per_document(self, number: int) -> FeedbackDocuments:

@@ -34,10 +34,11 @@ def check_output(output: str, *endings: str) -> str:
 
 
 def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
-    """Write the file that a result makes to a path that `check_output` accepted. Return what to show, and a message.
+    """Write the file of a result to `output`, a path that `check_output` accepted. Return what to show, and a message.
 
-    A sentence is returned to be shown, or the result itself if the file only repeats it. Raise `InputError` if the result
-    makes no file.
+    If the result has `about`, a sentence about the file is shown in place of the result, and the message is empty.
+    Otherwise the result itself is shown, and the message names the file. Raise `InputError` if the result makes no
+    file.
     """
     make = shown.files.get(ending) or next(iter(shown.files.values()), None)
     if make is None:

@@ -30,7 +30,7 @@ def deliver_ignored_interrupts() -> None:
 def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:
     """Interrupt this thread again in a moment if Python ignored an interrupt.
 
-    Print any other exception that it ignored.
+    If Python ignored any other exception, print the exception.
     """
     error = ignored.exc_value
     if isinstance(error, KeyboardInterrupt) or (error and is_interrupt(error)):

@@ -42,9 +42,12 @@ def show(text: str) -> None:
 
 
 def print_shown(shown: Shown, form: str = "table", printer: Callable[[Sequence[Line]], None] | None = None) -> None:
-    """Print a result in a form: "table", which means its lines, "json", "csv", "spreadsheet", or one of its own.
+    """Print a result in a form.
 
-    Its notes are left to the caller. Raise InputError for a form that it does not have.
+    The form "table" prints the lines of the result. The other forms are "json", "csv", "spreadsheet" and the forms in
+    `shown.forms`.
+
+    The caller prints the notes of the result. Raise InputError for a form that the result does not have.
     """
     if form == "table" and form not in shown.forms:
         (printer or print_lines)(shown.lines)

@@ -60,7 +60,7 @@ class Work(threading.Thread, Generic[T]):
     def _interrupt(self) -> None:
         """Raise KeyboardInterrupt in the thread and wait a moment for its end.
 
-        Raise KeyboardInterrupt here if it goes on.
+        If the thread goes on after this moment, raise KeyboardInterrupt in the calling thread too.
         """
         with suppress(KeyboardInterrupt):
             interrupt(self.ident or 0)

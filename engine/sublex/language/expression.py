@@ -79,7 +79,7 @@ class Expression:
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Convert a value beside an operator into an expression; a text before `*` becomes a range of weights, as `{0..1}`.
+    """Convert a value beside an operator into an expression. Before `*`, a text such as `{0..1}` is a range of weights.
 
     `operands.py` registers how texts and functions become expressions.
     """

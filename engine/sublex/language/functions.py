@@ -219,7 +219,7 @@ def is_transformer(thing: object) -> bool:
 
 
 def functions_in(expression: Expression) -> list[Function]:
-    """Return the functions in an expression. Raise InputError when two different ones have the same name."""
+    """Return the functions in an expression. Raise InputError if two different functions have the same name."""
     found: dict[str, Function] = {}
     for node in walk(expression):
         if isinstance(node, Function):
@@ -232,7 +232,7 @@ def functions_in(expression: Expression) -> list[Function]:
 
 
 def versions(expression: Expression) -> dict[str, str]:
-    """Return the version of each function in an expression that has one, by the function's printed form."""
+    """Return the versions of an expression's functions by printed form. Functions without a version are left out."""
     return {str(node): f"version {node.version}" for node in functions_in(expression) if node.version is not None}
 
 

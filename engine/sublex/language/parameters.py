@@ -49,9 +49,10 @@ def params(component: type[Declared]) -> tuple[Param, ...]:
 
 @dataclass(frozen=True)
 class Declared:
-    """The base of components whose parameters are dataclass fields: it checks them, and prints them as the identity.
+    """The base of components whose parameters are dataclass fields.
 
-    Values are checked on construction, so Python code gets the same errors as expressions do.
+    The values of the parameters are checked on construction, so Python code gets the same errors as expressions do. The
+    printed form names all parameters that differ from their defaults, so it identifies the component.
     """
 
     def __post_init__(self) -> None:
@@ -64,9 +65,9 @@ class Declared:
         return printed(type(self).__name__, params(type(self)), vars(self))
 
     def refuse(self, *names: str, reason: str) -> None:
-        """Raise `InputError` if one of these parameters was set.
+        """Raise `InputError` if the value of a parameter in `names` differs from its default.
 
-        They have no effect, and the message says the `reason`.
+        The message says that the parameter has no effect, followed by `reason`.
         """
         for param in params(type(self)):
             if param.name in names and getattr(self, param.name) != param.default:
@@ -76,8 +77,8 @@ class Declared:
 def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: Mapping[str, Any]) -> dict[str, Any]:
     """Return a checked value of the declared type for every parameter, in the declared order.
 
-    The value is the user's, else the profile's, else the declared default. Raise `InputError` for unknown parameters, or
-    values of a wrong type or out of range.
+    The value is that of `call`; if `call` leaves it out, that of `profile`; and if both do, the declared default. Raise
+    `InputError` for unknown parameters, or values of a wrong type or out of range.
     """
     names = [param.name for param in params]
     if len(call.args) > len(names) and call.name in NORMALISERS:

@@ -67,7 +67,7 @@ class _Unreadable(Exception):
 def parse(text: str) -> Expression:
     """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`.
 
-    Raise InputError with a caret.
+    For any other text, raise InputError, whose message has a caret under the mistake.
     """
     if not isinstance(text, str):
         raise InputError(f"The expression is {shown(text)}; give a text such as 'BM25 >> RM3 >> BM25'.")
@@ -80,7 +80,7 @@ def parse(text: str) -> Expression:
 def parse_call(text: str) -> Call:
     """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers.
 
-    Raise InputError.
+    Raise InputError for any other text.
     """
     try:
         call = _read(text, _Parser.call)

@@ -319,8 +319,8 @@ def _kinds(kind: str) -> tuple[str, ...]:
 def load(builtin: bool = True) -> Registry:
     """Return the registry of the installed plugins.
 
-    If the variable SUBLEX_PLUGINS lists entry points, separated by commas, they are the only ones beside the built-in.
-    With `builtin=False`, the built-in plugins, which import NumPy, are left out.
+    If the variable SUBLEX_PLUGINS lists entry points, separated by commas, only these and the built-in plugins are
+    used. With `builtin=False`, the built-in plugins, which import NumPy, are left out.
     """
     wanted = os.environ.get("SUBLEX_PLUGINS")
     names = None if wanted is None else {name.strip() for name in wanted.split(",")}

@@ -65,7 +65,7 @@ class Context:
 
     @property
     def names_index(self) -> bool:
-        """Whether the user named the index for this operation, so that it was not there already."""
+        """Whether the user named the index for this operation. In a session, the index is there already."""
         return self.has_index
 
     @property
@@ -115,9 +115,9 @@ class Context:
         return nullcontext()
 
     def prepare(self, tasks: str = "", index: Index | None = None, once: bool = False) -> None:
-        """Compile the kernels that tasks such as "analyze search" need, on an index.
+        """Compile the kernels that tasks such as "analyze search" need on an index.
 
-        With `once`, for one search of each term.
+        `once` says that each term is searched only once, which needs fewer kernels.
         """
 
     def remember(self, **facts: Any) -> None:

@@ -35,15 +35,17 @@ INDEXED = (Needs.INDEX, Needs.MODEL, Needs.PATH, Needs.NEW)
 class Parameter:
     """A parameter of an operation.
 
-    Name, type, default, choices and `many` come from the signature of its function, and the help
-    from the section `Args:` of its docstring.
+    `name`, `type`, `default`, `choices` and `many` come from the signature of the operation's function. `help` comes
+    from the section `Args:` of the function's docstring.
 
-    `flags` are the names of an option, such as ("-k",); a positional parameter has None. `completes` says what may stand there:
-    "index", "file", "word", "docno", "expression", "fittable", "expander", "model", "component", "analyzer", "reader",
-    "backend" or "profile". `shown` is the default in words. `least` is the lowest number.
+    `flags` are the names of an option, such as ("-k",); they are None for a positional parameter. `completes` says what
+    values the parameter takes, so that a face can complete them: "index", "file", "word", "docno", "expression",
+    "fittable", "expander", "model", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
+    in words. `least` is the lowest number that the parameter takes.
 
-    The rest is for faces that remember the last answer. They supply a `remembered` parameter themselves, and take a `bare`
-    option as a positional argument, after the word `word` if there is one. A `hidden` parameter exists only there.
+    The other attributes are for faces that remember the last answer, such as the shell. These faces supply the value of
+    a `remembered` parameter themselves. They take a `bare` option as a positional argument, after `word` if that is not
+    empty. A `hidden` parameter exists only in these faces.
     """
 
     metavar: str = ""
@@ -98,12 +100,15 @@ class File(NamedTuple):
 
 
 class Operation:
-    """A thing that users can ask for, whatever the face: a function of a context and typed parameters that returns `Shown`.
+    """A thing that users can ask for in any face: a function that returns `Shown`.
 
-    The docstring is the help, with sections `Args:` and `Examples:`. A parameter whose type is a NamedTuple stands for the
-    fields of it. `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the
-    same, with {name} for the arguments, or a function of the arguments that returns one; `prints` says what its value is:
-    "hits", "rows" or "value". `faces` are the faces that have it, and `shell` is its name in the shell, where that is another.
+    The function takes a context and typed parameters. Its docstring is the help, with sections `Args:` and `Examples:`.
+    A parameter whose type is a NamedTuple stands for several parameters, the fields of this type.
+
+    `forms` are the forms of the result, the usual one first. `python` is an expression of Python that gives the same
+    result, with {name} for the arguments, or a function of the arguments that returns such an expression. `prints` says
+    what the value of this expression is: "hits", "rows" or "value". `faces` are the faces that have the operation.
+    `shell` is the operation's name in the shell, if it has another name there.
     """
 
     def __init__(
@@ -128,7 +133,7 @@ class Operation:
         self.shell = shell or self.name
 
     def __call__(self, context: Any, **arguments: Any) -> Any:
-        """Call the function; arguments of a group become one record."""
+        """Call the function. The arguments for the fields of a group become one NamedTuple."""
         for name, group in self._groups.items():
             arguments[name] = group(**{each: arguments.pop(each) for each in group._fields if each in arguments})
         return self.function(context, **arguments)
@@ -141,7 +146,7 @@ class Operation:
 
     @property
     def help(self) -> str:
-        """The docstring of the function, without what it says of the parameters and without examples."""
+        """The docstring of the function, without its sections `Args:` and `Examples:`."""
         return self._doc[""]
 
     @property
@@ -156,7 +161,7 @@ class Operation:
 
     @cached_property
     def helps(self) -> dict[str, str]:
-        """What the docstring says of each parameter, and of `output`, the file of -o."""
+        """The help of each parameter, and of `output` (the file of -o), from the section `Args:` of the docstring."""
         section = self._doc.get("Args", "")
         found = re.findall(r"^    (\w+): (.*(?:\n     +.*)*)", section, re.MULTILINE)
         return {name: " ".join(text.split()) for name, text in found}
@@ -206,7 +211,7 @@ class Operation:
         return Step(self.name, *words, **options) if "cli" in self.faces else None
 
     def code(self, arguments: Mapping[str, Any]) -> str:
-        """Return a call as an expression of Python that uses `index`; empty if there is none."""
+        """Return a call as an expression of Python that uses `index`; "" if the operation has no such expression."""
         given = {each.name: arguments.get(each.name, each.default) for each in self.parameters}
         if callable(self.python):
             return self.python(given)
@@ -216,15 +221,17 @@ class Operation:
 def operation(*args: Any, **facts: Any) -> Callable[[Callable[..., Shown | None]], Operation]:
     """Return the decorator that makes a function an `Operation`.
 
-    Its arguments are those of `Operation` after the function. @operation(needs=Needs.MODEL, forms=("table", "json",
-    "csv"), examples=("sublex labels demo 'lda(k=20)'",)) def labels(context, expression: Model) -> Shown: '''List the
-    labels of a fitted model.'''
+    The arguments of `operation` are the arguments of `Operation` without the function, as in this example:
+
+        @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
+        def labels(context: Context, expression: Model) -> Shown:
+            '''List the labels of a fitted model.'''
     """
     return lambda function: Operation(function, *args, **facts)
 
 
 def _parameter(name: str, hint: Any, default: Any, helps: Mapping[str, str]) -> Parameter:
-    """Return a parameter, declared by its name, its default and its type, which may be annotated with the rest."""
+    """Return the parameter that a name, a type and a default declare. The type may be annotated with more facts."""
     declared = next((fact for fact in getattr(hint, "__metadata__", ()) if isinstance(fact, Parameter)), None)
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(plain) in (Union, types.UnionType):

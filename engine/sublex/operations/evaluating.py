@@ -38,7 +38,7 @@ RUN_HITS = 1000
 
 
 class Loaded(NamedTuple):
-    """What a session has loaded, topics and judgements, and how it ranks; on the command line all of that is named."""
+    """The topics and judgements that a session has loaded, and how it ranks. Command lines name all three."""
 
     loaded_topics: Annotated[Any, option(hidden=True, remembered=True)] = None
     loaded_qrels: Annotated[Any, option(hidden=True, remembered=True)] = None
@@ -51,7 +51,7 @@ class Loaded(NamedTuple):
 
 
 def compare_code(given: Mapping[str, Any]) -> str:
-    """Return a comparison of rankers on the loaded files as code; empty without files."""
+    """Return code that compares rankers on the loaded files; "" if no files are loaded."""
     files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()
     rankers = list(given["rankers"] or [given["ranking"]])
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}).table()" if files else ""
@@ -229,7 +229,7 @@ def _roles(files: Sequence[str], rankers: Sequence[str]) -> tuple[str, ...]:
 def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list[System], list[str]]:
     """Read run files and keep the first k hits of each topic, as for rankers.
 
-    Returns the systems, none with a name that is `taken` by a ranker, and notes for the user.
+    Returns the systems, and notes for the user. No system gets a name that is in `taken`, the names of the rankers.
     """
     systems: list[System] = []
     notes: list[str] = []

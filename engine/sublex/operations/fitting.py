@@ -165,7 +165,7 @@ def _unnamed() -> str:
 
 
 def _named(index: Index, text: str) -> str:
-    """Return the expression of the fitted model that a text names: itself, or that of the model with this name on disk.
+    """Return the expression of the fitted model that a text names. The text is an expression or a name on disk.
 
     Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
     """

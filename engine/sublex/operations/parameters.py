@@ -60,7 +60,7 @@ Overwrite = Annotated[bool, option(help="Replace an existing index when the new 
 class Asked(NamedTuple):
     """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
 
-    `without` is the docno of a document that is left out, for documents like it.
+    `without` is the docno of a document that is left out of the hits, because the query asks for documents like it.
     """
 
     query: Annotated[str, positional("QUERY", completes="word", remembered=True)]

@@ -92,7 +92,7 @@ def write_run(context: Context, topics: Topics, pipeline: Pipeline, place: Path,
 
 
 def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
-    """Raise InputError for a tag that a run cannot have, and for a tag of several runs."""
+    """Raise InputError for a tag that a run cannot have, and for one tag given to several runs."""
     from sublex.trec.run_writer import check_word
 
     if tag is not None:
@@ -102,7 +102,7 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
 
 
 def place_of_run(output: str, rankers: Sequence[str]) -> Path:
-    """Return where the runs go: a file or a folder. Raise InputError for a file that is no run and would be replaced."""
+    """Return where the runs go: a file or a folder. Raise InputError if a file that is not a run would be replaced."""
     from sublex.lint.detect import RUN, detect_kind
     from sublex.readers.source import FileSource
     from sublex.trec.run_names import is_run_file

@@ -104,7 +104,7 @@ def read_query(index: Index, asked: Asked) -> Query:
 
 
 def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: str = "") -> Answer:
-    """Return the best k documents for a query, without one of them."""
+    """Return the best k documents for a query, without the document with the docno `without`."""
     found = index.answer(query, pipeline, k + bool(without))
     return found._replace(hits=found.hits.without(index.doc(without) if without else None).first(k))
 
@@ -173,7 +173,7 @@ def versus_code(given: Mapping[str, Any]) -> str:
 
 
 def compared(rankers: tuple[str, ...], ranking: str | None) -> tuple[str, ...]:
-    """Return the rankers to compare: a single one is compared with that of the session."""
+    """Return the rankers to compare. A single ranker is compared with `ranking`, the expression of the session."""
     return (ranking or "BM25", *rankers) if len(rankers) == 1 else rankers
 
 

@@ -106,11 +106,11 @@ def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, r
 
 
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:
-    """Return a weight for one part of a blend with which the document is among the first k.
+    """Return a weight for part `number` of a blend with which the document is among the first k; None without one.
 
-    Return None if there is no such weight. Of several weights, the nearest to the present one is returned. Two candidates
-    change their order at a single weight. Between two of these weights the rank of the document is constant, and it is
-    counted in sorted lists of them.
+    Of several weights, the one nearest to the part's present weight is returned. As the part's weight grows, the
+    document and another candidate change their order at one weight at most. Between two neighbouring weights of this
+    kind, the rank of the document is constant. It is counted in sorted lists of these weights.
     """
     scoring = pipeline.scorer.start(State(query))
     if isinstance(scoring, ChainScoring):

@@ -238,7 +238,7 @@ class _Composition:
     def scorer(self, node: Expression, whole: Expression) -> Scorer:
         """Return the stage of a node.
 
-        Raise `InputError`, with the expression `whole` in its message, if it is no scorer.
+        Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
         """
         stage = self.stage(node)
         if isinstance(stage, Scorer):
@@ -319,8 +319,9 @@ class _Composition:
 def _printed(expression: str | Expression) -> str | None:
     """Return the text under which a composer keeps the pipeline of an expression.
 
-    None if it must not be found by its text. That holds for an expression with a function, because another function may
-    have the same name, and for an expression with a resolved component, because another profile may have resolved it.
+    Return None if the pipeline must not be found by a text. This holds for an expression with a function, because
+    another function may have the same name. It also holds for an expression with a resolved component, because another
+    profile may have resolved the component.
     """
     if isinstance(expression, str):
         return str(expression)
@@ -332,7 +333,7 @@ def _printed(expression: str | Expression) -> str | None:
 def _named_in(component: Component) -> tuple[Any, ...]:
     """Return the values of a component's query parameters.
 
-    They may name models that the component uses for each query.
+    These values may name models that the component uses for each query.
     """
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
 

@@ -159,8 +159,8 @@ class Contents:
     def to_ciff(self, file: str | Path, workers: int | None = None) -> None:
         """Write the postings, document lengths and docnos as a CIFF file for other engines.
 
-        `.gz` at the end compresses it. Deleted documents are left out, and the others are numbered anew. The file has
-        no texts, no written forms of words and no analyzer.
+        The file is compressed if its name ends in `.gz`. Deleted documents are left out, and the others are numbered
+        anew. The file has no texts, no written forms of words and no analyzer.
         """
         from sublex.other_engines.ciff.write_ciff import write_ciff
 

@@ -42,7 +42,8 @@ def gaps(one: Explanation, other: Explanation) -> list[Gap]:
 def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:
     """Yield the parts of a score that people compare, such as words or topics.
 
-    In a blend, they are parts of its components.
+    For a blend, the parts within each of its components are yielded. `factor` multiplies their values; `part` is the
+    label of the component that contains the node.
     """
     counted = [inner for inner in node.parts if inner.kind != "evidence"]
     if node.kind == "scaled" and len(counted) == 3:

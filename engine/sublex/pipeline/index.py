@@ -199,7 +199,10 @@ class Index(Contents):
         return self.representation(expression).facets(hits.docs)
 
     def marks(self, text: str | Query, docno: str, expression: Expr) -> list[Mark]:
-        """Return the words of a document that belong to labels of a fitted model, such as topics, given a query."""
+        """Return the words of a document with the labels, such as topics, that a fitted model gives to them.
+
+        The labels may depend on the query `text`.
+        """
         model = self.representation(expression)
         return model.marks(model.query(self.query(text)), self._live(docno))
 
@@ -288,7 +291,7 @@ class Index(Contents):
         return self.fitted_model(expression).card()
 
     def forget(self, *expressions: Expr) -> None:
-        """Remove fitted models and their rows of the documents.
+        """Remove fitted models, with the rows that they computed for the documents.
 
         If another model depends on one of them, none is removed.
         """

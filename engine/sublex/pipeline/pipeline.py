@@ -20,7 +20,7 @@ GROUP = 32
 
 
 class Answer(NamedTuple):
-    """The query after all expanders, its hits, and the seconds that they took."""
+    """The query after all expanders, its hits, and the seconds that the search took."""
 
     query: Query
     hits: Hits
@@ -30,9 +30,9 @@ class Answer(NamedTuple):
 class Pipeline:
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
-    The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted model
-    in the expression, and the version of each Python function that has a version. `uncovered` has the number of
-    documents without a row, for each model for which there are such documents.
+    The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted
+    model in the expression, and the version of each Python function that has a version. For each model that has no row
+    for some documents, `uncovered` has the number of these documents.
     """
 
     def __init__(

@@ -66,7 +66,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> l
 def words_of(index: Index, query: str) -> list[str]:
     """Return the words of a query that the analyzer keeps, as the user wrote them.
 
-    Of several words with one term, the first.
+    Of several words with the same term, only the first is returned.
     """
     return list(words_by_term(index.analyzer, query).values())
 

@@ -51,7 +51,8 @@ class Times(NamedTuple):
 class Done(NamedTuple):
     """A run file that was written.
 
-    If it replaced a file that was made in another way, `replaced` says how they differ; otherwise it is empty.
+    If it replaced a run file that was made in another way, `replaced` says how that file was made; otherwise `replaced`
+    is empty.
     """
 
     path: Path
@@ -73,9 +74,8 @@ def write(
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
-    A file in a folder is named after the expression.
-
-    `tag` is the last column of the run; by default it is the expression.
+    In a folder, the file is named after the expression of the pipeline. `tag` is the last column of the run; by default
+    it is the expression.
     """
     snapshot = pipeline.snapshot
     check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))
@@ -119,7 +119,10 @@ def _metadata(path: Path) -> Mapping[str, Any]:
 
 
 def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
-    """Return how the metadata of the run file at `path` differ; "" if they do not differ, or if there is no file."""
+    """Return how the metadata of the run file at `path` differ from `metadata`.
+
+    Return "" if they do not differ, or if there is no file.
+    """
     if not path.is_file():
         return ""
     before = _metadata(path)
@@ -145,7 +148,8 @@ def _value(metadata: Any, keys: Sequence[str]) -> Any:
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:
     """Return the times of a run.
 
-    All arguments are in seconds: of each query, of finding all hits, and of writing them.
+    `seconds` has the seconds of each query. `finding` and `writing` are the seconds for finding all hits and for
+    writing the run.
     """
     each = 1000 * np.array(seconds or [0.0])
     later = each[1:] if len(each) > 1 else each

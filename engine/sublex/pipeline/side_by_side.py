@@ -16,8 +16,9 @@ class Ranking(NamedTuple):
 class Moved(NamedTuple):
     """A ranking compared with the first one.
 
-    It has the number of ranks that each document rose, None for a new document; the number of shared documents; and the
-    documents that are gone.
+    `moves` has the number of ranks that each document of `ranking` rose; None for a document that the first ranking
+    lacks. `shared` is the number of documents that both rankings have. `gone` has the documents that only the first
+    ranking has.
     """
 
     ranking: Ranking

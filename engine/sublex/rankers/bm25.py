@@ -22,8 +22,9 @@ from sublex.rankers.whoosh_lengths import round_lengths
 class Variant(NamedTuple):
     """A variant of BM25: the two factors of its score, each as a function and as a written formula, and its lengths.
 
-    `idf` takes df and N. `saturation` takes tf, pivot = 1 - b + b length / mean, k1 and delta. The default of delta is
-    0 in variants that do not use it. `length` is a function that rounds document lengths, or None for exact lengths.
+    `idf` takes a term's document frequency and the number of documents. `saturation` takes the term frequency, the
+    pivot 1 - b + b length / mean length, k1 and delta. The default of delta is 0 in variants that do not use it.
+    `length` is a function that rounds document lengths, or None for exact lengths.
     """
 
     idf: Formula
@@ -40,7 +41,10 @@ def odds(df: Any, n: Any) -> Any:
 
 
 def saturated(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the term frequency, saturated and normalised by length. The result is below 1."""
+    """Return the term frequency, saturated and normalised by length. The result is below 1.
+
+    `pivot` is 1 - b + b length / mean length.
+    """
     return tf / (tf + k1 * pivot)
 
 
@@ -50,7 +54,7 @@ def scaled(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
 
 
 def raised(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
-    """Return the scaled frequency plus delta. Delta does not depend on the length, so long documents get all of it."""
+    """Return the scaled frequency plus delta. A long document gets the same delta as a short one."""
     return scaled(tf, pivot, k1, delta) + delta
 
 
@@ -118,7 +122,7 @@ class BM25(WeightingModel):
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
         """The method that saturates query term frequencies.
 
-        If k3 is None, the inherited method, which is never called.
+        If k3 is None, this is the inherited method, which the engine never calls.
         """
         return super().weight if self.k3 is None else self._saturated_weight
 

@@ -24,7 +24,8 @@ Parts = list[tuple[Any, str, str]]
 def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
     """The Poisson distribution by Stirling's formula.
 
-    The formula's term 1 / (12 tfn) is left out: it is huge for tfn near 0.
+    `tfn` is the normalised term frequency, and `n` is the number of documents. The summand 1 / (12 tfn) of Stirling's
+    formula is left out, because it is huge for tfn near 0.
     """
     rate = term.cf / n
     return [
@@ -35,7 +36,10 @@ def poisson(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def binomial(tfn: Any, term: TermStats, n: int) -> Parts:
-    """The binomial distribution, approximated by the divergence of tfn / F from 1 / N."""
+    """The binomial distribution, approximated by the divergence of tfn / cf from 1 / n.
+
+    `tfn` is the normalised term frequency, cf the collection frequency, and `n` the number of documents.
+    """
     rest = occurrences_elsewhere(tfn, term)
     ratio = rest * n / (term.cf * max(n - 1, 1))
     elsewhere = "(cf - tfn) log2((cf - tfn) N / (cf (N - 1)))"
@@ -82,7 +86,7 @@ def inverse(tfn: Any, term: TermStats, n: int) -> Parts:
 def inverse_expected(tfn: Any, term: TermStats, n: int) -> Parts:
     """Inverse expected document frequency.
 
-    If F occurrences were spread at random, e documents would contain the term.
+    This frequency is the number of documents that would contain the term if its occurrences were spread at random.
     """
     expected = -n * np.expm1(term.cf * np.log1p(-1 / n)) if n > 1 else 1.0
     formula = "tfn log2((N + 1) / (e + 0.5)), e = N (1 - (1 - 1 / N)^cf)"
@@ -95,7 +99,10 @@ def inverse_frequency(tfn: Any, term: TermStats, n: int) -> Parts:
 
 
 def stirling(n: Any, m: Any) -> Any:
-    """Return f(n, m) of Amati and van Rijsbergen: log2(n! / m!) by Stirling's formula, without the term -(n - m) log2 e."""
+    """Return log2(n! / m!) by Stirling's formula, without the summand -(n - m) log2 e.
+
+    Amati and van Rijsbergen call this f(n, m).
+    """
     return (m + 0.5) * np.log2(n / m) + (n - m) * np.log2(n)
 
 

@@ -15,7 +15,7 @@ _SIGNIFICANT_BITS = 4
 
 
 def round_lengths(lengths: np.ndarray) -> np.ndarray:
-    """Return the lengths that Lucene reads back from one byte, as an array of the same integer type."""
+    """Return the lengths that Lucene reads back after it stored each in one byte, in the same integer type."""
     lengths = np.asarray(lengths)
     excess = np.maximum(lengths - _EXACT_CODES, 0)
     bits = np.frexp(excess.astype(np.float64))[1]

@@ -80,9 +80,9 @@ class Scheme(NamedTuple):
         return self._unnormalised(tf, doc, term, collection) * self._normalisation(self.document, doc, collection)
 
     def norm_part(self, tf: Any, doc: DocStats, term: TermStats, collection: Statistics) -> Any:
-        """Return the squares of a term's weights in documents.
+        """Return the squares of a term's weights in documents, before normalisation.
 
-        Their sum over the terms of a document is its squared norm.
+        The squares of all terms of a document add up to the document's squared norm.
         """
         return self._unnormalised(tf, doc, term, collection) ** 2
 
@@ -103,7 +103,7 @@ class Scheme(NamedTuple):
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics, label: str) -> Explanation:
         """Return the weight of a term in a document, with its factors.
 
-        It does not contain the term's weight in the query.
+        The term's weight in the query is not among the factors.
         """
         t, d, n = tuple(self.document)
         value = TERM_FREQUENCY[t].compute(np.float64(tf), doc.length / doc.unique, 1.0, self._log)

@@ -52,7 +52,7 @@ class TFIDF(WeightingModel):
     def weight(self) -> Callable[..., Any]:  # type: ignore[override]
         """The method of the SMART scheme that weighs query terms.
 
-        Without a scheme, the inherited method, which is never called.
+        Without a scheme, this is the inherited method, which the engine never calls.
         """
         return self._scheme.weight if self.smart else super().weight
 
@@ -60,7 +60,7 @@ class TFIDF(WeightingModel):
     def norm_part(self) -> Callable[..., Any] | None:  # type: ignore[override]
         """The method whose results the engine sums over the terms of a document.
 
-        None, except for SMART schemes with c.
+        It is None unless the letter of the SMART scheme for the normalisation of documents is c.
         """
         return self._scheme.norm_part if self.smart[2:3] == "c" else None
 

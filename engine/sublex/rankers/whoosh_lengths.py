@@ -14,5 +14,5 @@ LENGTHS = np.rint((1.033 ** np.arange(256) - 1) * 27)
 
 
 def round_lengths(lengths: Any) -> Any:
-    """Return the lengths that Whoosh reads back from one byte, as float64."""
+    """Return the lengths that Whoosh reads back after it stored each in one byte, as float64."""
     return LENGTHS[np.minimum(np.searchsorted(LENGTHS, lengths), len(LENGTHS) - 1)]

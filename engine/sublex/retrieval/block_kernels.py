@@ -22,7 +22,7 @@ SIZE, PER_WORD = 8, 8
 
 @kernel((int64, I32, F32, float32, BITS, RANKS, BOUNDS), before="fill-blocks")
 def fill(row, docs, impacts, most, bits, ranks, bounds):
-    """Fill in the row of one term. `most` is the greatest impact of the term.
+    """Fill in row `row` of `bits`, `ranks` and `bounds` for one term. `most` is the greatest impact of the term.
 
     Return True, or False if the term's documents do not ascend; the row is then only partly filled.
     """
@@ -50,7 +50,7 @@ def fill(row, docs, impacts, most, bits, ranks, bounds):
 def set_needed(lowest, highest, tops, weights, rows, bounds, first, needed):
     """Write to `needed`, for each block, the least sum with which a document may still reach the threshold.
 
-    The sum of a document contains only the terms that were added up; the looked-up terms can raise it. `tops` has the
+    The sum of a document contains the added terms only; the looked-up terms can still raise this sum. `tops` has the
     most that each looked-up term can add, `weights` its weight, and `rows` its row in the blocks. `lowest` is the sum
     that a document needs if every looked-up term adds the most. `highest` is the highest possible score of the query,
     and `first` is the number of the first block. Rounding makes the written sums smaller, never larger.

@@ -16,7 +16,7 @@ from sublex.retrieval.term_table import TermTable
 class Feedback:
     """The context of one query for an expander or a filter. It implements `sublex.contracts.base.Context`.
 
-    `models` maps expressions to fitted models: those that the parameters of the expander or filter name.
+    `models` has the fitted models that the parameters of the expander or filter name, by their expressions.
     """
 
     def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):

@@ -33,7 +33,8 @@ SearcherOf = Callable[[str], "Searcher"]
 def impacts_folder(snapshot: Snapshot, ranker: str, code: str) -> Directory:
     """Return the folder of a ranker's impacts.
 
-    Its name depends on the documents, the ranker and the versions of the code.
+    The folder's name depends on the documents of the snapshot, the ranker, and two versions: the version of Sublex and
+    `code`, which names the distribution of the ranker and its version.
     """
     return _folder(snapshot, "impacts", [VERSION, code, snapshot.fingerprint, ranker])
 
@@ -61,9 +62,9 @@ def declared(root: Path) -> list[str]:
 
 
 def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) -> None:
-    """Store the impacts of these rankers, and of no others, now and after every commit.
+    """Store the impacts of `rankers`, and of no others, now and after every commit.
 
-    Rankers are given by printed form. Without rankers, all derived data is removed.
+    `rankers` has the printed forms of rankers. If it is empty, all derived data is removed.
     """
     folder = derived.folder_of(snapshot.path)
     if rankers:
@@ -83,7 +84,7 @@ def keep(snapshot: Snapshot, rankers: Sequence[str], searcher_of: SearcherOf) ->
 def refresh(snapshot: Snapshot, searcher_of: SearcherOf, say: Callable[[str], None]) -> None:
     """Store the impacts of the declared rankers.
 
-    A failure raises no error, because the index is committed already: it is reported to `say`.
+    If this fails, `say` gets a message. No error is raised, because the index is committed already.
     """
     kept = {documents_folder(snapshot, segment) for segment in snapshot.segments}
     for name in declared(snapshot.path):

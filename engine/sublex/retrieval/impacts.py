@@ -88,7 +88,8 @@ class Impacts:
     def settle(self, terms: np.ndarray) -> None:
         """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
 
-        A row is filled in at the second search for its term, because this takes longer than one search without the row.
+        The row of a term is filled in at the second search for the term, because filling in a row takes longer than one
+        search without the row.
         """
         if self._state[terms].tobytes().count(SETTLED) == len(terms):
             return
@@ -143,7 +144,10 @@ class Impacts:
 
     @cached_property
     def norm(self) -> np.ndarray | None:
-        """For each document, the sum of the ranker's `norm_part` over its terms; None if the ranker has none."""
+        """For each document, the sum of the ranker's `norm_part` over the document's terms.
+
+        None if the ranker has no `norm_part`.
+        """
         part = getattr(self.ranker, "norm_part", None)
         if part is None:
             return None

@@ -85,5 +85,5 @@ def select(values, n, k):
 
 @inner
 def at_least(score):
-    """Return a float64 that is at most every sum that float32 rounds to this score or to a higher one."""
+    """Return a lower bound, as float64, of all sums that float32 rounds to `score` or to a higher score."""
     return np.float64(np.nextafter(np.float32(score), np.float32(-np.inf)))

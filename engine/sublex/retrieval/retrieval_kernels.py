@@ -83,10 +83,12 @@ def _first_threshold(terms, weights, least, most, kth):
 
 @inner
 def _plan(lists, row_of, least, most, terms, weights, places, shares, sort):
-    """Fill in `places` and `shares` for a query. With `sort`, terms that add more for each posting come first.
+    """Fill in `places` and `shares` for a query.
 
-    shares[REST, len(terms)] gets the most by which this order of the terms can change a rounded sum; 0 if the terms
-    keep the query's order.
+    With `sort`, the terms come first that can add most to a score for each of their postings.
+
+    shares[REST, len(terms)] gets the most by which a rounded sum can change because the terms are added in this order
+    and not in the query's order. It is 0 if the terms keep the query's order.
     """
     n, order, own, tops, magnitude = len(terms), places[AT], places[TERM], shares[TOP], 0.0
     for t in range(n):
@@ -219,7 +221,7 @@ def _best(
 
 @inner
 def _enough(documents, k):
-    """Return the number n for which holds: if n documents of the sample reach a score, k of all documents likely do."""
+    """Return how many documents of the sample must reach a score so that k of all documents likely reach it too."""
     sampled = documents // SPAN * SAMPLE + min(documents % SPAN, SAMPLE)
     mean = k * sampled / max(documents, 1)
     # At most one of 80 random samples contains n of the k - 1 best documents. (Of all k up to 1,000, 12 is the worst.)

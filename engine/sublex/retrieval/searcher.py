@@ -39,8 +39,8 @@ Terms = Mapping[str, float] | Iterable[str]
 class Searcher:
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
-    `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. Stored impacts
-    are found by both; without a name, no stored impacts are used.
+    `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. `name` and
+    `code` identify the ranker's stored impacts. Without a name, no stored impacts are used.
     """
 
     def __init__(
@@ -204,13 +204,13 @@ class Searcher:
     def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
         """Return (df, number, qtf) of each query term in the index, rarest first.
 
-        This order decides how sums are rounded.
+        Impacts are added up in this order, which decides how sums are rounded.
         """
         df = self.term_table.df
         return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
 
     def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
-        """Return for each of these terms the factor by which the ranker multiplies its impacts."""
+        """Return for each term of `known` the factor by which the term's impacts are multiplied."""
         asked = [qtf for *_, qtf in known]
         if not self._weighs:
             return asked

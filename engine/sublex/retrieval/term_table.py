@@ -85,7 +85,7 @@ class TermTable:
     def of_segment(self, k: int) -> TermStats:
         """Return the statistics of the terms of segment k, in the order of its ordinals.
 
-        They are counted over all segments.
+        Documents and occurrences are counted in all segments.
         """
         if len(self._snapshot.segments) == 1:
             return self.stats
@@ -102,9 +102,10 @@ class TermTable:
 
     @cached_property
     def ordinals(self) -> list[np.ndarray | None]:
-        """For each segment, an array of the ordinals of all terms, -1 for a missing one.
+        """For each segment, an array with the ordinals of all terms, -1 for a term that the segment lacks.
 
-        None if numbers are ordinals.
+        If there is a single segment, the list has None in place of the array, because the number of a term is then its
+        ordinal.
         """
         segments = self._snapshot.segments
         if len(segments) == 1:

@@ -99,9 +99,10 @@ def fetch(docs, floats, lists, terms, at):
 
 
 def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds up one term in a window.
+    """Return a function that adds the impacts of one term to the sums of the documents in a window.
 
-    That function returns the place of the term's next posting, and the new number of candidates.
+    That function returns the place of the term's next posting, and the new number of candidates. `impact_of` returns
+    the impact of a posting, and `need_of` returns the least sum with which a document becomes a candidate.
     """
 
     @inner
@@ -124,7 +125,7 @@ def _list_adder(impact_of: Callable[..., Any], need_of: Callable[..., Any]) -> A
 
 
 def _window_adder(need_of: Callable[..., Any]) -> Any:
-    """Return a function that adds up a window.
+    """Return a function that adds the impacts of several terms to the sums of the documents in a window.
 
     `need_of` returns the least sum with which a document becomes a candidate.
     """
@@ -180,7 +181,7 @@ def kept(candidates, found, sums, lowest):
 
 @inner
 def _first_at_least(docs, begin, end, doc):
-    """Return the first place from `begin` on with a document of at least `doc`, or, if none is, the last place."""
+    """Return the first place from `begin` on with a document of at least `doc`; `end - 1` if there is no such place."""
     i, left = begin, end - begin
     while left > 1:
         half = left >> 1

@@ -116,7 +116,7 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
 
 
 def _typed(each: Parameter, word: Any, session: Session) -> Any:
-    """Return a word as the value of a parameter. Raise InputError for a word that is none."""
+    """Return a word as the value of a parameter. Raise InputError if the word is no value of this parameter."""
     if each.completes == "docno":
         return session.docno(word)
     if each.choices and word not in each.choices:

@@ -93,7 +93,7 @@ def prompt_session(talker: Talker, keys: str, history: str | None) -> PromptSess
 
 
 def fit_to_terminal(prompt: PromptSession[str], talker: Talker) -> None:
-    """Give a prompt the toolbar and the room for its menu that the terminal has rows for."""
+    """Give a prompt a toolbar and room for its menu, as far as the terminal has enough rows."""
 
     def toolbar() -> FormattedText:
         reading = talker.reading(get_app().current_buffer.text)

@@ -19,7 +19,10 @@ Printer = Callable[[Sequence[Line]], None]
 
 
 class QueryId(NamedTuple):
-    """The id under which a query stands in a run; `in_pipe` for a query that came in a pipe, whose JSON is one line."""
+    """The id under which a query stands in a run.
+
+    `in_pipe` says whether the query came in a pipe; its result as JSON is then printed on one line.
+    """
 
     qid: str = "1"
     in_pipe: bool = False

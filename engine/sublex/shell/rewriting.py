@@ -11,7 +11,9 @@ from sublex.language.parser import parse, parse_call
 
 
 def with_parameter(text: str, component: str, name: str, value: str) -> str:
-    """Return an expression in which each call of a component has a new value for a parameter, both as a user types them.
+    """Return an expression in which each call of a component has a new value for a parameter.
+
+    The expression `text` and the `value` are written as a user types them.
 
     Raise InputError if the expression does not name the component.
     """

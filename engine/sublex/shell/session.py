@@ -120,7 +120,7 @@ class Session:
     def copy(self) -> Session:
         """Return a copy of this session.
 
-        A line that runs in the copy changes nothing here; it may change files on disk.
+        A line that runs in the copy leaves this session unchanged. It may change files on disk.
         """
         other = copy(self)
         other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
@@ -159,7 +159,11 @@ class Session:
         return ShellContext(self, operation).ask(operation, **arguments)
 
     def remembered(self, parameter: Parameter) -> Any:
-        """Return what the session knows for a parameter: of the last query, the settings, and what is loaded."""
+        """Return the session's value for a parameter of an operation.
+
+        The value comes from the last query, the settings, or the loaded topics and judgements. A parameter for which
+        the session has no value gets its default.
+        """
         values: dict[str, Callable[[], Any]] = {
             "query": lambda: self.asked().text, "weighted": self.is_weighted, "without": lambda: self.like,
             "ranker": lambda: self.used, "ranking": lambda: str(self.pipeline()),
@@ -170,13 +174,13 @@ class Session:
         return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default
 
     def loaded_topics(self) -> Topics:
-        """Return the loaded topics. Raise InputError without any."""
+        """Return the loaded topics. Raise InputError if no topics are loaded."""
         if self.topics is None:
             raise InputError("There are no topics; load them by :topics FILE.")
         return self.topics
 
     def loaded_qrels(self) -> Qrels:
-        """Return the loaded judgements. Raise InputError without any."""
+        """Return the loaded judgements. Raise InputError if no judgements are loaded."""
         if self.qrels is None:
             raise InputError("There are no judgements; load them by :qrels FILE.")
         return self.qrels
@@ -199,14 +203,14 @@ class Session:
     # Ranking.
 
     def pipeline(self, expression: str | None = None) -> Pipeline:
-        """Return the pipeline of an expression, by default of the session's own."""
+        """Return the pipeline of an expression; without one, the pipeline of the session's expression."""
         return self.index.pipeline(expression or self.settings.expression, self.settings.profile)
 
     def search(self, asked: str | Query, expression: str | None = None, like: str = "") -> Shown:
         """Find the best documents for a text or for weighted terms, remember them, and return them as Shown.
 
-        Without an expression, that of the session ranks. `like` is the docno of a document that the query was made from; it
-        is left out.
+        Without `expression`, the expression of the session ranks. If the query was made from a document, `like` is its
+        docno, and this document is left out of the hits.
         """
         settings, is_text = self.settings, isinstance(asked, str)
         given = {
@@ -220,7 +224,7 @@ class Session:
         return self.ask(search, query=text, facets=None, of=None, **given)
 
     def rank_by(self, expression: str) -> Shown:
-        """Rank by an expression from now on. Return it, with the hits of the last query, if there is one, as Shown."""
+        """Rank by an expression from now on. Return the expression and the hits of the last query, if any, as Shown."""
         self.settings.expression = str(self.pipeline(expression))
         top, shown = self.ranking(), self.again()
         return top if shown is None else shown.between(above=top.lines)
@@ -287,7 +291,7 @@ class Session:
 
 
 class ShellContext(Context):
-    """The context of one operation in a session, which then remembers the operation and its answer."""
+    """The context of one operation in a session. The session then remembers the operation and its answer."""
 
     def __init__(self, session: Session, operation: Operation):
         super().__init__(session.index)

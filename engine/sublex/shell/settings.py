@@ -16,9 +16,10 @@ FORMATS = ("table", "json", "csv", "trec")
 
 @dataclass
 class Settings:
-    """What ranks (an expression, or None for the profile's default; k hits; a profile), and how results are shown.
+    """The settings of a shell: how it ranks, and how it shows results.
 
-    `labels` is the fitted model whose words are coloured in passages. `keys` is "emacs" or "vi".
+    If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
+    model whose words are coloured in passages. `keys` is "emacs" or "vi".
     """
 
     expression: str | None = None

@@ -108,7 +108,10 @@ def _small(arena: np.ndarray) -> np.ndarray:
 
 
 def _order(strings: Strings) -> np.ndarray:
-    """Return the places of the strings in ascending order of their bytes: by their first 16 bytes, then exactly where these tie."""
+    """Return the places of the strings in ascending order of their bytes.
+
+    The strings are first sorted by their first 16 bytes. Strings with equal first 16 bytes are then compared in full.
+    """
     words = np.zeros((len(strings), 16), np.uint8)
     for column in range(16):
         rows = np.flatnonzero(strings.sizes > column)
@@ -124,7 +127,10 @@ def _order(strings: Strings) -> np.ndarray:
 
 
 def _runs(same: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of places that are equal to their neighbours; `same[k]` says whether places k and k + 1 are."""
+    """Yield the begin and the end of each range of places that have equal items.
+
+    `same[k]` says whether the items at the places k and k + 1 are equal.
+    """
     edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(np.int8), [0]])))
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         yield begin, end + 1

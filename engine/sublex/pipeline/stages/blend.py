@@ -102,7 +102,7 @@ class BlendScoring(Scoring):
     def candidates(self) -> tuple[np.ndarray, list[Hits | None]]:
         """Return the candidates, and a list with the hits of each part.
 
-        None for a part that did not find candidates.
+        For a part that did not find candidates, the list has None.
         """
         if self.state.hits is not None:
             return self.state.hits.docs, [None] * len(self.parts)

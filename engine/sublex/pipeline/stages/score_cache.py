@@ -21,7 +21,7 @@ LONGEST_NAME = 100
 
 
 class ScoreCache:
-    """Scores by key, on disk. Every access opens the file and checks that it contains nothing else.
+    """Scores by key, on disk. Every access opens the file and checks that it contains nothing but scores.
 
     The check is needed because another program may have written the file.
     """

@@ -67,9 +67,11 @@ class CodedPostings:
     ) -> None:  # fmt: skip
         """Write the postings of terms, and their least, greatest and k-th best impacts.
 
-        `docs` has the document of each posting, and `numbers` the number of its pair. `impacts` and `live` have the
-        impact and the number of postings of each pair. The pairs of `terms[x]` end at `ends[x]`. The least, greatest
-        and k-th best impacts are written to `least`, `most` and `kth`.
+        A pair stands for one or more postings of a term: their term frequencies are equal, and so are all statistics of
+        their documents that the ranker reads, so their impacts are equal too. `docs` has the document of each posting,
+        and `numbers` has the number of the posting's pair. `impacts` has the impact of each pair, and `live` the pair's
+        number of postings. The pairs of `terms[x]` end at `ends[x]`. The least, greatest and k-th best impacts are
+        written to `least`, `most` and `kth`.
         """
         self._kernels.put_documents(terms, docs, self.lists, self.docs, self.runs, self.run_counts, self._used)
         size = int(np.diff(ends, prepend=0).max(initial=0))
@@ -100,7 +102,7 @@ class CodedPostings:
     def stored_documents(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
         """Return the arrays to store for the documents, by name. A long array is an iterator of pieces.
 
-        All terms must have been put.
+        Before this, `put` must have written the postings of all terms.
         """
         firsts, counts, runs, *_ = self.lists.T
         docs, runs_of_terms = _pieces(self.docs, firsts, counts), _pieces(self.runs, runs, self.run_counts)
@@ -109,7 +111,7 @@ class CodedPostings:
     def stored_impacts(self) -> dict[str, np.ndarray | Iterator[np.ndarray]]:
         """Return the arrays to store for the impacts, by name. A long array is an iterator of pieces.
 
-        All terms must have been put.
+        Before this, `put` must have written the postings of all terms.
         """
         _, counts, _, begins, values, widths = self.lists.T
         codes = _pieces(self.codes, begins, _sizes(counts, values, widths))

@@ -46,13 +46,13 @@ MOST_IN_ONE, MOST_IN_TWO = 1 << 8, 1 << 16
 
 @inner
 def code_place(lists, term):
-    """Return the place of a term's first code, counted in codes of the term's width from the beginning of all codes."""
+    """Return the index of a term's first code in the bytes of all codes, viewed as items of this term's width."""
     return (lists[term, BEGIN] + 4 * lists[term, VALUES]) >> (lists[term, WIDTH] >> 1)
 
 
 @inner
 def impact_at(codes, halves, floats, lists, term, place):
-    """Return the impact of the posting at `place`, counted over the postings of all terms.
+    """Return the impact of a term's posting. `place` counts the postings of all terms, one term after the other.
 
     `halves` and `floats` are views of `codes` as uint16 and as float32.
     """
@@ -73,7 +73,11 @@ def run_size(run):
 
 @inner
 def _add_runs(docs_in, i, end, docs, first, runs, run):
-    """Write the documents of a term and its runs. Return the number of runs."""
+    """Write the documents of a term to `docs` and its runs to `runs`. Return the number of runs.
+
+    `docs_in` has the documents from place `i` to `end`. A run is the term's postings in one span of 65,536 documents.
+    The documents are written from place `first` on, and the runs from place `run` on.
+    """
     span, begin, n = np.int64(-1), i, 0
     for x in range(i, end):
         doc = np.int64(docs_in[x])
@@ -91,7 +95,10 @@ def _add_runs(docs_in, i, end, docs, first, runs, run):
 
 @kernel((I64, I32, LISTS, U16, U32, I64, I64), before="search")
 def put_documents(terms, docs_in, lists, docs, runs, run_counts, used):
-    """Write the documents and runs of some terms, their places to `lists`, and their numbers of runs to `run_counts`.
+    """Write the documents and the runs of some terms.
+
+    `lists` gets the places of each term's first document and first run, and `run_counts` gets the number of the term's
+    runs.
 
     `docs_in` has the documents of these terms, one term after the other. The first used[0] places of `docs` and the
     first used[1] places of `runs` are taken; both numbers grow.
@@ -150,8 +157,8 @@ def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, li
 def _number_values(order, begin, end, impacts, live, renumbered, values):
     """Write the distinct impacts of a term's pairs to `values`, greatest first. Return how many there are.
 
-    The lower halves of the items of `order` are the pairs, sorted by impact, greatest first. `renumbered` gets for each
-    pair the number of its value.
+    The lower half of an item of `order` is the number of a pair within its term. The term's items, from `begin` to
+    `end`, are sorted by impact, greatest first. `renumbered` gets for each pair the number of its impact in `values`.
     """
     n = np.int64(0)
     for p in range(begin, end):
@@ -177,7 +184,9 @@ def _best(order, begin, end, impacts, live, kth, term):
 
 @inner
 def format_of(count, values):
-    """Return the width of a code, in bytes, that takes the least space for a term: 1, 2, or 4, which means no table.
+    """Return the width of a code, in bytes, with which a term takes the least space: 1, 2 or 4.
+
+    A term with the width 4 has no table of values: each of its codes is the impact itself.
 
     `count` is the term's number of postings, and `values` its number of values.
     """
@@ -195,10 +204,10 @@ def put_impacts(
 ):  # fmt: skip
     """Write the values and the codes of some terms, and their least, greatest and k-th best impacts.
 
-    The pairs of `terms[x]` end at ends[x]. `impacts` has the impact of each pair, and `live` its number of postings.
-    The lower halves of the items of `order` are the pairs, sorted by impact, greatest first. `numbers` has the pair of
-    each posting, or -1 in a deleted document, where the impact is NaN. The first used[2] bytes of `codes` are taken.
-    `renumbered` and `values` are scratch arrays.
+    The pairs of `terms[x]` end at ends[x]. `impacts` has the impact of each pair, and `live` the pair's number of
+    postings. The lower half of an item of `order` is the number of a pair within its term; the items of a term are
+    sorted by impact, greatest first. `numbers` has the number of each posting's pair, or -1 in a deleted document,
+    where the impact is NaN. The first used[2] bytes of `codes` are taken. `renumbered` and `values` are scratch arrays.
     """
     halves, floats = codes.view(np.uint16), codes.view(np.float32)
     i = begin = np.int64(0)

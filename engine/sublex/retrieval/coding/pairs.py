@@ -29,8 +29,9 @@ Formula = Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray]
 class Pairs(NamedTuple):
     """The pairs of some terms.
 
-    `ends` has the place where the pairs of each term end. `values` has the value of the formula for each pair, and
-    `live` has the pair's number of postings.
+    Postings of a term share a pair if their term frequencies are equal and their documents are in the same class. A
+    posting with a high term frequency has a pair of its own. `ends` has the place where the pairs of each term end.
+    `values` has the value of the formula for each pair, and `live` has the pair's number of postings.
     """
 
     ends: np.ndarray
@@ -68,11 +69,10 @@ class PairScores:
             )
 
     def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of terms, and for each posting the number of its pair within its term.
+        """Return the pairs of `terms`, and for each posting the number of its pair within its term.
 
-        The number is -1 in a deleted document.
-
-        `dtype` is the type of the pairs' values.
+        The number is -1 for a posting in a deleted document. `docs` and `tfs` have the document and the term frequency
+        of each posting, one term after the other. `dtype` is the type of the pairs' values.
         """
         from sublex.retrieval.coding import coding_kernels
 
@@ -132,10 +132,7 @@ class PairScores:
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays: the number of each value among the distinct values.
-
-    An index at which each distinct value is.
-    """
+    """Return the number of each value among the distinct values, and an index of each distinct value in `values`."""
     if values.dtype == np.int64 or int(values.max(initial=0)) > LONGEST:
         _, examples, numbers = np.unique(values, return_index=True, return_inverse=True)
         return numbers.astype(np.int32), examples
@@ -148,7 +145,7 @@ def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def exact_or_rounded(lengths: np.ndarray, ranker: Ranker) -> np.ndarray:
     """Return document lengths as float64.
 
-    They are rounded as Lucene stores them if the ranker declares this, and else exact.
+    The lengths are rounded as Lucene stores them if the ranker's `lengths` is "lucene"; otherwise they are exact.
     """
     rounds = getattr(ranker, "lengths", "exact") == "lucene"
     return (round_lengths(lengths.astype(np.int64)) if rounds else lengths).astype(np.float64)
@@ -157,7 +154,7 @@ def exact_or_rounded(lengths: np.ndarray, ranker: Ranker) -> np.ndarray:
 def checked(
     values: np.ndarray, shape: tuple[int, ...], ranker: Ranker, what: str, hidden: Sequence[str] = ()
 ) -> np.ndarray:
-    """Return the values that a ranker computed. Raise PluginError unless they have this shape and are finite.
+    """Return the values that a ranker computed. Raise PluginError unless they have the shape `shape` and are finite.
 
     `what` names the values in the message. `hidden` names the statistics of documents that the ranker did not get,
     because its `reads` leaves them out.
