@@ -15,7 +15,7 @@ from sublex.index.segment import Segment
 
 
 def delete_documents(segments: list[Segment], docnos: Iterable[str], generation: int) -> tuple[SegmentEntry, ...]:
-    """Delete the documents with these docnos: write tombstones for `generation`, and return the entries of all segments.
+    """Delete the documents with these docnos: write tombstones for `generation`. Return the entries of all segments.
 
     Raise `InputError` if no live document has one of the docnos.
     """

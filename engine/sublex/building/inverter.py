@@ -89,7 +89,7 @@ class _Group(NamedTuple):
 
     @classmethod
     def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
-        """Return the lists of `batches` as a group; the first document of the first batch has the number `first_doc`."""
+        """Return the lists of `batches` as a group; the first document of the batches has the number `first_doc`."""
         starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
         terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
         # The kernels that decode read up to three bytes ahead.
@@ -184,7 +184,7 @@ class Inverter:
         return int(cf.sum()), len(df), self._postings
 
     def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
-        """Write the terms of each document, in the order of their ranks, computed from the posting lists of the batches."""
+        """Write the terms of each document in the order of their ranks, computed from the batches' posting lists."""
         from sublex.building import inversion_kernels
 
         def encode(

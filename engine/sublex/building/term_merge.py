@@ -180,7 +180,7 @@ class TermMerge:
         return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, *self._merge(part))
 
     def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
-        """Return the merged and encoded posting lists of the terms of `part`, and the number of occurrences of each term.
+        """Return the merged and encoded posting lists of the terms of `part`, and the occurrences of each term.
 
         Any thread may call this.
         """
@@ -189,7 +189,7 @@ class TermMerge:
         return encode_postings(docs, tfs, part.df), cf
 
     def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
-        """Return the merged posting lists of the terms of `part`: documents and frequencies. Any thread may call this."""
+        """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this."""
         from sublex.building import merge_kernels
 
         starts = starts_of(part.df)

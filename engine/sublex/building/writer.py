@@ -159,7 +159,7 @@ def add(
     progress: Progress,
     before_commit: BeforeCommit | None = None,
 ) -> BuildSummary:
-    """Add documents as a new segment, then merge small segments by the merge policy. Return the summary of the addition.
+    """Add documents as a new segment, then merge small segments by the merge policy. Return the addition's summary.
 
     `settings` is a function that makes the settings from the manifest of the index. The rule for duplicates also
     applies to docnos that are already in the index.
