@@ -59,7 +59,7 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
 
 
 class WrittenLists:
-    """Reads the lexicon and the postings that were written to a folder. `entry` is what `FolderWriter.finish` returned."""
+    """Reads the lexicon and the postings of a folder. `entry` is what `FolderWriter.finish` returned for the folder."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
         folder = Folder(directory, entry)

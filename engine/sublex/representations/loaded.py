@@ -284,7 +284,7 @@ class LoadedRepresentation(LoadedModel):
         return shares
 
     def facets(self, docs: np.ndarray) -> list[Facet]:
-        """Return the labels of the documents `docs`, most frequent first, each with the number of documents that have it."""
+        """Return the labels of the documents `docs`, each with the number of its documents, most frequent first."""
         if not self.labels:
             raise InputError(f"{self.name} has no labels to count; name a model that has, for example lda(k=20).")
         with contract("representation", self.name):

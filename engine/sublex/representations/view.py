@@ -262,7 +262,7 @@ class View:
 
 
 def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
-    """Return the rows of all parts as one block. A pair in `found` has the places of rows in the block, and the rows."""
+    """Return the rows of all pairs as one block. A pair in `found` has places in the block, and the rows for them."""
     places, parts = zip(*found, strict=True)
     return stacked(parts)[np.argsort(np.concatenate(places), kind="stable")]
 
