@@ -108,7 +108,7 @@ class Bag(SummedVectors):
         return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the amounts that the pairs of a query word and a document word add to the score of the document `row`."""
+        """Return the amounts that pairs of a query word and a document word add to the score of the document `row`."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
         return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)

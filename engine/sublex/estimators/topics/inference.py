@@ -25,7 +25,7 @@ TOLERANCE, STEPS = 1e-6, 200
 def sample(
     rows: csr_array, phi: np.ndarray, alpha: np.ndarray, seed: int = 0, workers: int = 1, samples: int = SAMPLES
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean number of tokens of each document in each topic, and the most frequent topic of each entry of `rows`.
+    """Return the mean number of tokens of each document in each topic, and the most frequent topic of each entry.
 
     `rows` has the documents as sparse rows of whole counts. `phi` has the probability of each word (row) in each topic
     (column), and `alpha` the parameter of the prior of each topic. The means are taken over `samples` sweeps of Gibbs
