@@ -117,7 +117,7 @@ class Subject:
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
-    """A fit gives the same bytes for 1, 2 and 3 workers, in two processes with different hash seeds and orders of fits."""
+    """The bytes are the same for 1, 2 and 3 workers, in two processes with other hash seeds and another order of fits."""
     subject.folder.mkdir(parents=True, exist_ok=True)
     documents = subject.folder / "documents.json"
     documents.write_text(json.dumps([[d.docno, d.text, d.title] for d in subject.documents]), encoding="utf-8")
@@ -253,7 +253,7 @@ def card_and_vectors_are_well_formed(subject: Subject) -> None:
 
 
 def labels_facets_and_marks_agree(subject: Subject) -> None:
-    """If the model has labels, shares lie from 0 to 1, facets and marks have these labels, and marked words occur."""
+    """Where the model names topics: shares lie within 0 to 1, facets count documents by them, and marks are words of the document."""
     representation = subject.index.representation(subject.expression)
     labels = representation.labels
     if not labels:
