@@ -39,15 +39,16 @@ Progress = Callable[[int, int], None]
 class Sketch(NamedTuple):
     """The sketch of a segment. Its arrays are in the order of the documents, and hold the following.
 
-    * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers. *
-    `scales`, `errors`: the scale of each document, and a bound of the distance between its vector of norm 1 (projected,
-    if vectors are projected) and its codes times the scale. The scale is 0 for a document whose vector is 0. * `tails`:
-    a bound of the norm of the part of the vector that the projection leaves out; empty without a projection. *
-    `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected. *
-    `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal. * `signs`: for
-    each document and each column of `frame`, a bit that is 1 if their product is positive. Each of the four rows has 64
-    of these bits for every document. * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the
-    document's vector best.
+    * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
+      The vector is projected first if there are directions.
+    * `scales`, `errors`: the scale of each document, and a bound of the distance between these entries and the codes
+      times the scale. The scale is 0 for a document whose vector is 0.
+    * `tails`: a bound of the norm of the part of the vector that the projection leaves out; empty without a projection.
+    * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
+    * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
+    * `signs`: for each document and each column of `frame`, a bit that is 1 if their product is positive. Each of the
+      four rows has 64 of these bits for every document.
+    * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the document's vector best.
     """
 
     codes: np.ndarray
