@@ -28,9 +28,10 @@ except ImportError:
 def stage(transformer: pt.Transformer, name: str | None = None, version: str | int | None = None) -> functions.Function:
     """Return a PyTerrier transformer as a part of an expression, as in `"BM25 % 100" >> sublex.pyterrier.stage(transformer)`.
 
-    The transformer gets the hits of one query in a frame with the columns qid, query, docno, score, rank and, where the index stores
-    texts, title and text. It scores them anew or drops some. `name` is the name in the printed form `rerank(name)`, by default that of
-    the transformer's class. With a `version`, which you change whenever the transformer's scores change, `compare` keeps runs.
+    The transformer gets the hits of one query in a frame. Its columns are qid, query, docno, score and rank, and where
+    the index stores texts, also title and text. The transformer gives the hits new scores or drops some hits. `name` is
+    the name in the printed form `rerank(name)`, by default the name of the transformer's class. With a `version`,
+    `compare` keeps the runs; change the version whenever the transformer's scores change.
     """
     return functions.transformer(transformer, name, version)
 

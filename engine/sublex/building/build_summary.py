@@ -38,8 +38,10 @@ class Outcome(NamedTuple):
 class BuildSummary:
     """Numbers of documents, and the docnos behind them.
 
-    `read` and `indexed` are counts. `empty` (indexed without a term), `duplicate` and `white_space` list docnos; `problems` lists
-    malformed records. `notes` and `fields` count what the readers reported.
+    `read` and `indexed` are numbers of documents. `empty` lists the docnos of documents that were indexed without a
+    term. `duplicate` lists docnos that occurred before, and `white_space` lists docnos with white space. `problems`
+    lists malformed records. `notes` has how often the readers reported each sentence, and `fields` how often they used
+    each field.
     """
 
     read: int = 0

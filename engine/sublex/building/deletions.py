@@ -15,7 +15,10 @@ from sublex.index.segment import Segment
 
 
 def delete_documents(segments: list[Segment], docnos: Iterable[str], generation: int) -> tuple[SegmentEntry, ...]:
-    """Write the tombstones of a generation for the documents with these docnos. Return the entries of all segments."""
+    """Delete the documents with these docnos: write tombstones for `generation`. Return the entries of all segments.
+
+    Raise `InputError` if no live document has one of the docnos.
+    """
     doomed: list[list[int]] = [[] for _ in segments]
     for docno in dict.fromkeys(docnos):
         places = [(k, doc) for k, segment in enumerate(segments) if (doc := segment.find_docno(docno)) is not None]
@@ -29,9 +32,9 @@ def delete_documents(segments: list[Segment], docnos: Iterable[str], generation:
 
 
 def with_tombstones(segment: Segment, docs: np.ndarray, generation: int) -> SegmentEntry:
-    """Write a segment's tombstones of a generation and return the segment's entry.
+    """Write the tombstones of a segment for a generation, and return the segment's new entry in the manifest.
 
-    `docs` are all its deleted documents, old and new.
+    `docs` are all deleted documents of the segment: those that were deleted before, and the new ones.
     """
     from sublex.building import merge_kernels
 

@@ -26,7 +26,10 @@ Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable
 
 
 class DocumentSource(NamedTuple):
-    """Files with their readers, or documents. `report` has the problems and notes from the choice of the readers."""
+    """The source of documents: files with their readers in `sources`, or documents in `documents`.
+
+    With `strict`, a malformed record raises an error. `report` has the problems and notes from the choice of readers.
+    """
 
     sources: Sequence[SourceReader] = ()
     documents: Iterable[Document] = ()
@@ -89,9 +92,9 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _checked_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
-    """Yield documents; a mapping becomes a document.
+    """Yield the items as documents; an item that is a mapping becomes a document.
 
-    Raise `InputError` for an item that is neither a document nor a mapping.
+    Raise `InputError` for an item that cannot be indexed, such as a number or a document whose text is not a string.
     """
     report = Report()
     for number, item in enumerate(documents, 1):

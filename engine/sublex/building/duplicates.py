@@ -42,7 +42,7 @@ class Duplicates:
         self._number(data, np.cumsum(sizes, dtype=np.int64))
 
     def select(self, batch: Batch) -> tuple[np.ndarray, list[str]]:
-        """Return the mask of the documents to index, and the docnos of the batch that had occurred before.
+        """Return the mask of the documents of a batch to index, and the docnos in the batch that had occurred before.
 
         Batches must come in order. Raises `InputError` for a duplicate under the rule `error`.
         """
@@ -71,7 +71,10 @@ class Duplicates:
         self._doc_of_docno = {}
 
     def _number(self, data: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the number of each docno, and a mask that is true where a docno occurs for the first time."""
+        """Return the number of each docno, and a mask that is true where a docno occurs for the first time.
+
+        Docno k ends at `data[ends[k]]`, where the next docno begins.
+        """
         sizes = np.diff(ends, prepend=0)
         known = self._docnos.size
         numbers = self._docnos.add(data, ends - sizes, sizes.astype(np.int32))

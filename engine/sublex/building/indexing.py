@@ -78,8 +78,8 @@ def add_documents(
 ) -> BuildSummary:
     """Add documents to the index at `path` and return the summary of the addition.
 
-    The arguments are those of `Index.add`; `before_commit` is called before a segment is committed;
-    `writer.BeforeCommit` describes it.
+    The arguments are those of `Index.add`. In addition, `before_commit` is called before a segment is committed, as
+    `writer.BeforeCommit` describes, and `registry` has the plugins, by default the installed ones.
     """
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
@@ -94,7 +94,10 @@ def add_documents(
 
 
 def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Registry) -> tuple[Analyzer, AnalyzerEntry]:
-    """Return an analyzer, by default the profile's, and its entry: settings that restore it, and the versions of its libraries."""
+    """Return the analyzer that `expression` names, by default the profile's, and its entry in the manifest.
+
+    The entry has the settings from which the analyzer is made again, and the versions of its libraries.
+    """
     default = find_profile(profile).analyzer
     text = default if expression is None else expression
     analyzer: Any = registry.make("analyzer", text)
@@ -128,7 +131,10 @@ def parse_size(text: str | int) -> int:
 
 
 def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
-    """Return the names of the optional parts in a text such as "text,terms", or in an iterable."""
+    """Return the names of the optional parts that `store` lists, in a text such as "text,terms" or in an iterable.
+
+    Raise `InputError` for an unknown name.
+    """
     if not isinstance(store, Iterable):
         raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)

@@ -18,10 +18,11 @@ PLACE, DOC, BYTES, DF = range(4)
 
 @inner
 def _count(term, first, o, records, entries, tfs):
-    """Count a term of the document whose entries begin at `first`; return where the next new entry goes.
+    """Count one occurrence of `term` in the document whose entries begin at `first`.
 
-    The code has no branches, because a processor could not predict them. The number 0 stands for no term: its entry is
-    overwritten by the next entry.
+    A term without an entry in this document gets one at the place `o`. Return the place for the next new entry. The
+    code has no branches, because a processor could not predict them. The number 0 stands for no term: the next entry
+    overwrites its entry.
     """
     at = np.int64(records[term, PLACE])
     place = at if at >= first else o
@@ -36,15 +37,20 @@ def _count(term, first, o, records, entries, tfs):
 def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places):
     """Count the terms of the documents of a batch that the mask `keep` selects.
 
-    Token t of the batch has the number n = numbers[t], and its terms are term_flat[term_ends[n - 1]:term_ends[n]].
-    `places` is scratch memory: an array of zeros with an element for each term of the segment. The kernel numbers the
-    terms of the batch from 1, in the order of their first appearance, and writes the numbers to `places`. It returns
-    (met, entries, tfs, ends, lengths, records, cf, counts). `met[n - 1]` is the term with the number n. `entries` and
-    `tfs` have the numbers and frequencies of the distinct terms of each document, document after document, in the order
-    of first appearance; `ends` is where each document ends in them. `lengths` has the number of terms of each document,
-    with repetitions. `records[n]` has the bytes of the term's posting list in the byte code (column BYTES) and the
-    number of its documents (column DF). `cf[n]` is the number of its occurrences. `counts` is how often each token
-    occurs in the selected documents.
+    `tokens` has the tokens of the batch, each by its place among the batch's distinct tokens; document d ends at
+    token_ends[d]. Distinct token t has the number x = numbers[t] in the segment, and its terms are
+    term_flat[term_ends[x - 1]:term_ends[x]]. `places` must be an array of zeros with an element for each term of the
+    segment. The kernel numbers the terms of the batch from 1, in the order of their first appearance, and writes these
+    numbers to `places`. It returns (met, entries, tfs, ends, lengths, records, cf, counts):
+
+    * met[n - 1] is the term with the number n.
+    * `entries` and `tfs` have the numbers and frequencies of the distinct terms of each document, in the order of first
+      appearance, document after document. `ends` has the place where each document ends in these two arrays.
+    * `lengths` has the number of terms of each document, with repetitions.
+    * records[n] has, for term n, the bytes of its posting list in the byte code (column BYTES) and the number of its
+      documents (column DF).
+    * cf[n] is the number of occurrences of term n.
+    * `counts` has how often each distinct token occurs in the selected documents.
     """
     room = 0
     for local in range(len(numbers)):
@@ -119,8 +125,8 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
 def invert_batch(entries, tfs, ends, records, order):
     """Return the posting lists of a batch in the byte code, end to end, with documents counted from 0 within the batch.
 
-    `entries`, `tfs`, `ends` and `records` are results of `count_terms`. `order` has the batch's numbers of terms in the
-    order in which their lists are returned.
+    `entries`, `tfs`, `ends` and `records` are results of `count_terms`. `order` lists the terms, by their numbers in
+    the batch, in the order in which their lists are returned.
     """
     # Two columns for each term: where the next posting of its list goes, and its last document.
     state = np.empty((len(records), 2), np.int64)
@@ -159,8 +165,8 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
 
     Batch b has the lists of the terms terms[begins[b]:ends[b]]; list k takes sizes[k] bytes. The lists of the batch
     begin at data[offsets[b]], and their documents are counted from first_docs[b]. Three spare bytes follow the data.
-    The postings of term t go to docs and tfs from cursors[ranks[t] - first_rank] on, and the kernel advances the
-    cursor.
+    The postings of term t go to `docs` and `tfs` from the place cursors[ranks[t] - first_rank] on. The kernel advances
+    this cursor to the place after them.
     """
     for b in range(len(begins)):
         at, before = offsets[b], first_docs[b] - 1
@@ -201,7 +207,9 @@ def document_lists(terms, sizes, data, ranks, counts):
 
 @kernel((I64, I32, I64, I64, U8, I64, I64, U8, I64), before="build merge")
 def choose_surfaces(forms, ranks, counts, ends, arena, terms, term_ends, term_arena, chosen):
-    """Write the most frequent form of each term to `chosen`. Of equally frequent forms it is the smallest by its bytes.
+    """Write the most frequent form of each term to `chosen`, whose values must be -1 before the call.
+
+    Of equally frequent forms, the kernel takes the smallest by its bytes.
 
     String forms[k] of the table (ends, arena) is a form of the term with the rank ranks[k]; it occurs counts[k] times.
     The term with the rank r is string terms[r] of the table (term_ends, term_arena). A term gets -1 if it has no form,

@@ -55,7 +55,8 @@ class BatchCounts(NamedTuple):
 def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms) -> BatchCounts:
     """Count and invert the terms of the documents that the mask `keep` selects. Any thread may call this.
 
-    `numbers` are the numbers of the batch's distinct raw tokens; `token_terms` must have the terms of all of them.
+    `numbers` has the numbers of the batch's distinct raw tokens in the segment; `token_terms` must have the terms of
+    all these tokens.
     """
     from sublex.building import inversion_kernels
 
@@ -88,7 +89,7 @@ class _Group(NamedTuple):
 
     @classmethod
     def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
-        """Return the lists of batches end to end; the first document of the first batch has the number `first_doc`."""
+        """Return the lists of `batches` as a group; the first document of the batches has the number `first_doc`."""
         starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
         terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
         # The kernels that decode read up to three bytes ahead.
@@ -98,16 +99,16 @@ class _Group(NamedTuple):
     def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (terms, sizes, data) for each batch.
 
-        `data` begins with the lists of the batch; it may go on with other lists.
+        `data` begins with the lists of the batch; the lists of later batches may follow.
         """
         for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
             yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
     def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two matrices of bounds by batches.
+        """Return two matrices with a row for each bound and a column for each batch.
 
-        They have the first list whose term has the rank of the bound or a higher one, and the place where the data of
-        this list begins.
+        `bounds` has ranks of terms. The first matrix has the number of the batch's first list whose term has this rank
+        or a higher one. The second matrix has the place where the data of this list begins.
         """
         lists, data = (np.empty((len(bounds), len(self.first_docs)), np.int64) for _ in range(2))
         for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
@@ -138,7 +139,10 @@ class Inverter:
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
     def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
-        """Add the counts of a batch, whose raw tokens have these numbers. Batches must come in the order of their documents."""
+        """Add the counts of a batch. Batches must come in the order of their documents.
+
+        `numbers` has the numbers of the batch's distinct raw tokens in the segment.
+        """
         self.vocabulary.count(numbers, counts.token_counts)
         if self.vocabulary.size > self._frequencies.shape[1]:
             frequencies = np.zeros((2, 2 * self.vocabulary.size), np.int64)
@@ -164,9 +168,9 @@ class Inverter:
             self._ungrouped, self._ungrouped_bytes = [], 0
 
     def write(self, workers: Workers, document_terms: bool, spill: bool) -> tuple[int, int, int]:
-        """Write lexicon, postings and, if wanted, document terms. Return the numbers of tokens, terms and postings.
+        """Write the lexicon and the postings. Return the numbers of tokens, of terms and of postings.
 
-        With `spill`, write all raw forms of the terms too.
+        With `document_terms`, write the terms of each document too. With `spill`, write all raw forms of the terms too.
         """
         self._group()
         frequencies = self._frequencies[:, : self.vocabulary.size]
@@ -180,7 +184,7 @@ class Inverter:
         return int(cf.sum()), len(df), self._postings
 
     def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
-        """Turn the posting lists of each batch back into documents, and write each document's terms in order."""
+        """Write the terms of each document in the order of their ranks, computed from the batches' posting lists."""
         from sublex.building import inversion_kernels
 
         def encode(

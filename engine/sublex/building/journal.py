@@ -17,9 +17,9 @@ JOURNAL = "journal.json"
 
 
 class Journal(NamedTuple):
-    """The state of a build: batches read, documents indexed, the spills, and the outcome so far.
+    """The state of a build: the numbers of batches read and of documents indexed, the spills, and the outcome so far.
 
-    `sources` identifies input and settings; None means that the input cannot be read a second time.
+    `sources` identifies the input and the settings; None means that the input cannot be read a second time.
     """
 
     sources: object
@@ -38,7 +38,8 @@ def write_journal(folder: Directory, journal: Journal) -> None:
 def read_journal(folder: Directory, sources: Any) -> tuple[Journal, BuildSummary] | None:
     """Return the journal of the build in this folder and the summary in it, or None if there is no journal.
 
-    Raises `InputError` if `sources` differ from those of the interrupted build.
+    Raises `InputError` if `sources` is None or differs from the sources in the journal, and `IndexCorrupt` if the
+    journal is damaged.
     """
     try:
         journal = record_of(json.loads(folder.read(JOURNAL)), Journal)

@@ -25,7 +25,7 @@ from sublex.tools.workers import Workers
 class CountedBatch(NamedTuple):
     """A batch with its term counts and compressed texts. `keep` is the mask of the documents that are indexed.
 
-    `numbers` are the numbers of the batch's raw tokens in the segment.
+    `numbers` has the numbers of the batch's distinct raw tokens in the segment.
     """
 
     batch: Batch

@@ -29,9 +29,10 @@ TEXT_FRAMES = 1 << 9
 
 
 def merge_segments(segments: list[Segment], directory: Directory, workers: Workers) -> SegmentEntry:
-    """Write the live documents of segments, in their order, as one segment. Return its entry in the manifest.
+    """Write the live documents of `segments`, in their order, as one segment in the new folder `directory`.
 
-    Parts that are not stored in all of the segments are left out.
+    Return the new segment's entry for the manifest. An optional part that one of the segments does not store is left
+    out.
     """
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
@@ -64,7 +65,7 @@ def live_docnos(segment: Segment) -> tuple[np.ndarray, np.ndarray]:
 def _merge_document_terms(
     segments: list[Segment], ranks: list[np.ndarray], live: list[np.ndarray], folder: FolderWriter, workers: Workers
 ) -> None:
-    """Write the terms of all live documents with their new ordinals."""
+    """Write the terms of all live documents; `ranks` has the new ordinals of the terms of each segment."""
     from sublex.index import posting_kernels
 
     def recode(part: tuple[int, int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -84,7 +85,7 @@ def _merge_document_terms(
 
 
 def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
-    """Copy frames of stored documents; frames with deleted documents are compressed anew."""
+    """Write the stored documents that are live: copy whole frames, and compress frames with deleted documents anew."""
     writer = TextsWriter(folder)
     for segment, mask in zip(segments, live, strict=True):
         texts = segment.texts

@@ -7,13 +7,11 @@ from sublex.tools.compiled import FLAGS, I32, I64, kernel
 
 @kernel((I32, I32, I64, I64, I32, I64, I64, I32, I32), before="merge export")
 def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, tfs_out):
-    """Copy the decoded posting lists of one segment into the merged segment.
+    """Copy the decoded posting lists of one segment to the posting lists of the merged segment.
 
-    Documents for which doc_map has -1 are left out.
-
-    Term k, with counts[k] postings, becomes term t = ranks[k] of the merged segment. Its postings go to the places from
-    cursors[t] up to ends[t], and the kernel advances the cursor. Returns the first k whose postings do not fit into
-    these places, or -1.
+    Document d becomes document doc_map[d]; it is left out if this is -1. Term k, with counts[k] postings, becomes term
+    t = ranks[k] of the merged segment. Its postings go to the places of `docs_out` and `tfs_out` from cursors[t] up to
+    ends[t], and the kernel advances the cursor. Returns the first k whose postings do not fit into these places, or -1.
     """
     i = 0
     for k in range(len(counts)):
@@ -32,9 +30,9 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
 
 @kernel((I32, I32, I64, FLAGS, I64, I64), before="delete")
 def count_dead(docs, tfs, counts, dead, df, cf):
-    """Add to `df` and `cf` the frequencies of terms within the documents of the mask `dead`.
+    """Add to df[k] and cf[k] the frequencies of term k within the documents of the mask `dead`.
 
-    Term k has counts[k] postings.
+    The posting lists of the terms lie end to end in `docs` and `tfs`; term k has counts[k] postings.
     """
     i = 0
     for k in range(len(counts)):

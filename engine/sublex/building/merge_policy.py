@@ -18,9 +18,9 @@ def segments_to_merge(sizes: Sequence[int]) -> int:
 
     `sizes` has the number of documents of each segment.
 
-    The level of a segment is the logarithm of its size to the base `MERGE_FACTOR`, rounded down. The last segments
-    whose levels are at most some level are merged if there are at least `MERGE_FACTOR` of them and the merged segment
-    has a higher level.
+    The level of a segment is the logarithm of its size to the base `MERGE_FACTOR`, rounded down. For each level, from
+    the highest down, the function counts the last segments up to the first one with a higher level. These segments are
+    merged if there are at least `MERGE_FACTOR` of them and the merged segment has a higher level.
     """
     levels = [math.floor(math.log(max(size, 1), MERGE_FACTOR)) for size in sizes]
     for level in range(max(levels, default=0), -1, -1):

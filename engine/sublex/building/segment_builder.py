@@ -49,8 +49,8 @@ class BuildSettings(NamedTuple):
 class SegmentBuilder:
     """Builds one segment in `folder`, which holds the unfinished files.
 
-    `known` has the docnos that are already in the index, as pairs: the bytes of docnos end to end, and the size of each
-    docno.
+    `known` yields the docnos that are already in the index, as pairs of arrays: the bytes of docnos end to end, and the
+    size of each docno.
     """
 
     def __init__(self, folder: Directory, settings: BuildSettings, known: Iterable[tuple[np.ndarray, np.ndarray]] = ()):
@@ -132,7 +132,7 @@ class SegmentBuilder:
         return keep
 
     def _collect(self, counted_batches: Iterator[CountedBatch], segment: MemorySegment, progress: Progress) -> None:
-        """Add counted batches to the segment."""
+        """Add counted batches to the segment, and call `progress` after each."""
         for counted in counted_batches:
             self.summary.empty += segment.add(counted)
             self._docs += int(counted.keep.sum())

@@ -79,13 +79,11 @@ class Window:
         return self._terms.copies(self._order[self._live][begin:end])
 
     def surfaces(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the surface of each term, which is its most frequent raw form.
+        """Return the bytes of the surfaces of all terms, end to end, and the size of each surface.
 
-        Of equally frequent forms it is the smallest.
-
-        The result is the bytes of the surfaces, end to end, and the size of each. A surface that is equal to its term
-        is empty. A spill has all raw forms with their counts. A finished segment has only the surfaces; a surface has
-        the count of its term.
+        The surface of a term is its most frequent raw form; of equally frequent forms, the smallest by its bytes. A
+        surface that is equal to its term is returned as an empty string. The counts of forms come from
+        `LexiconReader.raw_forms`.
         """
         from sublex.building import inversion_kernels
 
@@ -143,9 +141,9 @@ class TermMerge:
             begins = ends
 
     def _ends(self, begins: list[int]) -> list[int]:
-        """Return the ordinal at which the window ends in each segment, given where it begins.
+        """Return, for each segment, the ordinal at which the window ends that begins at the ordinals `begins`.
 
-        It ends at the same term in all segments.
+        The window ends after the same term in all segments.
         """
         step = max(LEAST_TERMS, WINDOW_TERMS // len(self.segments))
         places = list(zip(self.segments, begins, strict=True))
@@ -182,13 +180,16 @@ class TermMerge:
         return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, *self._merge(part))
 
     def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
-        """Merge and encode the posting lists of terms, and count how often each occurs. Any thread may call this."""
+        """Return the merged and encoded posting lists of the terms of `part`, and the occurrences of each term.
+
+        Any thread may call this.
+        """
         docs, tfs = self._merge(part)
         cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
         return encode_postings(docs, tfs, part.df), cf
 
     def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
-        """Decode the posting lists of terms from all segments and merge them. Any thread may call this."""
+        """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this."""
         from sublex.building import merge_kernels
 
         starts = starts_of(part.df)

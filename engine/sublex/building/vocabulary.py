@@ -63,9 +63,10 @@ class TokenVocabulary:
         return numbers
 
     def _add_terms(self, first: int, joined: list[str]) -> None:
-        """Number the terms of the raw tokens from number `first` on.
+        """Number the terms of new raw tokens.
 
-        Each string has the terms of one raw token, one per line.
+        The first new raw token has the number `first`. Each string in `joined` has the terms of one raw token, one on
+        each line.
         """
         lines = "\n".join(joined)
         data = np.frombuffer(lines.encode() + b"\n", np.uint8)
@@ -90,14 +91,14 @@ class TokenVocabulary:
         return TokenTerms(self._ends, self._numbers, self._terms.numbered())
 
     def count(self, numbers: np.ndarray, counts: np.ndarray) -> None:
-        """Add how often raw tokens occur in a batch."""
+        """Add `counts[k]` occurrences to the raw token with the number `numbers[k]`, for each k."""
         if self._raw_tokens.size > len(self._counts):
             more = np.zeros(max(self._raw_tokens.size, len(self._counts)), np.int64)
             self._counts = np.concatenate([self._counts, more])
         self._counts[numbers] += counts
 
     def ascending(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the given numbers of distinct terms, sorted by the bytes of the terms."""
+        """Return `numbers`, the numbers of distinct terms, sorted by the bytes of the terms."""
         return self._terms.numbered().ascending(numbers)
 
     def ranks(self, numbers: np.ndarray) -> np.ndarray:
@@ -107,9 +108,10 @@ class TokenVocabulary:
         return ranks
 
     def write(self, folder: FolderWriter, numbers: np.ndarray, df: np.ndarray, cf: np.ndarray, spill: bool) -> None:
-        """Write the lexicon: the terms with these numbers, ascending, with their frequencies and surfaces.
+        """Write the lexicon: terms with their frequencies and surfaces.
 
-        With `spill`, write all raw forms of the terms too.
+        `numbers` has the numbers of the terms, in ascending order of the terms' bytes. `df` and `cf` have their
+        frequencies. With `spill`, write all raw forms of the terms too.
         """
         from sublex.building import inversion_kernels
 

@@ -159,10 +159,10 @@ def add(
     progress: Progress,
     before_commit: BeforeCommit | None = None,
 ) -> BuildSummary:
-    """Add documents as a new segment, then merge small segments by the merge policy.
+    """Add documents as a new segment, then merge small segments by the merge policy. Return the addition's summary.
 
-    `settings` makes the settings from the manifest of the index. The rule for duplicates applies to docnos of the index
-    too.
+    `settings` is a function that makes the settings from the manifest of the index. The rule for duplicates also
+    applies to docnos that are already in the index.
     """
     with locked(root, "add"):
         old = read_manifest(root)
@@ -233,7 +233,10 @@ def _is_divided(segments: Sequence[SegmentEntry]) -> bool:
 def _merge_last(
     root: Path, old: Manifest, count: int, workers: int, before_commit: BeforeCommit | None, reorder: bool = False
 ) -> None:
-    """Commit a generation in which the last segments are merged into one."""
+    """Commit a generation in which the last `count` segments of the manifest `old` are merged into one.
+
+    With `reorder`, similar documents of the merged segment get neighbouring numbers.
+    """
     rest, merged = old.segments[:-count], old.segments[-count:]
     with _building_folder(root) as building, Workers(workers) as pool:
         segments, order = [open_segment(root, entry) for entry in merged], None
@@ -268,7 +271,10 @@ def _commit_segment(
     replaced: Sequence[SegmentEntry] = (),
     order: np.ndarray | None = None,
 ) -> None:
-    """Move the finished segment to its place and commit a manifest that names it as the last one."""
+    """Move the finished segment to its place, and commit the manifest `new` with this segment as its last one.
+
+    `before_commit`, if given, gets the manifest, `replaced` and `order`, as `BeforeCommit` describes.
+    """
     name = next_segment(root)
     segments = Directory(root) / SEGMENTS
     segments.make()

@@ -46,7 +46,7 @@ class SummedVectors:
         raise NotImplementedError
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (slice of `rows`, vectors of those documents), one block after another."""
+        """Yield a slice of `rows` and the vectors of the documents in this slice, one block after another."""
         raise NotImplementedError
 
     def transform(self, matrix: csr_array, workers: int = 1) -> np.ndarray:
@@ -89,9 +89,10 @@ class Bag(SummedVectors):
         return self.vectors.shape[1]
 
     def scores(self, query: Any, matrix: csr_array, norms: np.ndarray | None = None, workers: int = 1) -> np.ndarray:
-        """Return the cosines of a query with documents, float64; 0 where either vector has norm 0.
+        """Return the cosines of a query with the documents of `matrix`, float64; 0 where either vector has norm 0.
 
-        `query` is a vector of weights over the vocabulary. `norms` are what `norms(matrix)` returns; without them they are computed.
+        `query` is a vector of weights over the vocabulary. `norms` is what `norms(matrix)` returns; if it is None, the
+        norms are computed.
         """
         from sublex.estimators.kernels import similarities
 
@@ -107,7 +108,7 @@ class Bag(SummedVectors):
         return linear.cosines(sums, float(np.sqrt(query_vector @ query_vector)), norms)
 
     def shares(self, query: Any, row: csr_array) -> linear.Shares:
-        """Return the amounts that pairs of a query word and a document word add to a score. `row` is the document."""
+        """Return the amounts that pairs of a query word and a document word add to the score of the document `row`."""
         query_row, document = (self.weighted(r) for r in (linear.query_of(query, len(self.vectors)), self.rows(row)))
         norm = float(np.prod([np.linalg.norm((r @ self.vectors)[0]) for r in (query_row, document)]))
         return linear.shares(query_row, document, self.vectors[query_row.indices], self.vectors[document.indices], norm)
@@ -130,7 +131,7 @@ class Bag(SummedVectors):
         return _with_data(counts, counts.data * self.weights[counts.indices])
 
     def blocks(self, rows: csr_array, workers: int) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield (slice of `rows`, vectors of those documents), one block after another."""
+        """Yield a slice of `rows` and the vectors of the documents in this slice, one block after another."""
 
         def vectors(span: slice) -> tuple[slice, np.ndarray]:
             return span, self.weighted(rows[span]) @ self.vectors

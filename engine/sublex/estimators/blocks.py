@@ -59,7 +59,7 @@ _ONE_THREAD = _OneThread()
 
 
 def one_thread() -> _OneThread:
-    """Return a context in which BLAS runs on one thread. With several threads, BLAS would round differently."""
+    """Return a context in which BLAS runs on one thread. The rounding of BLAS depends on its number of threads."""
     return _ONE_THREAD
 
 
@@ -111,9 +111,9 @@ def rows_of(matrix: Any, columns: int | None = None) -> csr_array:
 
 
 def blocks_of(matrix: Any) -> Blocks:
-    """Return a function that returns checked blocks.
+    """Return a function that returns the rows of `matrix` as blocks, checked as `rows_of` checks them.
 
-    `matrix` is a matrix, a list of blocks, or a function that returns blocks.
+    `matrix` is a matrix, a list of blocks of rows, or a function that returns the blocks.
     """
     if callable(matrix):
         return lambda: map(rows_of, matrix())
@@ -126,8 +126,10 @@ def blocks_of(matrix: Any) -> Blocks:
 
 
 class Totals(NamedTuple):
-    """Totals of a matrix of documents by terms: its number of rows, and for each column the sum (`cf`) and the number of
-    non-zero entries (`df`).
+    """Totals of a matrix of documents by terms.
+
+    `docs` is the number of its rows. `cf` has the sum of each column, and `df` the number of non-zero entries of each
+    column.
     """
 
     docs: int

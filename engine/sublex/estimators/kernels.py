@@ -23,7 +23,7 @@ MATRIX = float64[:, ::1]
     (I32, I32, I32, MATRIX, MATRIX), (I32, I32, F64, MATRIX, MATRIX), (I64, I64, F64, MATRIX, MATRIX), before="demo"
 )
 def gram(starts, terms, counts, x, y):
-    """Add AᵀA x to y, one row of A after another."""
+    """Add AᵀA x to `y`. A is the matrix with the rows in `starts`, `terms` and `counts`."""
     width = x.shape[1]
     z = np.empty(width)
     for d in range(len(starts) - 1):
@@ -68,7 +68,7 @@ def products(starts, terms, counts, values, first, sums):
 def distinct(terms, seen, out):
     """Write the distinct terms to `out` in the order of their first occurrence, and return their number.
 
-    `seen`, one flag per term of the vocabulary, is all False before and after.
+    `seen` has a flag for each term of the vocabulary; all flags are False before and after the call.
     """
     n = 0
     for i in range(len(terms)):
@@ -83,7 +83,7 @@ def distinct(terms, seen, out):
 
 @kernel((I64, MATRIX, F64, F64), before="demo")
 def similarities(words, vectors, query, values):
-    """Set values[word] to the dot product of the word's vector with the query's, for each of the words."""
+    """Set values[word] to the dot product of vectors[word] with `query`, for each word in `words`."""
     width = len(query)
     last = width // 4 * 4
     for i in range(len(words)):

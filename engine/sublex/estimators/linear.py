@@ -55,9 +55,9 @@ def query_of(query: Any, words: int) -> csr_array:
 
 
 def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) -> np.ndarray:
-    """Return for each row the sum of count × weight × value over its words, float64.
+    """Return for each row the sum of count × weight × value over the words of the row, float64.
 
-    `value(words, values)` must set `values[word]` for each of the words, and nothing else; it is called from several threads.
+    `value(words, values)` must set `values[word]` for each word in `words`, and nothing else. Several threads call it.
     """
     from sublex.estimators.kernels import distinct, products
 
@@ -83,7 +83,7 @@ def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) 
 
 
 def cosines(sums: np.ndarray, norm: float, norms: np.ndarray) -> np.ndarray:
-    """Return sums divided by the norms of the query and of the documents; 0 where either norm is 0."""
+    """Return `sums` divided by the query's norm `norm` and the documents' norms `norms`; 0 where either norm is 0."""
     both = norm * norms
     return np.divide(sums, both, out=np.zeros(len(sums)), where=both > 0)
 
@@ -91,10 +91,10 @@ def cosines(sums: np.ndarray, norm: float, norms: np.ndarray) -> np.ndarray:
 def shares(
     query: csr_array, document: csr_array, query_vectors: np.ndarray, document_vectors: np.ndarray, norm: float
 ) -> Shares:
-    """Return the score of one document by pairs of words; the pairs add up to the score.
+    """Return the amounts that pairs of words add to the score of one document; they add up to the score.
 
-    `query_vectors` and `document_vectors` have a vector for each entry of the two sparse rows, in the order of the
-    entries. `norm` is the product of the norms of the query and of the document.
+    `query` and `document` are sparse rows. `query_vectors` and `document_vectors` have a vector for each entry of these
+    rows, in the order of the entries. `norm` is the product of the norms of the query's and the document's vectors.
     """
     values = (query.data[:, None] * query_vectors) @ (document.data[:, None] * document_vectors).T
     return Shares(query.indices, document.indices, values / norm if norm > 0 else np.zeros(values.shape))

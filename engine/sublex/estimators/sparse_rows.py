@@ -30,9 +30,10 @@ def norms(rows: csr_array) -> np.ndarray:
 
 
 def cosines(products: np.ndarray, norms: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Return the cosine of each row with the query's shares.
+    """Return the cosine of each row with `shares`, the topics' shares in a query.
 
-    `products` has their dot products, and `norms` the norms of the rows. The cosine of a row of zeros is 0.
+    `products` has the dot product of each row with `shares`, and `norms` the norm of each row. The cosine of a row of
+    zeros is 0.
     """
     both = norms * np.sqrt(shares @ shares)
     return np.divide(products, both, out=np.zeros(len(both)), where=both > 0)

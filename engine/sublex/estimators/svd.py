@@ -85,7 +85,7 @@ def truncated_svd(
 
 
 def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
-    """Return AᵀA x; each worker computes some columns of it."""
+    """Return AᵀA x, where A is the matrix of all `blocks`. Each worker computes some columns of the result."""
     from sublex.estimators.kernels import gram
 
     parts = [np.ascontiguousarray(x[:, span]) for span in spans(x.shape[1], WIDTH)]
@@ -97,7 +97,10 @@ def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
 
 
 def _triangle(blocks: Blocks, q: np.ndarray, workers: int) -> np.ndarray:
-    """Return the matrix R of the QR decomposition of A q. It is combined from the matrices R of the blocks."""
+    """Return the matrix R of the QR decomposition of A q, where A is the matrix of all `blocks`.
+
+    R is combined from the matrices R of the single blocks.
+    """
     triangle: np.ndarray = np.zeros((0, q.shape[1]))
     for part in in_order(lambda block: np.linalg.qr(block @ q, mode="r"), blocks(), workers):
         triangle = np.asarray(np.linalg.qr(np.vstack((triangle, part)), mode="r"))

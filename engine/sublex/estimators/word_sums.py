@@ -146,7 +146,7 @@ class BagSums(WordSums):
 def check_model(consistent: bool | np.bool_) -> None:
     """Raise `IndexCorrupt` unless the parts of a stored model fit each other.
 
-    Kernels do not check bounds, so `load` must verify the shapes and indices that they rely on.
+    Kernels do not check bounds, so `load` must verify the shapes and indices that the kernels rely on.
     """
     if not consistent:
         raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
@@ -157,9 +157,8 @@ def stored_numbers(
 ) -> Any:
     """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if shape, type or values are not as expected.
 
-    In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds: f for floats, i for whole numbers. All
-    values must be finite and
-    not below `least`.
+    In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds that are allowed: f for floats, i for
+    whole numbers. All values must be finite and not below `least`.
     """
     values = store.get(name)
     check_model(len(getattr(values, "shape", ())) == len(shape) and not isinstance(values, (list, dict)))

@@ -49,10 +49,11 @@ class Attachment:
 
     @cached_property
     def problem(self) -> str | None:
-        """The sentence that says why the foreign index cannot be read, or has changed since it was attached; None if it can be read.
+        """The sentence that says why the foreign index cannot be used; None if nothing is wrong.
 
-        The problem is looked for on first use, without opening the foreign index. If reading a document fails later,
-        that error becomes the problem.
+        An index that has changed since it was attached cannot be used either. The first access to this property looks
+        for the problem, without opening the foreign index. If reading a document fails later, the sentence of that
+        error becomes the problem.
         """
         return self._problem()
 
@@ -100,7 +101,10 @@ class Attachment:
 
     @contextmanager
     def index(self) -> Iterator[ForeignIndex]:
-        """Yield the foreign index, opened on first use, to one thread at a time. Raise IndexProblem if it cannot be read."""
+        """Yield the foreign index to one thread at a time; the first call opens it.
+
+        Raise IndexProblem if the index cannot be used.
+        """
         with self._lock:
             if self._opened is None:
                 # The index may have changed since `problem` was computed.
@@ -119,7 +123,10 @@ class Attachment:
             yield self._opened
 
     def document(self, doc: int, docno: str) -> Document:
-        """Return a stored document of the foreign index, which must have this docno. An error becomes the `problem` of the index."""
+        """Return the document with the number `doc` in the foreign index. Its docno must be `docno`.
+
+        If an error is raised, its sentence also becomes the `problem`.
+        """
         try:
             with self.index() as index, contract("back end", self.backend):
                 document = index.document(doc)
@@ -153,7 +160,7 @@ class ForeignTexts(TextsReader):
         return self._attachment.document(doc, docno)
 
     def _decompress(self, frame: int) -> TextFrame:
-        """Return the texts of one frame, without their other fields."""
+        """Return the titles and texts of the documents of one frame, without the documents' other fields."""
         sizes, contents = [], []
         for doc in range(frame * FRAME_DOCS, min((frame + 1) * FRAME_DOCS, self._docs)):
             document = self.document(doc, self._docno(doc))
@@ -164,7 +171,10 @@ class ForeignTexts(TextsReader):
 
 
 def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
-    """Raise IndexProblem if an index is attached: its documents are those of the foreign index, which Sublex never writes."""
+    """Raise IndexProblem if the index at `root` is attached, because Sublex never writes to a foreign index.
+
+    `what` says in the message what Sublex cannot do, such as "add to it".
+    """
     if attached := manifest.attached:
         place = place_of(root, attached.id)
         again = Step("attach", root, refresh=True, trust=place is not None and place.trusted)

@@ -56,7 +56,7 @@ def damaged_segments(root: Path, manifest: Manifest) -> list[str]:
 
 
 def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Directory, entry: Entry) -> list[str]:
-    """Return the problems of a part of an index, one sentence each; an error of the check becomes a sentence too."""
+    """Return the problems that `check_part` finds, one sentence each. An error that it raises becomes a sentence."""
     try:
         return check_part(directory, entry)
     except SublexError as error:
@@ -176,9 +176,8 @@ def _document_terms_sum(segment: Segment) -> int:
 def _mixed_sum(terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray) -> int:
     """Return the sum of the hashes of postings, modulo 2**64.
 
-    The order of postings does not change the sum, and other postings almost surely have another sum.
-
-    The hash is the finaliser of SplitMix64.
+    Posting k consists of `terms[k]`, `docs[k]` and `tfs[k]`; its hash is the finaliser of SplitMix64. The order of the
+    postings does not change the sum, and two different sets of postings almost surely have different sums.
     """
     mixed = (terms.astype(np.uint64) << np.uint64(32)) + docs.astype(np.uint64)
     mixed += tfs.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)

@@ -100,16 +100,20 @@ class Corpus:
             yield self._rows(*_split(pending, size)[0])
 
     def _rows(self, counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> csr_array:
-        """Return a sparse matrix.
+        """Return a sparse matrix over the vocabulary.
 
-        `counts` has the number of entries of each row, `terms` the columns, and `tfs` the values of all rows.
+        `counts` has the number of entries of each row. `terms` and `tfs` have the columns and the values of all
+        entries, row after row.
         """
         from scipy.sparse import csr_array
 
         return csr_array((tfs, terms, starts_of(counts)), shape=(len(counts), len(self.vocabulary)))
 
     def matrix(self, memory: int = 4 << 30) -> csr_array:
-        """Return all of `blocks` as one matrix. Raise SublexError when it needs more than `memory` bytes."""
+        """Return the matrices that `blocks` yields as one matrix.
+
+        Raise SublexError if that needs more than `memory` bytes.
+        """
         from scipy.sparse import csr_array, vstack
 
         # The blocks and the matrix made from them are in memory at the same time.
@@ -122,7 +126,7 @@ class Corpus:
         return csr_array(vstack(blocks)) if blocks else csr_array((0, len(self.vocabulary)), dtype=np.int32)
 
     def recode(self, vocabulary: Sequence[str]) -> np.ndarray:
-        """Return for each term of this vocabulary its place in another one, int32; -1 for terms that are not there."""
+        """Return for each term of this corpus its place in `vocabulary`, int32; -1 for a term that is not in it."""
         other = {term: number for number, term in enumerate(vocabulary)}
         return np.array([other.get(term, -1) for term in self.vocabulary], np.int32)
 
@@ -162,7 +166,10 @@ class Corpus:
 
 
 def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[Any]]:
-    """Split blocks of (entries per row, columns, values). Return the first rows as one block, and the list of the remaining blocks."""
+    """Return the first `rows` rows of the blocks `pending` as one block, and the other rows as a list of one block.
+
+    A block has three arrays: the number of entries of each row, and the columns and values of all entries.
+    """
     counts, terms, tfs = (np.concatenate(columns) for columns in zip(*pending, strict=True))
     entries = int(counts[:rows].sum())
     return (counts[:rows], terms[:entries], tfs[:entries]), [(counts[rows:], terms[entries:], tfs[entries:])]

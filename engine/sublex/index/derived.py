@@ -34,7 +34,10 @@ def folder_of(root: Path) -> Directory:
 
 
 def read(place: Directory) -> Folder | None:
-    """Return the stored arrays, or None if they are missing or damaged. Their values are verified at the first access."""
+    """Return the stored arrays of the folder `place`, or None if files are missing or cannot be read.
+
+    The values of an array are verified at their first access.
+    """
     try:
         return Folder(place, record_of(json.loads(place.read(ENTRY)), FolderEntry), private=True)
     except (OSError, ValueError, RecursionError, MemoryError, IndexCorrupt, IndexProblem):
@@ -60,7 +63,7 @@ def check(root: Path) -> Iterator[str]:
 
 
 def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
-    """Yield the folders below this one that hold derived data."""
+    """Yield the folders that hold derived data, down to `depth` levels below `folder`."""
     for inner in folder.folders():
         if inner.has(ENTRY):
             yield inner
@@ -69,9 +72,10 @@ def _with_entries(folder: Directory, depth: int) -> Iterator[Directory]:
 
 
 def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarray]]) -> None:
-    """Write arrays to a folder, all or none; an existing folder is replaced. Arrays are flattened.
+    """Write all arrays to the folder `place`, which is replaced if it exists. Arrays are flattened.
 
-    An array may also be given as an iterator over its pieces, of which there is at least one; all have the same type.
+    In place of an array, an iterator over the pieces of the array may be given. It must yield at least one piece, and
+    all pieces must have the same type. If a write fails, raise IndexProblem.
     """
     temporary = place.parent / f"{place.name}.new-{os.getpid()}"
     try:
@@ -95,7 +99,7 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarra
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
-    """Remove the derived data of an index, but not the folders in `kept`."""
+    """Remove the folders of derived data of an index, except the folders in `kept`."""
     with suppress(OSError, SublexError):
         for folder in folder_of(root).folders():
             if folder not in kept:
@@ -103,7 +107,7 @@ def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
 
 
 def remove_oldest(root: Path, prefix: str, kept: int) -> None:
-    """Remove the folders of derived data whose names begin with a prefix, but not the `kept` ones that were used last."""
+    """Remove folders of derived data whose names begin with `prefix`, except the `kept` folders that were used last."""
     with suppress(OSError, SublexError):
         folders = [folder for folder in folder_of(root).folders() if folder.name.startswith(prefix)]
         for folder in sorted(folders, key=Directory.changed)[:-kept]:

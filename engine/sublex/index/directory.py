@@ -36,7 +36,7 @@ _KINDS = {
 
 
 def is_plain(name: str) -> bool:
-    """Return whether a name is the name of a folder's entry, and not a path to another folder."""
+    """Return whether `name` can be the name of an entry of a folder. A path, "." and ".." cannot."""
     return name not in ("", ".", "..") and not set(name) & set("/\\\0")
 
 
@@ -95,7 +95,7 @@ class Directory:
     def _holding(self, name: str) -> Iterator[int]:
         """Yield a descriptor of the folder for work on its entry `name`.
 
-        An OSError then names the whole path of the entry.
+        An OSError that is raised in the block gets the whole path of the entry.
         """
         _plain(name)
         with self.opened() as descriptor:
@@ -220,7 +220,7 @@ class Directory:
             return open(os.open(name, _NEW | os.O_WRONLY, 0o666, dir_fd=descriptor), "wb", buffering)
 
     def open_or_make(self, name: str) -> BinaryIO:
-        """Open a file to read and to append, without a buffer; it is made if there is none."""
+        """Open the file `name`, without a buffer, to read it and to append to it. Make the file if it is missing."""
         with self._holding(name) as descriptor:
             try:
                 return open(open_file(name, descriptor, self, os.O_RDWR | os.O_APPEND)[0], "r+b", 0)
@@ -238,9 +238,10 @@ class Directory:
 
     @contextmanager
     def replacing(self, name: str) -> Iterator[BinaryIO]:
-        """Yield a new file that takes the place of the entry `name`, in one rename, when the block ends; see `files.replacing`.
+        """Yield a new file. When the block ends, one rename puts it in the place of the entry `name`.
 
-        A link in that place is replaced and not followed. `name` of the yielded file is its name in this folder.
+        A link in that place is replaced and not followed. The attribute `name` of the yielded file is the file's
+        temporary name in this folder. `files.replacing` describes what happens after an error.
         """
         with self._holding(name) as descriptor, files.replacing(Path(name), dir_fd=descriptor) as file:
             yield file
@@ -257,11 +258,11 @@ class Directory:
 
 
 def open_file(name: str, descriptor: int, directory: Directory, flags: int = os.O_RDONLY) -> tuple[int, int]:
-    """Open the plain file `name` in the folder of an open descriptor. Return the file's descriptor and its size.
+    """Open the plain file `name` in a folder, and return the file's descriptor and size.
 
-    Raises `IndexCorrupt` if the entry is not a plain file. The kind is looked up before the file is opened, because
-    opening a device
-    may have an effect, and again afterwards.
+    `descriptor` is an open descriptor of the folder, and `directory` the folder's path for messages. Raises
+    `IndexCorrupt` if the entry is not a plain file. This is looked up before the entry is opened, because opening a
+    device may have an effect. It is looked up again after that, because the entry may have been replaced.
     """
     _plain(name)
     if stat.S_ISREG(os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode):
@@ -283,9 +284,9 @@ def _plain(name: str) -> str:
 
 
 def _explained(error: OSError, name: str, descriptor: int, path: Path, wanted: str) -> Exception:
-    """Return the error to raise.
+    """Return the exception to raise for an `error` that was raised when the entry `name` was opened.
 
-    It is `IndexCorrupt` if a link or an entry of a wrong kind is the cause, else the same error with the whole path.
+    It is `IndexCorrupt` if the entry is a link or of another kind than `wanted`, else `error` with the whole path.
     """
     if error.errno in (errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
         return _out_of_place(name, descriptor, path, wanted)

@@ -91,7 +91,10 @@ class SegmentRows(NamedTuple):
 
 
 class RowsEntry(NamedTuple):
-    """The rows that a model gives to documents: the expression that encodes them, and their folders by segment."""
+    """The rows that a model gives to documents.
+
+    `expression` encodes the documents. `segments` has, by the name of a segment, the folder of its rows.
+    """
 
     expression: ExpressionText
     segments: Mapping[Name, SegmentRows]
@@ -105,9 +108,9 @@ class TokenCounts(NamedTuple):
 
 
 class SeenEntry(NamedTuple):
-    """The counts of the tokens of a segment that a model saw.
+    """How many tokens of a segment a model saw, and how many of these it does not know.
 
-    `added` counts the tokens that were added after the fit.
+    `added` has the same two numbers for the tokens that were added to the index after the fit.
     """
 
     tokens: Count
@@ -116,10 +119,12 @@ class SeenEntry(NamedTuple):
 
 
 class ModelEntry(NamedTuple):
-    """A fitted model: how it was made, its folder, its rows by their folders, and the tokens that it saw by segment.
+    """A fitted model.
 
-    `depends` has the names of other models, `resources` has the hashes of files, and `origin` is the fingerprint of the
-    index that the model was fitted to.
+    `expression` and `version` say how the model was made, and `model` describes its folder. `depends` has the names of
+    the models that it depends on. `resources` has, by name or path, the hashes of the files that it read. `origin` is
+    the fingerprint of the index that it was fitted to. `rows` has its rows by the names of their folders. `seen` has,
+    by segment, the numbers of the tokens that it saw.
     """
 
     expression: ExpressionText
@@ -180,5 +185,5 @@ class Manifest(NamedTuple):
     attached: AttachedEntry | None = None
 
     def next(self, **changes: Any) -> Manifest:
-        """Return the manifest of the next generation, with these fields changed."""
+        """Return the manifest of the next generation; `changes` has the new values of fields."""
         return self._replace(generation=self.generation + 1, **changes)

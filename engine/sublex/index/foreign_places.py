@@ -23,7 +23,8 @@ MOST_BYTES = 1 << 24
 class Place(NamedTuple):
     """The foreign index behind an attached index, as the user attached it.
 
-    `identity` is the random id of the attached index. `trusted` says that the user trusts whoever wrote the folder.
+    `identity` is the random id of the attached index. `path` is the path of the foreign index, and `trusted` says that
+    the user trusts whoever wrote it.
     `analyzer`, `profile` and `options` are the settings that the user gave. They are used again when the index is
     refreshed.
     """

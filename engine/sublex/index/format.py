@@ -140,7 +140,8 @@ class FolderWriter:
     def finish(self) -> FolderEntry:
         """Close all files and return the entry that describes the folder in the manifest.
 
-        The folder can then be read. More components may be written to it, and `finish` called again for an entry with all of them.
+        The folder can then be read. More components may be written to it later; another call of `finish` then returns
+        an entry with all components.
         """
         for name, numbers in self._numbers.items():
             self.put(name, np.concatenate(numbers.parts))
@@ -177,7 +178,7 @@ def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
 
 
 def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
-    """Copy the components that a folder's entry names, and no other file of that folder."""
+    """Copy the components that `entry` names from the folder `source` to the new folder `to`. Copy no other file."""
     Folder(source, entry)
     to.make_new()
     for name in (*entry.components, CHECKSUMS):
@@ -199,9 +200,9 @@ class Component:
     def __init__(
         self, directory: Directory, descriptor: int, name: str, size: int, checksums: np.ndarray, private: bool = False
     ):
-        """Open the component `name` of `directory`, of which `descriptor` is an open descriptor.
+        """Open the component `name` of the folder `directory`. Its file must have `size` bytes.
 
-        `checksums` has one number for each chunk.
+        `descriptor` is an open descriptor of the folder. `checksums` has one number for each chunk of the file.
         """
         file_name = f"{name}.npy"
         self.path = path = directory.path / file_name
@@ -342,7 +343,10 @@ class Folder:
         return self._components[name]
 
     def expect(self, name: str, types: Sequence[str], count: int | None = None) -> None:
-        """Raise `IndexCorrupt` unless a component has one of these types and, if given, this number of values."""
+        """Raise `IndexCorrupt` unless the component `name` has one of the `types` and `count` values.
+
+        If `count` is None, any number of values is allowed.
+        """
         component = self[name]
         if component.values.dtype.str not in types:
             raise component.damaged(f"has values of the type {component.values.dtype}")

@@ -9,9 +9,10 @@ from sublex.tools.compiled import I64, STORED_U8, inner, kernel
 
 @inner
 def compare_bytes(x, ends, arena, y, other_ends, other_arena):
-    """Compare string x of one table with string y of another.
+    """Compare string `x` of the table (`ends`, `arena`) with string `y` of the table (`other_ends`, `other_arena`).
 
-    Return a number below 0 if x is smaller, 0 if they are equal, above 0 if x is greater.
+    String k ends at ends[k], after a newline, and begins where string k - 1 ends. Return a number below 0 if string x
+    is smaller, 0 if the strings are equal, and a number above 0 if string x is greater.
     """
     i, j = (ends[x - 1] if x else 0), (other_ends[y - 1] if y else 0)
     # A newline follows each string and is not a part of it.
@@ -24,9 +25,10 @@ def compare_bytes(x, ends, arena, y, other_ends, other_arena):
 
 @kernel((STORED_U8, I64, STORED_U8, I64, I64), before="search")
 def find_strings(arena, starts, wanted, wanted_starts, found):
-    """Find wanted strings among ascending strings. Write their places to `found`, -1 for a string that is not there.
+    """Set found[k] to the place of wanted string k among ascending strings, or to -1 if it is not among them.
 
-    Strings lie end to end; string k is arena[starts[k]:starts[k + 1]].
+    The ascending strings lie end to end: string j is arena[starts[j]:starts[j + 1]]. The wanted strings lie in `wanted`
+    and `wanted_starts` in the same way.
     """
     for k in range(len(found)):
         begin, size = wanted_starts[k], wanted_starts[k + 1] - wanted_starts[k]

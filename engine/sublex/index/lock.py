@@ -78,9 +78,10 @@ def is_being_written(root: Path) -> bool:
 
 
 def _lock(index: Directory) -> BinaryIO:
-    """Open and lock the lock file.
+    """Return the lock file, open and locked. Raise `IndexProblem` if another process holds the lock.
 
-    Its last holder may remove the file before the lock is granted; a removed file locks nothing, so the loop makes a new one.
+    The last holder of the lock may remove the file after it was opened here. A lock on a removed file stops nobody, so
+    the function then makes a new file.
     """
     while True:
         index.make()
@@ -97,9 +98,9 @@ def _lock(index: Directory) -> BinaryIO:
 
 
 def _sign(file: BinaryIO, action: str) -> None:
-    """Write the name of the lock's holder, for the message that other writers get.
+    """Write `action` and the id of this process to the lock file, for the message that other writers get.
 
-    Nothing is written to a file with two names, which may belong to another program.
+    If the file has a second name (a hard link), nothing is written, because it may belong to another program.
     """
     if os.fstat(file.fileno()).st_nlink == 1:
         file.truncate(0)

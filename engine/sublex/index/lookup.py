@@ -44,7 +44,8 @@ def index_path(name: str) -> Path:
 def existing_path(name: str) -> Path:
     """Return the folder of an index to open. Upper and lower case are equal in a bare name.
 
-    Raise IndexProblem, with the most similar name, if there is no such folder.
+    If there is no such folder, raise IndexProblem that names the most similar index. If no index has a similar name,
+    return the path that does not exist.
     """
     path = index_path(name)
     if os.sep in name or path.exists():

@@ -76,7 +76,8 @@ def read_manifest(root: Path) -> Manifest:
 def _expect_agreement(manifest: Manifest) -> None:
     """Raise `Mismatch` if a manifest contradicts itself.
 
-    Totals must be sums, stored parts need files, and names must differ.
+    Its statistics must be the sums over the segments, each segment needs the components of the stored parts, and the
+    names of segments must differ.
     """
     segments = manifest.segments
     if len({segment.name for segment in segments}) < len(segments):
@@ -122,9 +123,10 @@ def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
 
 
 def commit(root: Path, manifest: Manifest) -> Manifest:
-    """Make this manifest the current one, in one rename, and remove the files that it does not name.
+    """Make `manifest` the current one, in one rename, and remove the files that it does not name.
 
-    Return the manifest as it was written: statistics, fingerprint and checksum are computed here.
+    Return the manifest with its statistics and fingerprint, which are computed here. The written file has a checksum
+    too.
     """
     new = manifest._replace(statistics=_statistics(manifest.segments), fingerprint=fingerprint_of(manifest))
     values = as_json(new)
@@ -160,7 +162,10 @@ def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:
 
 
 def next_segment(root: Path) -> str:
-    """Return the name for a new segment. Its number follows the greatest number in use, also by leftover folders."""
+    """Return the name for a new segment: the number after the greatest number that a folder of a segment has.
+
+    Folders that the manifest does not name count too.
+    """
     used = [int(name) for name in (Directory(root) / SEGMENTS).entries() if name.isdecimal()]
     return f"{max(used, default=0) + 1:06}"
 
@@ -168,8 +173,9 @@ def next_segment(root: Path) -> str:
 def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = True) -> None:
     """Remove files that the manifest does not name. Interrupted writers and older generations leave such files.
 
-    Without a manifest all files of the index are removed. With `building`, the files of an interrupted build are
-    removed too, even if it could be resumed. Symbolic links are neither followed nor removed.
+    If `manifest` is None, the files of all segments, models and resources are removed. With `building`, the files of an
+    interrupted build are removed too, even if the build could be resumed. Symbolic links to folders are neither
+    followed nor removed.
     """
     index = Directory(root)
     if building:
@@ -191,10 +197,10 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
 
 
 def _keep_only(folder: Directory, names: Collection[str], prefix: str = "") -> list[Directory]:
-    """Remove the folders within a folder, except the folders with these names. Return the kept folders.
+    """Remove the folders within `folder`, except the folders with these `names`. Return the kept folders.
 
-    Folders whose names do not begin with `prefix` are neither removed nor returned. A folder that is itself a link is
-    left alone: its files are not the index's.
+    Folders whose names do not begin with `prefix` are neither removed nor returned. If `folder` is a link, nothing is
+    removed, because its files do not belong to the index.
     """
     found = []
     with suppress(IndexCorrupt, OSError):

@@ -19,7 +19,10 @@ def starts_of(sizes: np.ndarray) -> np.ndarray:
 
 
 def spans(sizes: np.ndarray, limit: int) -> list[tuple[int, int]]:
-    """Cut the pieces 0 … len(sizes) into ranges (begin, end) with a total size of at most `limit`, or of one piece."""
+    """Return ranges (begin, end) that cut the pieces 0 to len(sizes) - 1.
+
+    The pieces of a range have a total size of at most `limit`; a range of one piece may be larger.
+    """
     ends = np.cumsum(sizes, dtype=np.int64)
     cuts = [0]
     while cuts[-1] < len(sizes):

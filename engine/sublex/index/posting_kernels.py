@@ -36,7 +36,10 @@ def code_size(value):
 
 @inner
 def _get(data, at):
-    """Return the number in the byte code at `at`, and where the next one begins. The data is known to be whole."""
+    """Return the number in the byte code at data[at], and the place where the next number begins.
+
+    The caller has checked that the number ends within `data`.
+    """
     value, shift = np.int64(data[at]), 7
     at += 1
     if value >= 128:
@@ -53,9 +56,10 @@ def _get(data, at):
 
 @inner
 def get_posting(data, at):
-    """Return the gap and the frequency of the posting at `at`, and where the next one begins.
+    """Return the gap and the frequency of the posting at data[at], and the place where the next posting begins.
 
-    The data is known to be whole, and three spare bytes follow it.
+    The gap is the number of documents between this document and the one before. The caller knows that the posting is
+    whole, and that three spare bytes follow the data.
     """
     # The compiler turns these four loads into one.
     i = U(at)
@@ -78,9 +82,9 @@ def get_posting(data, at):
 
 @inner
 def put_number(out, o, value):
-    """Append a number in the byte code: seven bits per byte, lowest first, and a bit that is set if more bytes follow.
+    """Write `value` to out[o:] in the byte code, and return the place after it.
 
-    Returns the new o.
+    A byte has seven bits of the number, lowest first, and a bit that is set if more bytes follow.
     """
     while value >= 128:
         out[o] = (value & 127) | 128
@@ -92,9 +96,10 @@ def put_number(out, o, value):
 
 @inner
 def _put_list(ids, tfs, i, stop, last, out, o):
-    """Append ids[i:stop], ascending and greater than `last`, with their frequencies. Returns the new o.
+    """Write ids[i:stop] and their frequencies tfs[i:stop] to out[o:] in the byte code, and return the place after them.
 
-    The lowest bit of a gap is set if the frequency is 1; that frequency is not written.
+    The ids ascend and are greater than `last`. For each id, the gap to the id before it is written with one more bit,
+    the lowest, which is set if the frequency is 1. A frequency of 1 is not written.
     """
     while i < stop:
         gap, tf = (np.int64(ids[i]) - last - 1) << 1 | np.int64(tfs[i] == 1), np.int64(tfs[i])
@@ -117,7 +122,10 @@ def _put_list(ids, tfs, i, stop, last, out, o):
 
 @kernel((I32, I32, I64), before="merge reorder import")
 def encode_lists(ids, tfs, counts):
-    """Return the byte code of lists that lie end to end, list k with counts[k] entries, and the size of each in bytes."""
+    """Return the byte code of lists, end to end, and the size of each list in bytes.
+
+    The lists lie end to end in `ids` and `tfs`; list k has counts[k] entries.
+    """
     return encode_lists_into(ids, tfs, counts)
 
 
@@ -146,7 +154,7 @@ def _width(bits):
 
 @kernel()
 def _pack(values, width, out, o):
-    """Bit-pack 128 values into out[o:] and return the new o.
+    """Pack the lowest `width` bits of 128 values into out[o:], and return the place after them.
 
     Value 4r + l takes the `width` bits from bit r * width of lane l. Word w of lane l is out[o + 4w + l].
     """
@@ -165,10 +173,12 @@ def _pack(values, width, out, o):
 
 @kernel((I32, I32, I64), before="build merge reorder import")
 def encode_postings(docs, tfs, df):
-    """Encode the posting lists of terms that lie end to end, term t with df[t] postings.
+    """Return posting lists encoded, as (words, lasts, widths, tails, sizes).
 
-    Returns (words, lasts, widths, tails, sizes): the packed words of all blocks; the last document of each block; two widths a
-    block, of gaps and of frequencies; the byte code of the rests; and the size of each term's rest in bytes.
+    The lists lie end to end in `docs` and `tfs`; the list of term t has df[t] postings. `words` has the packed words of
+    all blocks. `lasts` has the last document of each block. `widths` has two widths for each block: the bits of a gap
+    and of a frequency. `tails` has the byte code of the postings after the last block of each term, and `sizes` the
+    number of its bytes for each term.
     """
     blocks = 0
     for term in range(len(df)):
@@ -240,9 +250,10 @@ def _unpack(words, at, width, out):
 
 @inner
 def _get_list(data, at, stop, last, limit, n, ids, tfs, o):
-    """Decode n entries of the byte code in data[at:stop] to ids[o:] and tfs[o:].
+    """Decode `n` entries of the byte code in data[at:stop] to ids[o:] and tfs[o:]. The ids are greater than `last`.
 
-    Returns the new o, or -1 if the n entries do not end exactly at `stop`, or if an id is not below `limit`.
+    Returns the place after the last entry in `ids`. Returns -1 if the entries do not end exactly at `stop`, if an id is
+    not below `limit`, or if a frequency is too large.
     """
     for _ in range(n):
         value, shift = np.int64(0), 0
@@ -284,9 +295,10 @@ def decode_postings(
 ):
     """Decode the posting list of one term to docs[o:] and tfs[o:].
 
-    The list has `blocks` blocks, from number `block` on, with words from words[word] on; then `rest` postings in
-    tails[tail:tail_end]. Returns the new o, or -1 if a block does not end with the document that `lasts` states, if a document
-    is not below `limit`, or if the code leaves its bounds.
+    The list has `blocks` blocks. The first block has the number `block`, and its words begin at words[word]. `rest`
+    postings in tails[tail:tail_end] follow the blocks. `gaps` and `more` are scratch memory for a block. Returns the
+    place after the last posting in `docs`. Returns -1 if a block does not end with the document that `lasts` states, if
+    a document is not below `limit`, or if the code leaves its bounds.
     """
     last = np.int64(-1)
     for b in range(block, block + blocks):
@@ -313,9 +325,12 @@ def decode_postings(
 def decode_terms(
     words, lasts, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, limit, gaps, more, docs, tfs
 ):  # fmt: skip
-    """Decode the posting lists of several terms, one after the other. Returns the place of the first damaged one, or -1.
+    """Decode the posting lists of several terms to `docs` and `tfs`, one after the other.
 
-    `gaps` and `more` are scratch memory for a block.
+    Returns the place of the first term with a damaged list, or -1. The list of term k has df[k] postings. Its first
+    block has the number block_begins[k], and its words begin at words[word_begins[k]]. The rest of the list is
+    tails[tail_begins[k]:tail_ends[k]]. Documents must be below `limit`. `gaps` and `more` are scratch memory for a
+    block.
     """
     o = np.int64(0)
     for k in range(len(df)):
@@ -330,9 +345,10 @@ def decode_terms(
 
 @kernel((STORED_U8, I64, I64, I64, int64, I32, I32), before="merge check reorder demo")
 def decode_lists(data, starts, ends, counts, limit, ids, tfs):
-    """Decode lists of the byte code: list k has counts[k] entries in data[starts[k]:ends[k]].
+    """Decode lists of the byte code to `ids` and `tfs`, one after the other.
 
-    Returns the number of the first damaged list, or -1.
+    List k has counts[k] entries in data[starts[k]:ends[k]], and its ids must be below `limit`. Returns the number of
+    the first damaged list, or -1.
     """
     o = np.int64(0)
     for k in range(len(counts)):

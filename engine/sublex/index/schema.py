@@ -28,7 +28,7 @@ class Mismatch(ValueError):
 
 
 class Rule(NamedTuple):
-    """A condition that a value fulfils; `what` describes the value in a message."""
+    """A condition on a value: `holds` tells whether a value fulfils it; `what` describes such a value in a message."""
 
     what: str
     holds: Callable[[Any], bool]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Segment:
     """One segment and its tombstones, opened as the segment's entry in the manifest describes them.
 
-    `attachment` is the foreign index that the segment of an attached index mirrors, and that keeps its texts.
+    `attachment` is None unless the index is attached. It is then the foreign index, which may have the texts.
     """
 
     attachment: Attachment | None = None
@@ -111,21 +111,25 @@ class Segment:
         return DocumentTermsReader(self.folder, self._lengths, len(self.terms))
 
     def document_terms(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return (counts, ordinals, frequencies) of the terms of a range of documents, or None if they are not stored.
+        """Return three arrays for the documents from `begin` up to `end`, or None if document terms are not stored.
 
-        `counts` has the number of terms of each document; the other two arrays hold the terms of all documents end to end.
+        The arrays are the number of terms of each document, and the ordinals and the frequencies of all these terms,
+        end to end.
         """
         return self._document_terms.range(begin, end) if "document_terms" in self.folder else None
 
     def terms_of(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (counts, ordinals, frequencies) of the terms of any documents; the index must store them."""
+        """Return the three arrays of `document_terms` for the documents `docs`, which may be in any order.
+
+        The index must store document terms.
+        """
         return self._document_terms.gather(docs)
 
     @cached_property
     def forward(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All document terms, decoded: (starts, ordinals, frequencies).
+        """All document terms, decoded, as (starts, ordinals, frequencies).
 
-        Document d has the entries starts[d] to starts[d + 1].
+        The terms of document d have ordinals[starts[d]:starts[d + 1]], and their frequencies are at the same places.
         """
         counts, terms, tfs = self.terms_of(np.arange(self.docs))
         return starts_of(counts), terms, tfs
@@ -167,11 +171,17 @@ class Segment:
     # Postings.
 
     def postings(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return (documents, frequencies) of a range of terms, one posting list after the other, deleted documents included."""
+        """Return the documents and frequencies of the terms from `begin` up to `end`, one posting list after the other.
+
+        Deleted documents are included.
+        """
         return self._postings.range(begin, end)
 
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (documents, frequencies) of any terms, one posting list after the other, deleted documents included."""
+        """Return the documents and frequencies of the terms `terms`, one posting list after the other.
+
+        Deleted documents are included.
+        """
         return self._postings.gather(terms)
 
     def release(self) -> None:
@@ -179,7 +189,7 @@ class Segment:
         self.folder["postings"].release()
 
     def spans(self, limit: int) -> list[tuple[int, int]]:
-        """Cut the terms into ranges (begin, end) of at most `limit` postings, or of one term."""
+        """Return ranges (begin, end) that cut the terms. A range has at most `limit` postings, or has one term."""
         return spans(self.df, limit)
 
 

@@ -103,7 +103,7 @@ class Snapshot:
     def store(self) -> frozenset[str]:
         """The parts that can be read besides the postings: "text", "terms", both or neither.
 
-        An attached index has "text" if the foreign index can be read; this is checked at the first call.
+        An attached index has "text" if the foreign index stores texts and can be read; the first access checks this.
         """
         return frozenset(self.manifest.store) | (self.attachment.stores if self.attachment else frozenset())
 
@@ -234,16 +234,16 @@ class Snapshot:
         return ranks
 
     def document(self, docno: str) -> Document:
-        """Return a stored document by its docno. Raise KeyError when there is no live document with this docno."""
+        """Return the stored document with this docno. Raise KeyError when no live document has it."""
         doc = self.doc(docno)
         if doc is None:
             raise KeyError(docno)
         return self.stored(doc)
 
     def stored(self, doc: int, purpose: str = "shows documents") -> Document:
-        """Return a stored document by its number.
+        """Return the stored document with the number `doc`. Raise IndexProblem when the index stores no text.
 
-        `purpose` completes the message of `need` when the index stores no text.
+        `purpose` says in the message what needs the text.
         """
         self.need("text", purpose)
         segment, local = self.place(doc)
@@ -252,7 +252,10 @@ class Snapshot:
         return document
 
     def shown(self, doc: int) -> Document | None:
-        """Return a stored document; None if no texts are stored, or if they are in another engine's index that cannot be read."""
+        """Return the stored document with the number `doc`, or None if its text cannot be had.
+
+        That is so if no texts are stored, or if they are in an index of another engine that cannot be read.
+        """
         try:
             return self.stored(doc) if "text" in self.store else None
         except SublexError:
@@ -268,7 +271,10 @@ class Snapshot:
                 yield segment.document(doc)  # type: ignore[misc]
 
     def need(self, part: str, purpose: str) -> None:
-        """Raise IndexProblem, with the command that rebuilds the index, when it was built without a stored part."""
+        """Raise IndexProblem, with the command that rebuilds the index, when the index does not store `part`.
+
+        `purpose` says in the message what needs the part.
+        """
         if part not in self.store:
             if self.attachment and part == "text":
                 raise IndexProblem(self.attachment.why_no_text())
@@ -308,7 +314,7 @@ def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, li
 
 
 def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes, int, int]]:
-    """Yield (term, k, ordinal) for the terms of a segment that begin with a prefix, ascending."""
+    """Yield (term, `k`, ordinal) for the terms of a segment that begin with `prefix`; the terms ascend."""
     ordinal = segment.terms.bisect(prefix)
     while ordinal < len(segment.terms):
         for name in segment.terms.list(ordinal, min(ordinal + TERMS, len(segment.terms))):

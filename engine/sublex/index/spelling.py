@@ -65,8 +65,8 @@ def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:
 def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of the strings within `limit` of `wanted`, and their distances.
 
-    String k is `data[starts[k] : starts[k + 1]]`. `wanted` has at least three bytes. A string whose beginning differs from it
-    by more than one edit may be missed.
+    String k is `data[starts[k] : starts[k + 1]]`. `wanted` has at least three bytes. A string may be missed if its
+    beginning differs from the beginning of `wanted` by more than one edit.
     """
     sizes = np.diff(starts)
     numbers = np.flatnonzero((sizes >= max(3, len(wanted) - limit)) & (sizes <= len(wanted) + limit))
@@ -91,9 +91,9 @@ def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wan
 
 
 def _begin_alike(data: np.ndarray, begins: np.ndarray, x: int, y: int, z: int) -> np.ndarray:
-    """Return a mask of the strings that begin like the letters xyz, with at most one edit.
+    """Return a mask of the strings that may begin within one edit of the letters `x`, `y` and `z`.
 
-    The first letter may be wrong.
+    No other string does; the edit may be in the first letter. String k begins at `data[begins[k]]`.
     """
     a, b = data[begins], data[begins + 1]
     # yx: the first two letters are swapped. yz: the letter x is missing from the string.
@@ -110,11 +110,10 @@ def _within(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers of the strings within the distance `limit` of `wanted`, and their distances.
 
-    Dynamic programming computes the distances of all strings at once.
-
-    In round i, `now[j]` is the distance of the first j characters of every string from the first i of `wanted`. Only
-    values of j near i matter. Strings whose distances are all beyond the limit are dropped after each round, until none
-    is left.
+    The string `numbers[k]` is `data[begins[k] : begins[k] + sizes[k]]`. Dynamic programming computes the distances of
+    all strings at once. After round i, `now[j]` has, for every string, the distance between its first j bytes and the
+    first i bytes of `wanted`. Only values of j near i matter. Strings that can no longer come within the limit are
+    dropped from time to time.
     """
     far = np.full(len(numbers), limit + 1, np.int8)
     characters: dict[int, np.ndarray] = {}

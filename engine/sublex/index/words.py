@@ -22,7 +22,11 @@ BYTES_PER_CUT = 1 << 20
 
 
 class _Texts(NamedTuple):
-    """Texts end to end, with the number of each text's document in the index, -1 for a deleted document."""
+    """Texts end to end in `text`, with three values for each text.
+
+    `docs` has the number of its document in the index, or -1 for a deleted document. `ends` has the place where the
+    text ends, and `titles` the number of bytes of its title.
+    """
 
     docs: np.ndarray
     text: np.ndarray
@@ -48,9 +52,10 @@ class CorpusWords:
         return self._table.surfaces
 
     def blocks(self, run: Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]] = map) -> Iterator[WordArrays]:
-        """Yield the words of the next documents, about a megabyte of text at a time.
+        """Yield the words of the documents, about a megabyte of text at a time.
 
-        `run` calls a function for each of many items; with `job.map` the workers of a job share the work.
+        `run(function, items)` yields the results of a function for items, as `map` does. With `job.map` in its place,
+        the workers of a job share the work.
         """
         parts = zip(self._snapshot.segments, self._snapshot.bases.tolist(), strict=False)
         for docs, cut in run(_cut, (texts for segment, base in parts for texts in texts_of(segment, base))):
@@ -71,7 +76,10 @@ def _cut(texts: _Texts) -> tuple[np.ndarray, CutText]:
 
 
 def texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
-    """Yield the texts of a segment whose first document has the number `base` in the index."""
+    """Yield the texts of a segment, about a megabyte at a time.
+
+    `base` is the number of the segment's first document in the index.
+    """
     assert segment.texts is not None
     pending: list[Any] = []
     begin = size = doc = 0

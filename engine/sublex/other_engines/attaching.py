@@ -87,9 +87,10 @@ def attach_index(
 
 
 def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
-    """Return the state of a foreign index.
+    """Return the state of the foreign index.
 
-    Raise InputError if the user does not trust it, or if one of the two indexes lies within the other.
+    Raise InputError if the back end runs code of the foreign index and the user does not trust it, or if the foreign
+    index and the index at `path` lie one within the other.
     """
     common = os.path.commonpath([os.path.realpath(path), place.path])
     if common == place.path:
@@ -123,7 +124,10 @@ def _entry(place: Place, state: str, foreign: ForeignIndex) -> AttachedEntry:
 
 
 def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
-    """Return the manifest of the index at `path`, None if there is none. Raise an error unless it may be replaced or refreshed."""
+    """Return the manifest of the attached index at `path` that is refreshed, or None if a new index is made.
+
+    Raise an error if there is an index that may be neither refreshed nor replaced, or no index to refresh.
+    """
     if refresh and overwrite:
         raise InputError(
             "--refresh reads an attached index again, and --overwrite replaces any index; give one of them."
@@ -146,7 +150,11 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
 def _place(
     path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
-    """Return the place of the foreign index: from the user's source, else the place that was stored before."""
+    """Return the place of the foreign index: from `source` if the user gave it, else the place that was stored before.
+
+    `old` is the manifest of the attached index that is refreshed. Settings that are not in `given` are taken from the
+    stored place.
+    """
     mirrored = old.attached if old else None
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
     if source is None:
@@ -181,7 +189,10 @@ def _place(
 
 
 def _backend(place: Place, registry: plugins.Registry) -> Backend:
-    """Return the back end of a place. Raise an error if it does not know an option, or if a part of it is not installed."""
+    """Return the back end of a place.
+
+    Raise an error if the back end does not know an option of the place, or if a package that it needs is not installed.
+    """
     known = [param.name for param in registry.find("backend", place.backend).params]
     for option in place.options:
         if option not in known:

@@ -11,7 +11,12 @@ from sublex.language.plugins import Registry
 
 
 class BackendRow(NamedTuple):
-    """A back end: its name, plugin, first sentence of the description, retrievers, and how to install missing parts."""
+    """A back end of a plugin.
+
+    `about` is the first paragraph of its description. `retrievers` are the names of the retrievers that search its
+    indexes. `runs_code` says whether it runs code that an index holds. `missing` says how to install missing parts, or
+    why the back end fails; it is empty if the back end works.
+    """
 
     name: str
     plugin: str

@@ -89,9 +89,9 @@ def build_foreign(
 
 @contextmanager
 def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
-    """Put a new folder in the place of another.
+    """Move the folder `new` to the place of `folder` while the block runs.
 
-    If the block fails, restore the old folder; if there was none, leave none.
+    If the block fails, the old `folder` is put back; if there was no old folder, `folder` is removed.
     """
     old = folder.parent / f"{folder.name}.replaced"
     was_there = folder.exists()
@@ -110,9 +110,9 @@ def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
 
 
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:
-    """Yield the documents to index, and count all documents in the summary.
+    """Yield the documents of `source` to index, and count all its documents in `summary`.
 
-    Of documents with the same docno only the first is yielded.
+    Of documents with the same docno, only the first is yielded.
     """
     duplicates = Duplicates("first")
     if source.report:

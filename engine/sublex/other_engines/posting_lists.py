@@ -38,7 +38,10 @@ class ListTotals(NamedTuple):
 
 
 def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers: Workers) -> ListTotals:
-    """Write lexicon and postings of a segment, in the order of the batches. The written form of a term is the term itself."""
+    """Write the lexicon and the postings of a segment, in the order of the batches, and return the totals.
+
+    The written form of each term is the term itself.
+    """
 
     def encode(batch: PostingsBatch) -> tuple[PostingsBatch, np.ndarray, EncodedPostings]:
         first = np.cumsum(batch.df) - batch.df
@@ -56,7 +59,7 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
 
 
 class WrittenLists:
-    """Lexicon and postings of a folder that `FolderWriter.finish` described by `entry`."""
+    """Reads the lexicon and the postings of a folder. `entry` is what `FolderWriter.finish` returned for the folder."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
         folder = Folder(directory, entry)
@@ -67,7 +70,7 @@ class WrittenLists:
 def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:
     """Yield posting lists in ascending order of their terms.
 
-    Raise `InputError`, which begins with the source's `name`, if a term occurs twice.
+    Raise `InputError` if a term occurs twice. Its message begins with `name`, the name of the source.
     """
     terms = lists.lexicon.terms.list()
     order = np.array(sorted(range(len(terms)), key=terms.__getitem__), np.int64)

@@ -25,8 +25,8 @@ CAUSE = "the source is damaged, or the program that wrote it has a fault"
 class ReceivedPostings:
     """The posting lists of a source. They are checked as they come, and their postings are counted by document.
 
-    Afterwards `uniques` and `sums` have, for each document, its number of terms and the sum of their frequencies. `ascends` says
-    whether the terms came in ascending order, and `report` notes what was left out.
+    After the last batch, `uniques` has the number of terms of each document, and `sums` the sum of the frequencies of
+    these terms. `ascends` says whether the terms came in ascending order, and `report` notes what was left out.
     """
 
     def __init__(self, source: PostingsSource):
@@ -43,7 +43,7 @@ class ReceivedPostings:
         self._last: bytes | None = None
 
     def batches(self, progress: Callable[[int], None]) -> Iterator[PostingsBatch]:
-        """Yield the checked posting lists; those without a term or a posting are left out."""
+        """Yield the posting lists, checked. Lists of the empty term, and lists without postings, are left out."""
         terms = 0
         for batch in self.source.postings():
             terms += len(batch.terms)
@@ -111,8 +111,8 @@ class ReceivedPostings:
 class ReceivedDocuments:
     """The docnos and lengths of a source, checked as they come. They are read after all postings.
 
-    Afterwards `lengths` has the length of each document, `states_lengths` says whether any differs from the sum of the document's
-    frequencies, and `summary` counts documents.
+    After the last batch, `lengths` has the length of each document. `states_lengths` says whether the length of any
+    document differs from the sum of the frequencies of its terms. `summary` counts documents.
     """
 
     def __init__(self, source: PostingsSource, postings: ReceivedPostings):
@@ -161,7 +161,8 @@ class ReceivedDocuments:
     def _checked_lengths(self, lengths: np.ndarray) -> np.ndarray:
         """Return the lengths to store.
 
-        They are the source's lengths, but a document with terms and length 0 gets the sum of its frequencies.
+        They are the lengths of the source, except that a document with terms and the length 0 gets the sum of the
+        frequencies of its terms.
         """
         if (lengths < 0).any() or (lengths > MOST_DOCS).any():
             bad = int(np.flatnonzero((lengths < 0) | (lengths > MOST_DOCS))[0])
@@ -194,7 +195,10 @@ class ReceivedDocuments:
 
 
 def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:
-    """Return whole numbers as an array of this type. Raise `InputError` if they do not fit into it."""
+    """Return `values` as an array of the type `dtype`.
+
+    Raise `InputError`, in the name of the source `name`, if they are not whole numbers or do not fit into this type.
+    """
     given, limits = np.asarray(values), np.iinfo(dtype)
     is_whole = given.dtype.kind in "iu" or not len(given)
     if not is_whole or (len(given) and (int(given.min()) < limits.min or int(given.max()) > limits.max)):

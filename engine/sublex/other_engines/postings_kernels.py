@@ -12,9 +12,9 @@ from sublex.tools.compiled import I32, I64, kernel
 def check_postings(docs, tfs, df, limit, uniques, lengths):
     """Check posting lists that lie end to end, term k with df[k] postings, and count their postings by document.
 
-    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds to `uniques` the number
-    of terms of each document, and to `lengths` the sum of their frequencies. Returns the place of the first bad
-    posting, or -1.
+    Each list must ascend and name documents below `limit`; frequencies must be at least 1. Adds to uniques[d] the
+    number of terms of document d, and to lengths[d] the sum of the frequencies of these terms. Returns the place of the
+    first bad posting, or -1.
     """
     i = 0
     for k in range(len(df)):
@@ -32,12 +32,12 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
 
 @kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32), before="import")
 def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
-    """Copy the postings of some documents to lists of terms.
+    """Turn the postings of some documents into lists of terms, one list for each document.
 
-    Returns the place of the first posting that does not fit, or -1.
-
-    Posting lists lie end to end; term first_term + k has df[k] postings. The terms of document first_doc + d go to the
-    places from cursors[d] up to ends[d], and the kernel advances the cursor. Postings of other documents are skipped.
+    Posting lists lie end to end; term first_term + k has df[k] postings. The terms and frequencies of document
+    first_doc + d go to the places of `terms_out` and `tfs_out` from cursors[d] up to ends[d], and the kernel advances
+    the cursor. Postings of other documents are skipped. Returns the place of the first posting that does not fit into
+    its document's places, or -1.
     """
     i = 0
     for k in range(len(df)):

@@ -56,8 +56,9 @@ class SketchedSegment:
 
 
 class Probe(NamedTuple):
-    """A query as the sketch of a segment compares it: `codes` times `scale` are nearly its `entries`.
+    """A query in the form in which the sketch of a segment compares it with documents.
 
+    `entries` is the projected query of norm 1. `codes` are whole numbers; `codes` times `scale` is nearly `entries`.
     `norm`, `tail` and `slack` bound the errors of estimates, as `sketch_kernels.reaching` says.
     """
 
@@ -82,11 +83,11 @@ class Look(NamedTuple):
 def find(
     segments: Sequence[SketchedSegment], query: np.ndarray, score: Score, depth: int, exact: bool
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return documents with their scores, the `depth` live documents with the highest scores included.
+    """Return the numbers and scores of some documents: the `depth` live documents with the highest scores, and others.
 
-    Documents that tie with the last of these are included too.
-
-    Without `exact` a few of the best documents may be missing. Return None if it is better to score all documents.
+    Documents whose score is equal to the lowest of the `depth` highest scores are among them. Without `exact`, a few of
+    the best documents may be missing. Return None if it is better to score all documents. `query` is the query's
+    vector, and `score` returns the scores of documents.
     """
     largest = float(np.abs(query).max(initial=0.0))
     docs = sum(len(segment.dead) for segment in segments)
@@ -106,7 +107,7 @@ def find(
 
 
 def _probe(segment: SketchedSegment, sketch: Sketch, unit: np.ndarray) -> Probe:
-    """Return a query of norm 1 as the sketch of a segment compares it."""
+    """Return the query `unit`, a vector of norm 1, as the sketch of a segment compares it."""
     entries = projected(unit, sketch.directions)
     levels = min(np.iinfo(np.int16).max, np.iinfo(np.int32).max // (LARGEST_CODE * len(entries)))
     codes, scale = _whole(entries, levels)
@@ -161,7 +162,10 @@ def _rough(probe: Probe, counts: np.ndarray) -> np.ndarray:
 
 
 def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> tuple[list[Look], float]:
-    """Return the given documents with estimates of their scores, and a threshold that `depth` estimates reach."""
+    """Return `docs` with estimates of their scores, and a threshold that at least `depth` of the estimates reach.
+
+    `docs` has, for each probe, documents of the probe's segment.
+    """
     from sublex.representations import sketch_kernels
 
     counts, looks = np.zeros(sketch_kernels.BUCKETS, np.int64), []
@@ -173,7 +177,10 @@ def _looks(probes: Sequence[Probe], docs: Sequence[np.ndarray], depth: int) -> t
 
 
 def _edge(counts: np.ndarray, depth: int) -> float:
-    """Return a threshold that `depth`, or a few more, of the counted estimates reach; -inf if fewer were counted."""
+    """Return a threshold that `depth` of the estimates counted in `counts`, or a few more, reach.
+
+    Return -inf if fewer than `depth` estimates were counted.
+    """
     bucket = len(counts) - 1 - int(np.searchsorted(np.cumsum(counts[::-1]), depth))
     # NumPy rounds the value to float32 when it compares it with estimates, and the kernel `reaching` does not. Rounded here, both agree.
     return float(np.float32(bucket * 4.0 / len(counts) - 2.0 - SLACK)) if bucket > 0 else -inf

@@ -110,8 +110,8 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
 class Fitting:
     """Fits models of one index and encodes its documents, without committing.
 
-    `fitted` is the manifest's record of all models, new ones included; `changed` tells whether it differs from the one on disk.
-    The caller holds the index's lock and commits.
+    `fitted` has the manifest's entries for all models, new models included. `changed` tells whether `fitted` differs
+    from the manifest on disk. The caller holds the index's lock and commits.
     """
 
     def __init__(self, root: Path, manifest: Manifest, options: Options, source: Path | None = None):
@@ -222,7 +222,7 @@ class Fitting:
         return open_job(self.options, model_of, self.namer.resources.path)
 
     def encode_missing_rows(self, model: Representation, identity: Identity, just_fitted: bool = False) -> None:
-        """Encode the documents of every segment that has no rows of a model, and record them in `fitted`.
+        """Encode the documents of every segment that has no rows of a model, and record the rows in `fitted`.
 
         The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
         """
@@ -249,7 +249,10 @@ class Fitting:
     def write_missing_sketches(
         self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
     ) -> None:
-        """Make the sketches that segments lack; `covered` has the manifest's entries for the rows of segments, by their names."""
+        """Make the sketches that segments lack.
+
+        `covered` has the manifest's entry for the rows of each segment, by the name of the segment.
+        """
         for described in self.manifest.segments:
             if not has_sketch(model, described.docs):
                 continue
@@ -266,7 +269,7 @@ class Fitting:
     ) -> tuple[SegmentRows, TokenCounts]:
         """Write the rows of a segment, and return the manifest's entry for the rows and the segment's token counts.
 
-        Rows must be of this `kind`; with None, of the kind of the first block.
+        All rows must be of this `kind`; if it is None, of the kind of the first block.
         """
         inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
         folder = self._folder_of(identity.model) / identity.rows / segment.name

@@ -27,7 +27,11 @@ from sublex.tools.messages import Message, Step
 
 
 class Identity(NamedTuple):
-    """The kind of a component, the folder names of its model and of its rows, and the expressions that fit and encode it."""
+    """The names of a fitted component.
+
+    `model` and `rows` are the names of the folders of its model and of its rows. `expression` has only the parameters
+    that change the model, and `encoded` also those that change the rows.
+    """
 
     kind: str
     model: str
@@ -80,8 +84,9 @@ class Namer:
     def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> Identity:
         """Return the identity of a component, given its unfitted model.
 
-        The name of the model depends on the fit parameters, the content of resources, the model's version and the models it
-        depends on; the name of the rows depends on the encode parameters too. Query parameters change neither: they need no new fit.
+        The name of the model depends on its parameters of the stage fit, on the content of its resources, on its
+        version, and on the models that it depends on. The name of the rows also depends on the parameters of the stage
+        encode. Parameters of the stage query change neither name. `known` remembers the names of models.
         """
         with contract(component.kind, component):
             depends = tuple(model.depends())
@@ -133,7 +138,7 @@ class Namer:
     def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
         """Return the text for a parameter's value in the hash.
 
-        A resource gives the hash of its content, another model its name.
+        The text for a resource is the hash of its content. The text for a model in `depends` is the name of that model.
         """
         if declared is Resource and value is not None:
             return self.resources.hash(value)

@@ -59,10 +59,10 @@ class ModelVocabulary:
 
 
 def recoded(counts: np.ndarray, terms: np.ndarray, tfs: np.ndarray, numbers: np.ndarray, width: int) -> csr_array:
-    """Return decoded document terms as sparse rows over another vocabulary.
+    """Return decoded document terms as sparse rows over another vocabulary, which has `width` terms.
 
-    `counts` holds the number of distinct terms of each document, `terms` and `tfs` the terms and their frequencies, and `numbers` the
-    other vocabulary's number for each term, -1 for terms to leave out. The other vocabulary has `width` terms.
+    `counts` has the number of distinct terms of each document. `terms` and `tfs` have the terms and their frequencies,
+    document after document. `numbers[t]` is the number of term t in the other vocabulary, or -1 to leave it out.
     """
     columns = numbers[terms]
     known = columns >= 0
@@ -123,7 +123,7 @@ class TermInputs:
 class WrittenInputs:
     """Inputs of a representation that reads texts as they are written.
 
-    Its queries have no terms that expanders added.
+    Queries are read as the user wrote them, without the terms that expanders added.
     """
 
     # The part that an index must store.

@@ -162,7 +162,10 @@ class LoadedRepresentation(LoadedModel):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
-        """Return the scores of documents, by default of all by number; float32, -inf for a document without a score."""
+        """Return the scores of the documents `docs`, by default of all documents by number, as float32.
+
+        A document without a score gets -inf.
+        """
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:
@@ -179,7 +182,8 @@ class LoadedRepresentation(LoadedModel):
     def best(self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `depth` live documents with the highest scores, unordered, and their scores.
 
-        `scores` are those of `docs`, or of all documents by number. Documents that tie with the last of the best are included.
+        `scores` has the scores of `docs`, or if `docs` is None of all documents by number. Documents whose score is
+        equal to the lowest of the `depth` highest scores are included.
         """
         if depth < 1:
             raise InputError(f"k={depth} should be at least 1.")
@@ -191,9 +195,9 @@ class LoadedRepresentation(LoadedModel):
         return docs.astype(np.int32), scores
 
     def find_by_sketches(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return documents with their scores, the `depth` best included. Return None if all documents must be scored.
+        """Return the numbers and scores of some documents, among them the `depth` best documents.
 
-        With `find=approximate` a few of the best may be missing.
+        With `find=approximate`, a few of the best may be missing. Return None if all documents must be scored.
         """
         widths = {segment.sketch.width for segment in self._sketched if segment.sketch}
         if not widths or depth < 1:
@@ -240,11 +244,10 @@ class LoadedRepresentation(LoadedModel):
         return read_sketch(folder, key, segment.docs)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
-        """Return the model's explanation of a document's score.
+        """Return the model's explanation of the score of the document `doc`.
 
-        If the plugin gives no explanation, the result is one leaf that says this.
-
-        Raise PluginError when the value of the explanation is not the score.
+        If the plugin gives no explanation, the result is one leaf that says this. Raise PluginError when the value of
+        the explanation is not the score.
         """
         score = float(self.scores(encoded, np.array([doc], np.int32))[0])
         if score == NO_OPINION:
@@ -281,7 +284,7 @@ class LoadedRepresentation(LoadedModel):
         return shares
 
     def facets(self, docs: np.ndarray) -> list[Facet]:
-        """Return the labels of documents with the number of documents that have each, most frequent first."""
+        """Return the labels of the documents `docs`, each with the number of its documents, most frequent first."""
         if not self.labels:
             raise InputError(f"{self.name} has no labels to count; name a model that has, for example lda(k=20).")
         with contract("representation", self.name):

@@ -14,9 +14,9 @@ MATRIX = float32[:, ::1]
 
 @kernel((U64, U32, U32, F64, F64, U64, F64), before="demo")
 def dot(starts, terms, levels, level_values, weights, docs, sums):
-    """Set sums[k] = Σ level_values[levels[i]] · weights[terms[i]] over the terms i of document docs[k].
+    """Set sums[k] to the sum of level_values[levels[i]] · weights[terms[i]] over the places i of document docs[k].
 
-    The terms of document d lie from starts[d] to starts[d + 1]. All integers are unsigned, so Numba adds no test for
+    Document d has the places from starts[d] up to starts[d + 1]. All integers are unsigned, so Numba adds no test for
     negative places.
     """
     for k in range(len(docs)):

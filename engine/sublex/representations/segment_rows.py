@@ -78,7 +78,11 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
 
 
 def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation, Identity]:
-    """Return a fitted representation that can encode, and its identity; `name` and `folder` are the names on disk of model and rows."""
+    """Return the fitted representation that `expression` names, loaded, and its identity.
+
+    `name` and `folder` are the names on disk of its model and its rows. Raise SublexError if the expression now has
+    other names.
+    """
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
     identity = fitting.namer.identity(component, model)
@@ -112,8 +116,9 @@ def _merge_rows(
 ) -> dict[str, ModelEntry]:
     """Write the rows of a merged segment for every model, and return the entries of all models by their names.
 
-    `unmerged` is the manifest with the segments that were merged; the merged segment is the last one of `new`. `order` has the
-    places of its documents among the live documents of these segments; None if their order is unchanged.
+    `unmerged` is the manifest with the segments that were merged. The merged segment is the last segment of `new`.
+    `order` has, for each document of the merged segment, its place among the live documents of the segments that were
+    merged; None if their order is unchanged.
     """
     segments = [open_segment(root, entry) for entry in unmerged.segments]
     merged_from = {segment.name for segment in segments}
@@ -175,7 +180,7 @@ def _write_merged(
 
 
 def _ordered(blocks: Iterable[Rows], order: np.ndarray) -> Iterator[Rows]:
-    """Yield rows, which come in blocks, in another order. All of them are in memory meanwhile."""
+    """Yield the rows of `blocks` in the order `order`, in blocks. All rows are in memory at the same time."""
     rows = stacked(list(blocks))
     for begin in range(0, len(order), DOCUMENTS_PER_BLOCK):
         yield rows[order[begin : begin + DOCUMENTS_PER_BLOCK]]

@@ -40,12 +40,14 @@ class Sketch(NamedTuple):
     """The sketch of a segment. Its arrays are in the order of the documents, and hold the following.
 
     * `codes`: the entries of the document's vector of norm 1, each divided by the document's scale, as whole numbers.
-    * `scales`, `errors`: the scale of each document, and a bound of the distance between the vector and its codes times the scale. The
-      scale is 0 for a document whose vector is 0.
+      The vector is projected first if there are directions.
+    * `scales`, `errors`: the scale of each document, and a bound of the distance between these entries and the codes
+      times the scale. The scale is 0 for a document whose vector is 0.
     * `tails`: a bound of the norm of the part of the vector that the projection leaves out; empty without a projection.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
     * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
-    * `signs`: a bit for the sign of the document's vector in each of these directions: four rows, each with 64 bits for every document.
+    * `signs`: for each document and each column of `frame`, a bit that is 1 if their product is positive. Each of the
+      four rows has 64 of these bits for every document.
     * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the document's vector best.
     """
 
@@ -105,9 +107,9 @@ def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, 
 
 
 def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Return vectors, one per row, projected on `directions`; unchanged if there are no directions.
+    """Return `vectors`, one per row, projected on the columns of `directions`; unchanged if there are no columns.
 
-    Codes stand for these entries.
+    A sketch keeps codes of the entries of the result.
     """
     return vectors @ directions if directions.shape[1] else vectors
 
@@ -135,7 +137,7 @@ def _directions(source: Source, run: Run) -> np.ndarray:
 
 
 def _frame(entries: int) -> np.ndarray:
-    """Return a matrix with orthonormal rows, one for each entry, and a column for each sign; the columns are spread over all directions."""
+    """Return a random matrix with orthonormal rows, one for each entry, and a column for each of the `SIGNS` signs."""
     spread = np.random.default_rng(SEED).standard_normal((SIGNS, entries))
     return np.ascontiguousarray(np.linalg.qr(spread)[0].T)
 

@@ -22,7 +22,7 @@ def bucket_of(estimate):
 
 @inner
 def shared(a, b, c, d, plane):
-    """Return the number of bits that are 1 both in the 256 bits a, b, c, d and in a plane."""
+    """Return the number of bits that are 1 in both of two groups of 256 bits: `a`, `b`, `c`, `d`, and `plane`."""
     return ones(a & plane[0]) + ones(b & plane[1]) + ones(c & plane[2]) + ones(d & plane[3])
 
 
@@ -30,8 +30,9 @@ def shared(a, b, c, d, plane):
 def estimate_by_signs(signs, planes, total, lengths, live, scale, estimates, counts):
     """Set each document's estimate to the product of its signs with a query, times `scale` and the document's length.
 
-    The query's entries are whole numbers of 4 bits: planes[k] has bit k of each, and `total` is their sum. `lengths` is
-    the field of `sketch.Sketch`. Every `STEP`-th document, if it is live, is counted in the bucket of its estimate.
+    The entries of the query are whole numbers of 4 bits: planes[k] has bit k of each entry, and `total` is the sum of
+    the entries. `signs` and `lengths` are the fields of `sketch.Sketch`. Every document whose number is divisible by
+    `STEP`, if it is live, is counted in the bucket of its estimate.
     """
     # The rows are taken before the loop, so that the compiler can compute many documents at once.
     a, b, c, d = signs[0], signs[1], signs[2], signs[3]
@@ -71,9 +72,10 @@ def estimate(codes, query, scales, docs, scale, estimates, counts):
 
 @kernel((F32, I64, float64, F32, F32, float64, float64, float64, float64, I64))
 def reaching(estimates, docs, edge, errors, tails, norm, tail, slack, least, chosen):
-    """Write to `chosen` the documents with estimates below `edge` whose score may be `least` or more, and return their number.
+    """Write to `chosen` the documents with estimates below `edge` whose score may be `least` or more.
 
-    A score is at most its estimate + errors[doc] · norm + tails[doc] · tail + slack. Without tails, `tails` is empty.
+    Return the number of these documents. The score of document d is at most its estimate + errors[d] · norm +
+    tails[d] · tail + slack. `tails` is empty if vectors are not projected; its term is then left out.
     """
     count = 0
     for n in range(len(docs)):

@@ -77,7 +77,7 @@ def _listed(expression: Any, fitted: Mapping[str, ModelEntry]) -> str:
 
 
 def outdated_models(names: Namer, fitted: Mapping[str, ModelEntry]) -> dict[str, str]:
-    """Return the reasons why fitted models are outdated, by their names on disk.
+    """Return the reasons why models are outdated, by the names of the models on disk. Other models are left out.
 
     A model is outdated if its expression now names another model.
     """

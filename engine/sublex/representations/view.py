@@ -148,7 +148,10 @@ class View:
     def dot(
         self, weights: Weights, docs: np.ndarray | None = None, transform_counts: CountTransform | None = None
     ) -> np.ndarray:
-        """Return for each document the sum of count times weight over its terms, float64; see `sublex.contracts.fitted.View.dot`."""
+        """Return for each document the sum of count times weight over its terms, float64.
+
+        `sublex.contracts.fitted.View.dot` describes the arguments.
+        """
         from sublex.representations import row_kernels
 
         self.index.need("terms", "are scored by")
@@ -178,7 +181,7 @@ class View:
     def _padded(self, weights: Weights, terms: np.ndarray) -> np.ndarray:
         """Return the weights of the vocabulary, followed by one 0, which is the weight of all unknown terms.
 
-        If the weights are a function, those of `terms` are computed, and the others are 0.
+        If `weights` is a function, only the weights of `terms` are computed, and all other weights are 0.
         """
         words = len(self.vocabulary)
         if not callable(weights):
@@ -259,7 +262,7 @@ class View:
 
 
 def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
-    """Return rows as one block; each part comes with the places of its rows in that block."""
+    """Return the rows of all pairs as one block. A pair in `found` has places in the block, and the rows for them."""
     places, parts = zip(*found, strict=True)
     return stacked(parts)[np.argsort(np.concatenate(places), kind="stable")]
 
@@ -267,7 +270,8 @@ def _joined(found: Sequence[tuple[np.ndarray, Rows]]) -> Rows:
 def _forward(starts: np.ndarray, terms: np.ndarray, tfs: np.ndarray) -> Forward:
     """Return document terms with a table of their frequencies.
 
-    The table lists 0, 1, 2, … up to the highest frequency; with a very high one it lists the frequencies that occur.
+    The table lists 0, 1, 2, … up to the highest frequency. If that is `LEVELS` or more, the table lists only the
+    frequencies that occur.
     """
     highest = int(tfs.max(initial=0))
     if highest < LEVELS:

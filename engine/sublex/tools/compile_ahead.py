@@ -150,7 +150,7 @@ def compile_all(jobs: Iterable[CompileJob], processes: int, advance: Callable[[]
 
 
 def _start() -> subprocess.Popen[str]:
-    """Start a process that compiles jobs named on its standard input. It has this process's search path for modules."""
+    """Start a process that compiles the jobs named on its standard input. It searches modules where this one does."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(os.path.abspath(folder) for folder in sys.path)}
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _PROGRAM],

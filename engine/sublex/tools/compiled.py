@@ -173,9 +173,9 @@ def _contents(function: Function) -> str:
     """Return a digest of everything that the machine code of a function depends on, in all files.
 
     This is the bytecode of the function and of all compiled functions that it calls, and the values of the constants
-    that they name.
-    Functions and constants may be named alone or as attributes of modules. Classes, and functions that Numba replaces by its own,
-    are represented by their names; for a class of named tuples, the fields are included too.
+    that these functions name. Functions and constants may be named alone or as attributes of modules. Classes, and
+    functions that Numba replaces by its own, are represented by their names; for a class of named tuples, the fields
+    are included too.
     """
     return hashlib.sha256("\n".join(_content(part)[0] for part in functions_in(function)).encode()).hexdigest()
 

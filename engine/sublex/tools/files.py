@@ -21,9 +21,9 @@ def replacing(path: Path, buffering: int = -1, dir_fd: int | None = None) -> Ite
     """Yield a new binary file that takes the place of `path`, in one rename, when the block ends.
 
     The new file stands next to `path` as `NAME.new-PROCESS`; its `name` attribute is its full path. If the block raises an
-    error, the new file is removed and `path` stays as it was. A symbolic link at `path` is replaced, not followed.
-    With `dir_fd`, a descriptor of a folder, `path` is the name of an entry of that folder.
-    The rename itself is durable only after an fsync of the parent folder.
+    error, the new file is removed and `path` stays as it was. A symbolic link at `path` is replaced, not followed. With
+    `dir_fd`, a descriptor of a folder, `path` is the name of an entry of that folder. The rename itself is durable only
+    after an fsync of the parent folder.
     """
     # A long name is cut: the file system limits the length of names.
     temporary = path.with_name(f"{path.name[:200]}.new-{os.getpid()}")

@@ -38,7 +38,7 @@ def clean_lines(text: str) -> str:
 def nearest(name: str, names: Iterable[str]) -> str:
     """Return "did you mean …? " with the known name most like `name`, or an empty string if no name is similar.
 
-    Of several names that are equally like it, the first is returned.
+    Of several known names that are equally like `name`, the first is returned.
     """
     from difflib import SequenceMatcher
 
@@ -57,12 +57,11 @@ def unknown(what: str, name: str, names: Iterable[str]) -> str:
 
 
 class Step:
-    """An operation with its arguments that a user may run next.
+    """An operation with its arguments that a user may run next. Each interface prints it as its users type it.
 
-    Each interface prints it in the form that its users type.
-
-    `words` are the positional arguments, the index first where the operation takes one; "INDEX" stands for any. `options`
-    are named as on the command line, with _ for -. `str()` gives the command line, quoted for the shell of the system.
+    `words` are the positional arguments. The index comes first if the operation takes one; "INDEX" stands for any
+    index. `options` are named as on the command line, with _ for -. `str()` returns the command line, quoted for the
+    shell of the system.
     """
 
     def __init__(self, operation: str, *words: object, **options: object):

@@ -39,7 +39,7 @@ class Strings(Sequence[str]):
         return cls(data, np.cumsum(sizes) - sizes, sizes)
 
     def take(self, places: np.ndarray) -> Strings:
-        """Return the strings at these places, in their order; the bytes are shared, not copied."""
+        """Return the strings at `places`, in the order of `places`; the bytes are shared, not copied."""
         return Strings(self.arena, self.starts[places], self.sizes[places])
 
     def __len__(self) -> int:

@@ -51,8 +51,8 @@ def log_slopes(docs: int) -> np.ndarray:
     """Return an array of f(x + 1) - f(x) for x from 0 to `docs`, where f(x) = x log2(x + 1), as multiples of 1 / `BIT`.
 
     If a half has n documents and x of them contain a term, the term costs log2(n / (x + 1)) bits in each of the x
-    documents. All x documents together cost x log2(n) - f(x) bits. The first part does not depend on the split, so f(x)
-    is the saving to maximise.
+    documents. All x documents together cost x log2(n) - f(x) bits. The sum of x log2(n) over both halves hardly depends
+    on the split, so f(x) is the saving to maximise.
     """
     from sublex.building.reorder.bisection_kernels import BIT
 
@@ -61,7 +61,9 @@ def log_slopes(docs: int) -> np.ndarray:
 
 
 def _document_terms(segment: Segment) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return where the terms of each document start, the terms of all documents, and the number of different terms.
+    """Return the terms of all documents, as (starts, terms, number of different terms).
+
+    Document d has the terms `terms[starts[d]:starts[d + 1]]`.
 
     Rare terms, and terms that more than half of the documents contain, are left out. The other terms are numbered by
     falling document frequency. The counters of frequent terms then lie together and stay in the processor's first

@@ -23,10 +23,10 @@ RISE = BIT
 
 @kernel((I32, I64, I32, I64, I32), before="reorder")
 def list_terms(docs, counts, numbers, cursors, terms):
-    """Append posting lists, which lie end to end, to the lists of terms of their documents.
+    """Turn posting lists, which lie end to end in `docs`, into a list of terms for each document.
 
-    List k has counts[k] documents and belongs to the term numbers[k]; a list with a negative number is skipped. The next term
-    of document d goes to terms[cursors[d]].
+    List k has counts[k] documents and belongs to the term numbers[k]; a list with a negative number is skipped. The
+    next term of document d goes to terms[cursors[d]], and the kernel advances this cursor.
     """
     end = 0
     for k in range(len(counts)):
@@ -68,8 +68,8 @@ def half(docs):
 def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
     """Divide the documents of `order` at the place `middle`, so that similar documents are on the same side.
 
-    left[t] and right[t] are scratch memory for the number of documents with term t on each side; they are 0 before and
-    after the call.
+    `left`, `right`, `gains` and `touched` are scratch memory. left[t] and right[t] hold the number of documents with
+    term t on each side; they are 0 before and after the call. The other arguments are those of `bisect`.
     """
     sides = np.zeros(len(order), np.uint8)
     sides[middle:] = 1
@@ -101,7 +101,10 @@ def _split(order, middle, starts, terms, slopes, left, right, gains, touched):
 
 @inner
 def _count(order, sides, starts, terms, left, right, touched):
-    """Count the documents of each term on both sides. Return the number of terms, which `touched` lists."""
+    """Add to left[t] and right[t] the number of documents with term t on each side.
+
+    Write the terms that occur to `touched`, and return their number.
+    """
     number = 0
     for i in range(len(order)):
         for p in range(starts[order[i]], starts[order[i] + 1]):
@@ -118,9 +121,10 @@ def _count(order, sides, starts, terms, left, right, touched):
 
 @inner
 def _exchange(order, sides, keys, middle, starts, terms, left, right):
-    """Put the `middle` documents with the smallest keys on the left. Return the number of documents that changed sides.
+    """Put the `middle` documents with the smallest keys on the left, and return the number that changed sides.
 
-    Of documents with equal keys, the documents that are already on the left come first.
+    Of documents with equal keys, the documents that are already on the left come first. The kernel updates `sides`, and
+    the counts `left` and `right`.
     """
     pivot = _select(keys.copy(), middle)
     room, there = middle, 0

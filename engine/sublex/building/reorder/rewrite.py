@@ -49,7 +49,7 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
 
 
 def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the posting lists with the new numbers of documents."""
+    """Write the posting lists; the document `order[d]` of the segment gets the number d."""
     numbers = np.empty(segment.docs, np.int64)
     numbers[order] = np.arange(segment.docs)
 
@@ -66,7 +66,7 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the terms of the documents."""
+    """Write the terms of each document, in the new order of the documents."""
     from sublex.index.posting_kernels import encode_lists
 
     def gather(span: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -77,10 +77,10 @@ def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWri
 
 
 def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the stored documents.
+    """Write the stored documents in the new order.
 
-    The stored frames are read several times. Each pass keeps in memory the documents that come next in the new order.
-    Their texts take no more memory than the search for the order took.
+    The stored frames are read in several passes. Each pass keeps in memory the documents that come next in the new
+    order. Their texts take at most `LEAST_TEXTS` bytes, or the memory that the search for the order took.
     """
     texts = segment.texts
     assert texts is not None
@@ -96,9 +96,9 @@ def _write_texts(segment: Segment, order: np.ndarray, folder: FolderWriter, work
 
 
 class _Documents:
-    """Some documents of a segment in memory.
+    """The stored documents `docs` of a segment, in memory and in this order.
 
-    `sizes` has the bytes of title, contents and other fields of every document of the segment.
+    `sizes` has a row for each document of the segment: the bytes of its title, its contents and its other fields.
     """
 
     def __init__(self, texts: TextsReader, sizes: np.ndarray, docs: np.ndarray):
@@ -111,7 +111,7 @@ class _Documents:
         self._places[docs] = np.arange(len(docs))
 
     def take_from(self, frame: int) -> None:
-        """Copy from a stored frame the documents that are wanted. Any thread may call this."""
+        """Copy the documents among `docs` that the stored frame holds into memory. Any thread may call this."""
         from sublex.building.reorder.bisection_kernels import move
 
         places = self._places[self._firsts[frame] : self._firsts[frame + 1]]
@@ -125,7 +125,7 @@ class _Documents:
                 move(data, begins, self._sizes[places, column], out, starts[places])
 
     def spans(self) -> list[tuple[int, int]]:
-        """Cut the documents into ranges (begin, end) that are compressed per call."""
+        """Return ranges (begin, end) that cut the documents; one call of `compress` takes one range."""
         return spans(self._sizes[:, 1] + self._sizes[:, 2], TEXTS_PER_CALL)
 
     def compress(self, span: tuple[int, int]) -> CompressedFrames:

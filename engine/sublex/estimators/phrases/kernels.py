@@ -30,7 +30,10 @@ def mixed(key):
 
 @inner
 def find_slot(slots, keys, key):
-    """Return the slot of a key, or the empty slot where it belongs."""
+    """Return the place in `slots` of a key, or the empty place where the key belongs.
+
+    A place holds the number of a key in `keys`, or -1 if it is empty.
+    """
     mask = U(len(slots) - 1)
     j = mixed(key) & mask
     while slots[j] >= 0 and keys[slots[j]] != key:
@@ -40,11 +43,14 @@ def find_slot(slots, keys, key):
 
 @kernel((I32, U8, I32, I32, F64, int64, int64, I32))
 def segment(longest, walls, parents, lengths, weights, begin, end, found):
-    """Write to `found` the node of each segment of the best segmentation, at the place where the segment begins, and -1 elsewhere.
+    """Find the best segmentation of the words from `begin` up to `end`: the one with the largest sum of weights.
 
-    The best segmentation has the largest sum of weights. A node with the weight -inf cannot be a segment. A word at
-    which no node begins is a segment of its own, without a node. Of equally good segmentations, the kernel takes the
-    one whose last segment is longer. There must be walls at the places `begin` and `end`.
+    At the place where a segment begins, the kernel writes the segment's node to `found`; at other places it writes -1.
+    `longest` has, for each place, the node of the longest sequence that begins there, -1 for none. `parents`, `lengths`
+    and `weights` describe the nodes; a node with the weight -inf cannot be a segment. A word at which no node begins is
+    a segment of its own, without a node. Of equally good segmentations, the kernel takes the one whose last segment is
+    longer. `walls` is true where a word cannot be in one segment with the word before it. There must be walls at the
+    places `begin` and `end`.
     """
     best = np.empty(end - begin + 1)
     back = np.empty(end - begin + 1, np.int32)
@@ -80,10 +86,12 @@ def segment(longest, walls, parents, lengths, weights, begin, end, found):
 
 @kernel((I32, U8, I64, I32, int64, I32))
 def find_longest(units, walls, keys, slots, singles, longest):
-    """Set `longest` to the node of the longest sequence of a trie that begins at each place, -1 for none.
+    """Set longest[i] to the node of the longest sequence of a trie that begins at place i of a text, -1 for none.
 
-    The first `singles` nodes are the single units. For each other node, `keys` has a key made of the number of its
-    parent and its last unit. `slots` is the hash table of the keys. An unknown word has the unit -1.
+    `units` has the unit of each word of the text, -1 for an unknown word. `walls` is true where a word cannot be in one
+    sequence with the word before it. The first `singles` nodes of the trie are the single units. For each other node,
+    `keys` has a key that is made of the number of its parent and of its last unit. `slots` is the hash table of the
+    keys.
     """
     for i in range(len(units)):
         node, k = units[i], i + 1

@@ -35,7 +35,10 @@ class Lexicon:
         return self._terms.get(term, -1) if term else self._stops.get(surface.casefold(), -1)
 
     def sequence(self, phrase: str, analyze: Callable[[str], list[str]]) -> tuple[int, ...]:
-        """Return the units of a phrase, -1 for unknown words; `analyze` returns the terms of a word, none for a stop word."""
+        """Return the units of a phrase, -1 for unknown words.
+
+        `analyze` returns the list of the terms of a word, which is empty for a stop word.
+        """
         units: list[int] = []
         for begin, end in word_spans(phrase):
             word = phrase[begin:end]

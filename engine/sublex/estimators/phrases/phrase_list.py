@@ -52,13 +52,21 @@ class _Trie(NamedTuple):
 class PhraseList:
     """Phrases by number: first the phrases of several words, then the single words, each kind best first.
 
-    These attributes have a value for each phrase. `names`: its most frequent written form. `quality`: a number from 0
-    to 1. `counts`: how often its words occur in a row. `mentions`: how often segmentation keeps these words together,
-    plus the occurrences of its abbreviations. `features`: a row with the columns `NAMES`. `forms` and `abbreviations`:
-    lists of [text, count]. `sequences`: its units, followed by -1. `weights`: the logarithm of its probability.
+    These attributes have a value for each phrase:
 
-    These attributes have a value for each unit. `word_phrases`: the phrase that consists of the unit alone, or that the
-    unit abbreviates; -1 for none. `word_weights`: the logarithm of its probability.
+    * `names`: its most frequent written form.
+    * `quality`: a number from 0 to 1.
+    * `counts`: how often its words occur one after another.
+    * `mentions`: how often segmentation keeps these words together, plus the occurrences of its abbreviations.
+    * `features`: a row with the columns `NAMES`.
+    * `forms` and `abbreviations`: its written forms and its abbreviations, as lists of [text, count].
+    * `sequences`: its units, followed by -1.
+    * `weights`: the logarithm of its probability.
+
+    These attributes have a value for each unit:
+
+    * `word_phrases`: the phrase that consists of the unit alone, or that the unit abbreviates; -1 for none.
+    * `word_weights`: the logarithm of the probability of the unit.
     """
 
     # The names of the arrays that a model stores, which are also names of attributes.

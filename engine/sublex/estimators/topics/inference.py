@@ -27,8 +27,10 @@ def sample(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean number of tokens of each document in each topic, and the most frequent topic of each entry.
 
-    The documents are sparse rows of whole counts. The random numbers for a document start from a hash of its row and
-    the seed, so equal rows get equal results.
+    `rows` has the documents as sparse rows of whole counts. `phi` has the probability of each word (row) in each topic
+    (column), and `alpha` the parameter of the prior of each topic. The means are taken over `samples` sweeps of Gibbs
+    sampling. The random numbers for a document start from a hash of its row and `seed`, so equal rows get equal
+    results.
     """
     from sublex.estimators.topics.kernels import fold_in
 
@@ -48,8 +50,9 @@ def sample(
 def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1) -> np.ndarray:
     """Return the expected weight of each row in each topic, by fixed-point iteration (CVB0).
 
-    No random numbers are used. Weights may be fractional; weights that are not above 0 are ignored. The weights of a row
-    over the topics add up to the weights of its words.
+    `phi` has the probability of each word (row) in each topic (column), and `alpha` the parameter of the prior of each
+    topic. No random numbers are used. The weights of words in `rows` may be fractional; weights that are not above 0
+    are ignored. The weights of a row in all topics add up to the weights of its words.
     """
     from scipy.sparse import csr_array
 
@@ -71,6 +74,10 @@ def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1
 
 
 def mixtures(expected: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return theta, the probability of each topic in each document, from expected tokens by topic; each row adds up to 1."""
+    """Return theta, the probability of each topic in each document; each row adds up to 1.
+
+    `expected` has the expected number of tokens of each document in each topic, and `alpha` the parameter of the prior
+    of each topic.
+    """
     theta = expected + alpha
     return theta / theta.sum(axis=1, keepdims=True)

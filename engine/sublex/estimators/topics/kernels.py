@@ -39,10 +39,12 @@ def choose(weights, target):
 
 @kernel((I64, I32, F64, U64, MATRIX, F64, int64, int64, MATRIX, I32), before="demo")
 def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, topics):
-    """Set sums[d, k] to the mean number of tokens of row d in topic k, over samples of a Gibbs chain in which phi is fixed.
+    """Set sums[d, k] to the mean number of tokens of row d in topic k, over the sweeps of a Gibbs chain.
 
-    Each row has a seed of its own. topics[i] gets the most frequent topic of the tokens of entry i; of equally frequent
-    topics it is the lowest. If `topics` is empty, nothing is written to it.
+    `sums` must be 0 before the call. phi[w, k] is the probability of word w in topic k, and alpha[k] the parameter of
+    the topic's prior; both stay fixed. The first `burn_in` sweeps are dropped, and `samples` sweeps are averaged. Row d
+    draws random numbers from seeds[d]. topics[i] gets the most frequent topic of the tokens of entry i; of equally
+    frequent topics it is the lowest. If `topics` is empty, nothing is written to it.
     """
     width = len(alpha)
     n_d, p, state = np.empty(width), np.empty(width), np.empty(1, np.uint64)
@@ -83,10 +85,12 @@ def fold_in(starts, words, counts, seeds, phi, alpha, burn_in, samples, sums, to
 
 @kernel((I64, I32, F64, MATRIX, F64, int64, float64, MATRIX))
 def fixed_point(starts, words, weights, phi, alpha, steps, tolerance, expected):
-    """Set expected[d, k] to the weight of row d in topic k: CVB0 with phi fixed (Asuncion, Welling, Smyth and Teh 2009).
+    """Set expected[d, k] to the weight of row d in topic k, by CVB0 (Asuncion, Welling, Smyth and Teh 2009).
 
-    Each word has a distribution over topics, which depends on the distributions of the row's other tokens. Weights are
-    above 0. If a row has a single word, of weight 1, it gets exactly the probabilities of the topics given the word.
+    phi[w, k] is the probability of word w in topic k, and alpha[k] the parameter of the topic's prior; both stay fixed.
+    Each word of a row has a distribution over topics, which depends on the distributions of the other tokens of the
+    row. Weights must be above 0. The iteration ends when no weight changes by more than `tolerance`, or after `steps`
+    steps. If a row has a single word, of weight 1, it gets exactly the probabilities of the topics given the word.
     """
     width = len(alpha)
     new = np.empty(width)

@@ -6,15 +6,16 @@ import numpy as np
 
 
 def affinities(phi: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return a matrix of Σ_w √(phi_wi · other_wj) for topics i and j.
+    """Return a matrix with the affinity of each topic i of one model to each topic j of another.
 
-    The value is 1 for equal topics, and 0 for topics without a common word.
+    `phi` and `other` have the probability of each word (row) in each topic (column). The affinity is the sum of
+    √(phi[w, i] · other[w, j]) over all words w. It is 1 for equal topics, and 0 for topics without a common word.
     """
     return np.sqrt(phi).T @ np.sqrt(other)
 
 
 def matched(phi: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return for each topic the number of its partner in another model, and their affinity.
+    """Return for each topic of `phi` the number of its partner among the topics of `other`, and their affinity.
 
     No two topics have the same partner, and the sum of the affinities is the largest possible. If the other model has
     fewer topics, some topics have no partner; they get -1 and the affinity 0.

@@ -29,11 +29,9 @@ class TopicModel(Estimator):
     trace_: list[Any]
 
     def topic_counts(self, matrix: Any, workers: int = 1) -> np.ndarray:
-        """Return for each row the expected number of tokens in each topic, float64.
+        """Return for each row of `matrix` the expected number of tokens in each topic, float64.
 
-        The numbers of a row add up to its tokens.
-
-        A row's result depends on the row and the seed alone.
+        The numbers of a row add up to the number of its tokens. They depend on the row and the seed alone.
         """
         raise NotImplementedError
 

@@ -196,7 +196,11 @@ class TopicRepresentation(Representation):
         return f"topic {topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three arrays over documents: a word's probability, and its parts from topics and from own words."""
+        """Return three arrays with a probability of `word` in each document.
+
+        The first is a mixture of the others: the probability by the topics of the document, and the probability by the
+        document's own words.
+        """
         fitted, tokens = self.estimator, _of_rows(view, "tokens of topics", lengths, docs)
         by_topics = word_chances(view.products(fitted.phi_[word], docs), tokens, fitted.phi_[word], fitted.alpha_)
         # The word's share in the collection: its tokens in all topics.
@@ -224,9 +228,9 @@ class TopicRepresentation(Representation):
 
 
 def _of_rows(view: View, name: str, function: Callable[[csr_array], np.ndarray], docs: np.ndarray | None) -> np.ndarray:
-    """Return `function(rows)` for documents, a value for each.
+    """Return for each document the value that `function` computes from its row.
 
-    The values of all rows are computed once, and kept under the name.
+    The values of all documents are computed once, and the view keeps them under `name`.
     """
     values: np.ndarray = view.once(name, lambda: view.map_rows(function))
     return values if docs is None else values[docs]

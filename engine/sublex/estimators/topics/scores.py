@@ -24,9 +24,11 @@ def topic_shares(rows: csr_array) -> csr_array:
 
 
 def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
-    """Return 1 - JS for each row, where JS is the Jensen-Shannon divergence of the shares in bits; 0 for a row of zeros.
+    """Return 1 - JS for each row; 0 for a row of zeros.
 
-    A topic that the row or the query lacks adds nothing to 1 - JS, so only the topics of the row are visited.
+    JS is the Jensen-Shannon divergence, in bits, of the topics' shares in the row and of `shares`, the topics' shares
+    in the query. A topic that the row or the query lacks adds nothing to 1 - JS, so only the topics of the row are
+    visited.
     """
     document = row_numbers(rows)
     own = rows.data / lengths(rows)[document]
@@ -34,9 +36,9 @@ def similarities(rows: csr_array, shares: np.ndarray) -> np.ndarray:
 
 
 def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the amount that each topic adds to 1 - JS. `p` and `q` have the topic's shares in two documents.
+    """Return the amount that each topic adds to 1 - JS, where JS is the Jensen-Shannon divergence in bits.
 
-    The amount is 0 where a share is 0.
+    `p` has the share of each topic in a document, and `q` in the query. The amount is 0 where either share is 0.
     """
     from scipy.special import rel_entr
 
@@ -46,9 +48,10 @@ def overlaps(p: np.ndarray, q: np.ndarray) -> np.ndarray:
 
 
 def word_chances(products: np.ndarray, tokens: np.ndarray, phi: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return the probability of a word by the topics of each document: Σ_k theta_k phi_k.
+    """Return the probability of a word by the topics of each document.
 
-    `phi` has the probability of the word in each topic. `products` has the dot product of each document's row with
-    `phi`, and `tokens` the sum of each row.
+    It is the sum over all topics of the topic's probability in the document times phi[k], the probability of the word
+    in topic k. A document's row has its expected tokens in each topic; `products` has the dot product of each row with
+    `phi`, and `tokens` the sum of each row. `alpha` has the parameter of the prior of each topic.
     """
     return (products + alpha @ phi) / (tokens + alpha.sum())

@@ -19,7 +19,11 @@ CARD_WORDS, CARD_DOCUMENTS = 8, 3
 
 
 class Topic(NamedTuple):
-    """A topic: its number, its share of all tokens, words with their probability, coherence, and documents with their share of it."""
+    """A topic of a fitted model.
+
+    `share` is its share of all tokens. `words` has its most probable words with their probabilities. `documents` has
+    the docno and the title of the documents that have most of the topic, with the share of the topic in each.
+    """
 
     number: int
     share: float
@@ -51,9 +55,9 @@ def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[st
 
 
 def _best_documents(alpha: np.ndarray, view: View) -> list[list[tuple[str, str, float]]]:
-    """Return for each topic the live documents with the largest theta, as docno, title and theta.
+    """Return for each topic the live documents in which it has the largest probability: docno, title and probability.
 
-    Theta is smoothed by alpha, so that a document of a single word is not ranked first.
+    The probabilities are smoothed by `alpha`, so that a document of a single word is not ranked first.
     """
     rows = view.rows()
     theta = (rows.data + alpha[rows.indices]) / (lengths(rows) + alpha.sum())[row_numbers(rows)]

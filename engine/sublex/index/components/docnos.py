@@ -42,7 +42,10 @@ class DocnosWriter:
 
 
 class DocnosReader:
-    """Reads docnos by document and finds documents by docno. `strings` holds the docnos in the order of documents."""
+    """Reads the docno of a document, and finds documents by their docnos.
+
+    `strings` holds the docnos in the order of the documents' numbers.
+    """
 
     def __init__(self, folder: Folder, docs: int):
         folder.expect("docno_order", UNSIGNED, docs)
@@ -71,7 +74,10 @@ class DocnosReader:
 
 
 def byte_order(data: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the numbers of strings in ascending order of their bytes; equal strings keep their order."""
+    """Return the numbers of the strings, sorted by the bytes of the strings; equal strings keep their order.
+
+    The strings lie end to end in `data`.
+    """
     longest = int(sizes.max()) if len(sizes) else 0
     if longest > LONGEST_AS_WORDS:
         return Strings.joined(data, sizes).order()

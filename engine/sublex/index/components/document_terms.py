@@ -19,7 +19,7 @@ from sublex.index.format import UNSIGNED, Folder, FolderWriter
 def write_document_lists(folder: FolderWriter, lists: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
     """Write `document_terms` and `document_term_sizes`.
 
-    Each item is the encoded lists of the next documents, and their sizes.
+    Each item of `lists` has the encoded lists of the next documents, end to end, and the size of each list in bytes.
     """
     writer = StringsWriter(folder, "document_term")
     for data, sizes in lists:
@@ -46,13 +46,21 @@ class DocumentTermsReader:
         return piece_starts(self._sizes, self._data)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return (counts, ordinals, frequencies) of the terms of a range of documents, as `gather` does."""
+        """Return three arrays for the documents from `begin` up to `end`.
+
+        They are the number of terms of each document, and the ordinals and the frequencies of all these terms, end to
+        end.
+        """
         starts = self._starts[begin : end + 1]
         data = self._data.part(int(starts[0]), int(starts[-1]))
         return self._decode(data, starts[:-1] - starts[0], starts[1:] - starts[0], self._lengths.uniques[begin:end])
 
     def gather(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for any documents, the number of terms of each, and all their term ordinals and frequencies end to end."""
+        """Return three arrays for the documents `docs`, which may be in any order.
+
+        They are the number of terms of each document, and the ordinals and the frequencies of all these terms, end to
+        end.
+        """
         begins, ends = self._starts[docs], self._starts[docs + 1]
         self._data.touch(begins, ends)
         return self._decode(self._data.values, begins, ends, self._lengths.uniques[docs])

@@ -36,8 +36,8 @@ class LexiconWriter:
     ) -> None:
         """Append terms and their surfaces. The terms must ascend and be greater than all terms added before.
 
-        Terms and surfaces are pairs: the bytes of all strings end to end, and the size of each string. A surface equal
-        to its term must be empty.
+        `terms` and `surfaces` are pairs of arrays: the bytes of all strings end to end, and the size of each string. A
+        surface that is equal to its term must be given as an empty string.
         """
         self._terms.add(*terms)
         self._surfaces.add(*surfaces)
@@ -45,7 +45,10 @@ class LexiconWriter:
         self._cf.write(cf)
 
     def put_raw_forms(self, raw_forms: tuple[np.ndarray, np.ndarray], counts: np.ndarray, terms: np.ndarray) -> None:
-        """Write all raw forms of a spill, how often each occurs, and the ordinal of its term. The ordinals ascend."""
+        """Write all raw forms of a spill.
+
+        `counts` has how often each form occurs, and `terms` the ordinal of its term. The ordinals must ascend.
+        """
         StringsWriter(self._folder, "raw").add(*raw_forms)
         self._folder.put("raw_counts", counts.astype(np.uint64))
         self._folder.put("raw_terms", terms.astype(np.uint32))
@@ -95,9 +98,9 @@ class LexiconReader:
         return self._surfaces[term] or self.terms[term]
 
     def written(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the most frequent raw form of every term.
+        """Return the most frequent raw form of every term, in three arrays.
 
-        The three arrays are bytes, where each form starts in them, and its size.
+        They are the bytes of all forms, the place where each form starts in the bytes, and the size of each form.
         """
         terms, surfaces = (
             Strings(reader.text_data, reader.starts[:-1], np.diff(reader.starts))
@@ -107,9 +110,11 @@ class LexiconReader:
         return found.arena, found.starts, found.sizes
 
     def raw_forms(self, begin: int, end: int) -> tuple[Strings, np.ndarray, np.ndarray]:
-        """Return raw forms of a range of terms, how often each occurs, and the place of its term in the range.
+        """Return the stored raw forms of the terms from `begin` up to `end`, with two arrays.
 
-        A spill has all raw forms. A finished segment has only the surfaces; a surface has the count of its term.
+        The arrays have how often each form occurs, and the place of its term in the range. A spill stores all raw
+        forms. A finished segment stores only the surface of each term; the surface gets the number of occurrences of
+        its term.
         """
         if "raws" not in self._folder:
             surfaces = _written(self.terms.part(begin, end), self._surfaces.part(begin, end))
@@ -134,7 +139,10 @@ class LexiconReader:
 
 
 def _written(terms: Strings, surfaces: Strings) -> Strings:
-    """Return the surfaces of terms. A surface that is equal to its term is stored as empty, and is replaced by the term here."""
+    """Return the surfaces of terms, in which each empty string is replaced by its term.
+
+    A surface that is equal to its term is stored as an empty string.
+    """
     own = surfaces.sizes == 0
     starts = np.where(own, terms.starts, len(terms.arena) + surfaces.starts)
     return Strings(np.concatenate([terms.arena, surfaces.arena]), starts, np.where(own, terms.sizes, surfaces.sizes))

@@ -18,7 +18,7 @@ from sublex.index.offsets import starts_of
 
 
 class EncodedPostings(NamedTuple):
-    """Posting lists of consecutive terms, encoded as they are stored."""
+    """The posting lists of consecutive terms, encoded as they are stored; `docs/format.md` describes the fields."""
 
     words: np.ndarray
     block_lasts: np.ndarray
@@ -28,7 +28,10 @@ class EncodedPostings(NamedTuple):
 
 
 def encode_postings(docs: np.ndarray, tfs: np.ndarray, df: np.ndarray) -> EncodedPostings:
-    """Encode posting lists that lie end to end; term k has `df[k]` postings. Any thread may call this."""
+    """Return posting lists encoded. Any thread may call this.
+
+    The lists lie end to end in `docs` and `tfs`, and list k has `df[k]` postings.
+    """
     from sublex.index import posting_kernels
 
     return EncodedPostings(*posting_kernels.encode_postings(docs, tfs, np.ascontiguousarray(df)))
@@ -93,12 +96,12 @@ class PostingsReader:
         return piece_starts(self._tail_sizes, self._tails)
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the documents and the frequencies of a range of terms, one posting list after the other."""
+        """Return the documents and frequencies of the terms from `begin` up to `end`, one list after the other."""
         self._verify(begin, end)
         return self._decode(np.arange(begin, end))
 
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the documents and the frequencies of any terms, one posting list after the other."""
+        """Return the documents and frequencies of the terms `terms`, one posting list after the other."""
         for term in terms.tolist():
             self._verify(term, term + 1)
         return self._decode(terms)

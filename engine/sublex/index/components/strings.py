@@ -100,7 +100,7 @@ class StringsReader:
     def bisect(self, wanted: bytes, order: np.ndarray | None = None) -> int:
         """Return how many strings are smaller than `wanted`.
 
-        The strings must ascend, or ascend when they are read in the given order of numbers.
+        The strings must ascend. With `order`, they must ascend when they are read in this order of their numbers.
         """
         low, high = 0, len(self)
         while low < high:
@@ -113,9 +113,10 @@ class StringsReader:
 
 
 def piece_starts(sizes: Component, pieces: Component) -> np.ndarray:
-    """Return where each piece starts in a component that the pieces fill, and as the last value where the last one ends.
+    """Return where each piece starts in the component `pieces`, and as the last value where the last piece ends.
 
-    Raises `IndexCorrupt` unless the sizes add up to the length of that component.
+    The pieces lie end to end and have the sizes in the component `sizes`. Raises `IndexCorrupt` unless the sizes add up
+    to the length of `pieces`.
     """
     starts = starts_of(sizes.numbers(len(pieces)))
     if starts[-1] != len(pieces):

@@ -37,9 +37,9 @@ class CompressedFrames(NamedTuple):
 
 
 def compress(batch: Batch, keep: np.ndarray) -> CompressedFrames:
-    """Compress the documents of a batch that the mask `keep` selects. Any thread may call this.
+    """Return the documents of a batch that the mask `keep` selects, compressed. Any thread may call this.
 
-    Where a frame ends depends on the documents alone, so the result is the same for any number of threads.
+    The end of a frame depends on the documents alone, so the result is the same for any number of threads.
     """
     text, extra = batch.text, batch.extra
     text_sizes, extra_sizes = np.diff(batch.text_ends, prepend=0), np.diff(batch.extra_ends, prepend=0)
@@ -80,9 +80,10 @@ class TextsWriter:
 
 
 class TextFrame(NamedTuple):
-    """A decompressed frame: sizes, contents and other fields of its documents.
+    """A decompressed frame of documents.
 
-    `sizes` has a row for each document: the bytes of title, contents and other fields.
+    `sizes` has a row for each document, with the bytes of its title, of its contents and of its other fields. `text`
+    has the contents of all documents end to end, and `extra` their other fields as JSON, end to end.
     """
 
     sizes: np.ndarray
@@ -144,7 +145,7 @@ class TextsReader:
         return IndexCorrupt(f"{self._data.path} is damaged in frame {frame} ({error}); rebuild the index.")
 
     def document(self, doc: int, docno: str) -> Document:
-        """Return a stored document. The caller gives its docno, which is stored in another component."""
+        """Return the document with the number `doc`. The caller gives its docno, which another component stores."""
         frame = int(np.searchsorted(self._doc_ends, doc, side="right"))
         raw = self.raw(frame)
         place = doc - (int(self._doc_ends[frame - 1]) if frame else 0)
@@ -169,7 +170,8 @@ def _fields(data: np.ndarray) -> dict[str, Any]:
 def _decompressed(frame: bytes) -> bytes:
     """Return a zstandard frame decompressed.
 
-    Memory for a large frame grows with the decompressed data, because the size in its header may be wrong.
+    A large frame is decompressed in pieces, because its header may state a wrong size, and memory for that size is not
+    reserved. Raise `ValueError` for a frame of more than `MOST_FRAME_BYTES`.
     """
     decompressor = zstandard.ZstdDecompressor()
     claimed = zstandard.frame_content_size(frame)

@@ -17,7 +17,8 @@ from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_
 def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf: np.ndarray) -> DeletedEntry:
     """Write tombstones and return the entry that describes them in the manifest.
 
-    `dead` is a mask of documents; `df` and `cf` are, for every term, its frequencies within these documents.
+    `dead` is the mask of the deleted documents. `df` and `cf` have, for every term, its document frequency and its
+    collection frequency within the deleted documents alone.
     """
     terms = np.flatnonzero(df)
     for name, values in (("docs", np.flatnonzero(dead)), ("terms", terms), ("df", df[terms]), ("cf", cf[terms])):
@@ -47,7 +48,10 @@ class TombstonesReader:
         return mask
 
     def subtract(self, values: np.ndarray, name: str) -> np.ndarray:
-        """Return the frequencies of all terms, `df` or `cf`, without the deleted documents."""
+        """Return the frequencies `values` of all terms less their frequencies in the deleted documents.
+
+        `name` says which frequencies they are: "df" or "cf".
+        """
         if not self._folder:
             return values
         live = values.astype(np.int64)
@@ -62,7 +66,7 @@ class TombstonesReader:
 
 
 def _places(component: Component, count: int) -> np.ndarray:
-    """Return the values of a component. They must be ascending places in an array of `count` values."""
+    """Return the values of a component. Raise `IndexCorrupt` unless they ascend and lie from 0 to `count` - 1."""
     places = component.numbers(max(0, count - 1))
     if (places[1:] <= places[:-1]).any():
         raise component.damaged("does not ascend")

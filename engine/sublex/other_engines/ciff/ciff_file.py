@@ -21,10 +21,10 @@ LONGEST_HEADER = 1 << 20
 
 
 class CiffFile:
-    """A CIFF file, plain or compressed, as a `PostingsSource`. It is read once, from its beginning to its end.
+    """A CIFF file, plain or compressed, as a `PostingsSource`. The file is read once, from its beginning to its end.
 
-    `header` has the numbers that the file states, and `report` notes where the postings differ from them. Gaps and
-    frequencies are checked here; the engine checks the rest.
+    `header` has the numbers that the file states. `report` notes what the file leaves out, and collection frequencies
+    that are wrong. This class checks gaps and frequencies, and `postings_check` checks the rest.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -115,7 +115,7 @@ class CiffFile:
             yield _in_order(late)
 
     def _mark(self, numbers: np.ndarray, seen: np.ndarray) -> None:
-        """Mark the numbers of documents as seen.
+        """Set `seen` to true for the documents with these numbers.
 
         Raise `InputError` for a number that is out of range, or that two documents have.
         """
@@ -150,7 +150,7 @@ class CiffFile:
 
 
 def _in_order(parts: list[tuple[np.ndarray, Strings, np.ndarray]]) -> DocumentsBatch:
-    """Return documents, given as numbers, docnos and lengths, in the order of their numbers."""
+    """Return the documents of `parts` in the order of their numbers. A part has numbers, docnos and lengths."""
     order = np.argsort(np.concatenate([numbers for numbers, _, _ in parts]))
     sizes = np.concatenate([docnos.sizes for _, docnos, _ in parts])
     docnos = Strings.joined(np.concatenate([docnos.arena for _, docnos, _ in parts]), sizes)

@@ -24,9 +24,9 @@ LEAST_POSTING = 4
 
 @inner
 def _varint(data, at, end):
-    """Return a varint as a signed number, and where it ends.
+    """Return the varint at data[at] as a signed number, and the place where it ends.
 
-    The end is -1 if the varint is cut off or longer than ten bytes.
+    The place is -1 if the varint does not end before `end`, or if it is longer than ten bytes.
     """
     value, shift = np.uint64(0), np.uint64(0)
     while at < end and shift < np.uint64(70):
@@ -41,7 +41,10 @@ def _varint(data, at, end):
 
 @inner
 def _skip(data, at, end, kind):
-    """Return where the value of an unknown field ends; -1 if it ends beyond `end` or if the kind is unknown."""
+    """Return the place where the value at data[at], of an unknown field, ends.
+
+    Return -1 if the value ends beyond `end`, or if its kind is unknown.
+    """
     if kind == VARINT:
         _, at = _varint(data, at, end)
         return at
@@ -83,7 +86,7 @@ def split(data, at, starts, ends):
 
 @inner
 def _posting(data, at, end):
-    """Return the gap and the frequency of a posting, and whether it is sound."""
+    """Return the gap and the frequency of the posting data[at:end], and whether its fields are sound."""
     gap = tf = np.int64(0)
     while at < end:
         tag, at = _varint(data, at, end)
@@ -104,10 +107,11 @@ def _posting(data, at, end):
 
 @inner
 def _list(data, at, end, docs, tfs, o, term):
-    """Decode a posting list to docs[o:] and tfs[o:].
+    """Decode the posting list data[at:end] to docs[o:] and tfs[o:].
 
-    `term` gets three values: where the term begins, where it ends, and its stated frequency in the collection. Returns
-    a fault, the wrong number, and the new o.
+    `term` gets three values: where the term begins in `data`, where it ends, and its stated frequency in the
+    collection. Returns a fault, or SOUND; the wrong number that is the fault, or 0; and the place after the last
+    posting in `docs`.
     """
     first, claimed, last = o, np.int64(0), np.int64(0)
     while at < end:
@@ -156,8 +160,8 @@ def decode_lists(data, starts, ends, terms, df, docs, tfs):
 
     terms[3k:3k + 3] gets three values: where the term of list k begins in `data`, where it ends, and its stated
     frequency in the collection. df[k] gets its number of postings. `docs` and `tfs` need room for one posting per
-    LEAST_POSTING bytes of data. Returns the number of postings, the place of the first faulty list or -1, its fault,
-    and the wrong number.
+    LEAST_POSTING bytes of data. Returns the number of postings, the number k of the first faulty list or -1, its fault,
+    and the wrong number in it.
     """
     o = np.int64(0)
     for k in range(len(starts)):
@@ -173,10 +177,11 @@ def decode_lists(data, starts, ends, terms, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, I64, I64, U8, I64), before="import")
 def decode_documents(data, starts, ends, docs, lengths, docnos, sizes):
-    """Decode the records data[starts[k]:ends[k]] of documents: numbers, lengths, and docnos end to end.
+    """Decode the records of documents; record k is data[starts[k]:ends[k]].
 
-    `docnos` needs room for all bytes of the records. Returns the number of bytes of the docnos, the place of the first
-    faulty record or -1, its fault, and the wrong number.
+    docs[k] gets the number of the document, lengths[k] its length, and sizes[k] the size of its docno. The docnos are
+    written to `docnos`, end to end; it needs room for all bytes of the records. Returns the number of bytes of the
+    docnos, the number k of the first faulty record or -1, its fault, and the wrong number in it.
     """
     o = np.int64(0)
     for k in range(len(starts)):
@@ -224,7 +229,7 @@ def _width(value):
 
 @inner
 def _put_field(out, o, tag, value):
-    """Write a field with a number, unless it is 0, as protobuf does. Return the new o."""
+    """Write a tag and a number to out[o:], and return the place after them. As in protobuf, a 0 is not written."""
     if value:
         out[o] = tag
         o = put_number(out, o + 1, value)
@@ -233,7 +238,7 @@ def _put_field(out, o, tag, value):
 
 @inner
 def _put_text(out, o, tag, texts, begin, size):
-    """Write a field with `size` bytes of `texts` from `begin` on. Return the new o."""
+    """Write a tag, a size, and `size` bytes of `texts` from `begin` on to out[o:]. Return the place after them."""
     out[o] = tag
     o = put_number(out, o + 1, size)
     out[o : o + size] = texts[begin : begin + size]
@@ -247,7 +252,11 @@ def _field_width(value):
 
 @kernel((STORED_U8, I64, I64, I32, I32), before="export")
 def encode_lists(terms, sizes, df, docs, tfs):
-    """Return posting lists as messages, each after its length. Terms lie end to end in `terms`, term k with sizes[k] bytes."""
+    """Return posting lists as messages, each after its length.
+
+    Terms lie end to end in `terms`; term k has sizes[k] bytes. Posting lists lie end to end in `docs` and `tfs`; the
+    list of term k has df[k] postings.
+    """
     bodies = np.empty(len(df), np.int64)
     cf = np.zeros(len(df), np.int64)
     total = i = np.int64(0)
@@ -283,7 +292,10 @@ def encode_lists(terms, sizes, df, docs, tfs):
 
 @kernel((STORED_U8, I64, I64, int64), before="export")
 def encode_documents(docnos, sizes, lengths, first):
-    """Return the records of documents as messages, each after its length. Docnos lie end to end; `first` is the first document's number."""
+    """Return the records of documents as messages, each after its length.
+
+    Document k has the number first + k and the length lengths[k]. Docnos lie end to end; docno k has sizes[k] bytes.
+    """
     total = np.int64(0)
     for k in range(len(sizes)):
         body = _field_width(first + k) + 1 + _width(sizes[k]) + sizes[k] + _field_width(lengths[k])

@@ -16,8 +16,9 @@ _MASK = 2**64 - 1
 class Header(NamedTuple):
     """The header of a CIFF file, by the names of the format's own fields.
 
-    `num_postings_lists` and `num_docs` count the posting lists and documents in the file. The totals are those of the collection, of
-    which the file may hold only a part. `description` is a text for people.
+    `num_postings_lists` and `num_docs` count the posting lists and documents in the file. The fields that begin with
+    `total_` count those of the whole collection; the file may hold only a part of it. `description` is a text for
+    people.
     """
 
     version: int = 0
@@ -35,7 +36,10 @@ class Header(NamedTuple):
         return self.description.removeprefix(DESCRIPTION) if self.description.startswith(DESCRIPTION) else None
 
     def encoded(self) -> bytes:
-        """Return the header as a message after its length; fields that are 0 or empty are left out, as protobuf does."""
+        """Return the length of the header's message, followed by the message.
+
+        As in protobuf, fields that are 0 or empty are left out.
+        """
         out = b"".join(_tag(n, 0) + _varint(value) for n, value in enumerate(self[:6], 1) if value)
         if self.average_doclength:
             out += _tag(7, 1) + struct.pack("<d", self.average_doclength)
@@ -95,7 +99,10 @@ def _varint(value: int) -> bytes:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a varint as a signed number, and where it ends. Raise `ValueError` if it is damaged."""
+    """Return the varint at `data[at]` as a signed number, and the place where it ends.
+
+    Raise `ValueError` if the varint is damaged.
+    """
     value = 0
     for shift in range(0, 70, 7):
         if at >= len(data):

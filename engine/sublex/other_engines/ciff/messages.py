@@ -33,9 +33,10 @@ class Messages:
         self._data, self._at = np.frombuffer(b"", np.uint8), 0
 
     def parts(self, count: int, kind: str) -> Iterator[Part]:
-        """Yield the next `count` messages.
+        """Yield the next `count` messages, many at a time.
 
-        `kind` names a message in errors. A message may have at most `LONGEST_RECORD` bytes.
+        `kind` is the word for a message in errors, such as "document". Raise `InputError` if a message has more than
+        `LONGEST_RECORD` bytes, or if the stream ends too early.
         """
         from sublex.other_engines.ciff import ciff_kernels
 

@@ -23,7 +23,7 @@ NOT_CARRIED = "CIFF carries no texts and no written forms of words, so documents
 
 
 def analyzer_for(source: CiffFile, analyzer: str | None, profile: str | None, registry: plugins.Registry) -> str:
-    """Return the expression of the analyzer for the terms of a file: the given one, or that of the given profile.
+    """Return the expression of the analyzer for the terms of a file: `analyzer`, or if it is None that of `profile`.
 
     Raise an error for an analyzer or a profile that does not exist. Raise `InputError` if both are None: the file does
     not name its analyzer, and with a wrong analyzer queries find nothing.
