@@ -23,9 +23,7 @@ LANES = 4
 
 
 class Points(NamedTuple):
-    """The values of lambda at which the integral over lambda is computed, and their weights. The weights add up
-    to 1.
-    """
+    """The values of lambda whose weighted sum stands for the integral over lambda, and their weights, which add up to 1."""
 
     values: np.ndarray
     weights: np.ndarray

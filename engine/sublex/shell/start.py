@@ -32,8 +32,8 @@ def shell(
 ) -> Shown:
     """Talk to an index: type queries and commands at a prompt.
 
-    A line is a query; a line that begins with a colon is a command, and :help lists them. In a pipe, each line is a query,
-    QID and QUERY with a tab between them, or a command. The settings are read from ~/.config/sublex/shell.toml.
+    A line is a query; a line that begins with a colon is a command, and :help lists them. In a pipe, each line is a query
+    or a command; a query may have the id of its topic and a tab before it. The settings are read from ~/.config/sublex/shell.toml.
 
     Args:
         k: Maximum number of documents per query.

@@ -37,7 +37,10 @@ def file_name_of(tag: str) -> str:
 
 
 def is_run_file(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path that may not exist names a file for a run, such as `bm25.run` or `bm25.run.gz`, and no folder."""
+    """Return whether a path names a file for a run, such as `bm25.run` or `bm25.run.gz`, rather than a folder.
+
+    The file need not exist. A device counts as a file.
+    """
     stem, suffix = os.path.splitext(os.fspath(path))
     suffix = os.path.splitext(stem)[1] if suffix.lower() == ".gz" else suffix
     is_device = os.path.exists(path) and not os.path.isdir(path) and not os.path.isfile(path)
