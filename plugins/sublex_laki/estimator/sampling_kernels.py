@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import boolean, float64, int8, int32, int64, uint64
 
+from sublex.estimators.random_kernels import uniform
 from sublex.tools.compiled import inner, kernel
 
 # Types of arrays.
@@ -152,17 +153,6 @@ def run(chain, record, state, sweeps, burn_in, swaps, learn):
         t += 1 + skipped
     finish(chain, record, sweeps, burn_in, learn)
     return flipped, joint / (sweeps - burn_in)
-
-
-@inner
-def uniform(state):
-    """Return the next random number in [0, 1) of SplitMix64 (Steele, Lea and Flood 2014); `state` holds one uint64."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    x = state[0]
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return np.float64(x >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @inner
