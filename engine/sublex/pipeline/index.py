@@ -293,7 +293,7 @@ class Index(Contents):
     def forget(self, *expressions: Expr) -> None:
         """Remove fitted models, with the rows that they computed for the documents.
 
-        If another model depends on one of them, none is removed.
+        If a model that stays depends on one of them, none is removed.
         """
         from sublex.representations.fitting import forget
 
