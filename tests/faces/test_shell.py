@@ -705,7 +705,7 @@ def test_what_may_follow_is_offered(session):
     assert "RM3" in offered(session, ":components RM")
     Path("some.txt").touch()
     Path("some folder").mkdir()
-    assert offered(session, ":topics so") == ["some folder/", "some.txt"]
+    assert offered(session, ":topics so") == ["'some folder/", "some.txt"]
     session.run(f":topics {TOPICS}")
     assert offered(session, ":topic 1")[:2] == ["1", "10"]
     assert {"RM3", "phrases"} <= set(offered(session, ":expand ")) and "BM25" not in offered(session, ":expand ")

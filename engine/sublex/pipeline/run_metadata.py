@@ -11,6 +11,7 @@ import numpy as np
 from sublex.contracts.base import VERSION
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
+from sublex.tools.messages import command_line
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
@@ -43,7 +44,7 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
         },
         "implementation": {
             "source": {"lang": "python", "name": "Sublex", "version": VERSION},
-            "executable": {"cmd": " ".join(sys.argv)},
+            "executable": {"cmd": command_line(sys.argv)},
             "libraries": {name: _version(name) for name in LIBRARIES},
             "python": platform.python_version(),
         },
