@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gzip
+import io
 import json
 import math
 import os
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import numpy as np
@@ -478,3 +480,44 @@ def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeyp
         advance(5)
         advance(5)
     assert seen[1::2] == ["start", "start"] and seen[0].endswith("/s") and seen[2] == "merging and writing"
+
+
+@pytest.mark.parametrize(
+    ("expression", "fitting"),
+    [
+        ("lda(k=2, iterations=3)", "2 of 3 sweeps"), ("lda(k=2, method=variational, iterations=2)", "1 of 2 iterations"),
+        ("lsi(e=4)", "252 of 252 documents"), ("fisher(k=2, starts=2)", "1 of 2 starts"), ("dcot(r=8)", "8 of 8 columns"),
+        ("phrases(support=4)", "8 of 8 steps"),
+    ],
+)  # fmt: skip
+def test_the_bar_of_a_fit_counts_what_it_says_and_then_the_documents_that_are_encoded(
+    demo, monkeypatch, expression, fitting
+):
+    from rich import progress as bars
+
+    seen: list[tuple[str, str]] = []
+
+    monkeypatch.setattr("sublex.faces.progress.sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: None)
+    monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append((what["count"], what["rate"])))
+    assert demo("fit", "demo", expression).code == 0
+    counts = [count for count, _ in seen]
+
+    assert fitting in counts
+    if not expression.startswith("phrases"):
+        assert counts[-1] == "252 of 252 documents"
+    assert all(rate.endswith("/s") for _, rate in seen)
+
+
+def test_the_bar_shows_brackets_and_no_escape_sequence_of_its_label(monkeypatch):
+
+    from sublex.faces.progress import progress
+
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "200")
+    with progress('swg(senses=["bank:3"]) \x1b[2Jx', "topics", 3) as advance:
+        advance(1)
+    assert 'swg(senses=["bank:3"]) \N{REPLACEMENT CHARACTER}[2Jx' in stream.getvalue()
+    assert "1 of 3 topics" in stream.getvalue() and "\x1b[2Jx" not in stream.getvalue()

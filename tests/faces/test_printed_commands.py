@@ -102,7 +102,7 @@ def test_what_to_cli_prints_for_an_odd_id_does_the_same_in_sh(session, odd, docn
     done: Done = invoke(*words)
     assert done.code == 0 and [each.text for each in shown.lines] == done.output.splitlines()
     session.run("crane")
-    session.ask(session.commands.find("explain"), docno=docno, **{"query": f"crane {docno}", "ranker": "BM25(b=0)"})
+    session.ask(session.commands.find("explain"), docno=docno, query=f"crane {docno}", ranker="BM25(b=0)")
     words = in_sh(printed(session, ":to-cli"))
     found = json.loads(invoke(*words[:1], "--format", "json", *words[1:]).output)
     assert found["value"] == engine.open(odd).explain(f"crane {docno}", docno, "BM25(b=0)").value

@@ -79,13 +79,16 @@ def fit_each(
     for text in wanted:
         generation = index.generation
         try:
-            expression = str(_call(text, seed, index))
+            expression, units = str(_call(text, seed, index)), list[str]()
             with (
                 context.step(f"Fitted {expression} and encoded the documents"),
                 context.changing(),
-                context.progress(expression) as advance,
+                context.progress(expression, "steps") as advance,
             ):
-                index.fit(expression, source, workers=cores, memory=size, progress=advance, say=context.say)
+                index.fit(
+                    expression, source, workers=cores, memory=size, counting=units.append, say=context.say,
+                    progress=lambda done, total, advance=advance, units=units: advance(done, total, units[-1]),  # type: ignore[misc]
+                )  # fmt: skip
         except SublexError as error:
             if len(wanted) == 1:
                 raise
