@@ -160,7 +160,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x", str(DEMO), "--analyzer", "english(stop=3"], "Cannot read 'english(stop=3'"),
         (
             ["index", "x", str(DEMO), "--analyzer", "english(stem=porter3)"],
-            "stem=porter3 is unknown; did you mean porter? There are: none, porter, porter2",
+            "stem=porter3 is unknown; did you mean porter? There are: porter, porter2",
         ),
         (["index", "./noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
         (["index", "./other", str(DEMO)], "other holds other files and is not an index; choose another place."),

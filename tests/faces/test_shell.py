@@ -1064,7 +1064,38 @@ def test_the_prompt_says_what_goes_on(session):
     talker.answer(f":qrels {QRELS}", lambda lines: None)
     talker.answer(":next", lambda lines: None)
     assert "topic 1  P@10 0." in talker.facts()
+    assert talker.reading("help").text.startswith(":help [COMMAND]  List the commands")
     broken = Talker(
         lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), Settings()), "x", Settings()
     )
     assert not broken.answer("crane", print) and "No index at no/index" in broken.facts()
+
+
+def test_words_that_people_type_for_help_and_to_leave_do_what_they_mean(session, capsys):
+    def lines(text: str) -> list[str]:
+        printed: list[str] = []
+        assert talker.typed(text, lambda lines: printed.extend(each.text for each in lines))
+        return printed
+
+    talker = Talker(lambda: session, "demo", session.settings)
+    for text in ("help", " Help ", "?", "help()"):
+        assert lines(text)[0].startswith("A line is a query.") and session.query is None
+        assert f"to search for the word, write ::{text.strip()}" in capsys.readouterr().err
+    assert lines(":h") == lines("help")
+    for text in ("::help", "help me", "quit smoking", "exits", "HELP the cranes"):
+        lines(text)
+        assert session.query.text == text.removeprefix(":") and not talker.ended
+    for text in ("exit", "quit", "Quit;", "exit()", ":exit", ":q", ":quit"):
+        session.ended = False
+        lines(text)
+        assert talker.ended, text
+    # What a person typed is kept as the command that it meant.
+    assert ":help" in session.lines and "help" not in session.lines
+
+
+def test_lines_of_programs_are_queries_whatever_they_say(fitted):
+    """In a pipe and after -c, the words for help and the end are words to search for."""
+    done = shell(fitted, "help", "exit", options=("--format", "trec"), stdin=b"")
+    assert done.code == 0 and "No hits" not in done.output
+    done = shell(fitted, stdin=b"quit\nriver\n", options=("--format", "trec"))
+    assert done.code == 0 and "2 Q0 " in done.output

@@ -14,6 +14,8 @@ LONGEST = 300
 # The least likeness of a known name that is suggested: 2 times the number of matching characters, divided by the number
 # of all characters.
 LEAST_LIKENESS = 0.6
+# Known names that a message lists if there are more than it can list all.
+ALL, NEAR = 8, 5
 # Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
 BREAKS = "\t\n\v\f\r\x85\u2028\u2029"
 _BREAKS = re.compile(f"[{BREAKS}]")
@@ -44,20 +46,34 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
     Of several known names that are equally like `name`, the first is returned.
     """
+    best = max(names, key=lambda known: _likeness(known, name), default="")
+    return f"did you mean {best}? " if best and _likeness(best, name) >= LEAST_LIKENESS else ""
+
+
+def _likeness(known: str, name: str) -> float:
     from difflib import SequenceMatcher
 
-    def likeness(known: str) -> float:
-        return SequenceMatcher(None, known.lower(), name.lower()).ratio()
-
-    best = max(names, key=likeness, default="")
-    return f"did you mean {best}? " if best and likeness(best) >= LEAST_LIKENESS else ""
+    return SequenceMatcher(None, known.lower(), name.lower()).ratio()
 
 
-def unknown(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the sentence for an unknown name: what was looked for, the nearest known name, and all known names."""
-    known = list(names)
+def near_names(name: str, names: Iterable[str]) -> str:
+    """Return known names, separated by commas: all if they are at most eight, else the five most like `name`."""
+    known = list(dict.fromkeys(names))
+    if len(known) <= ALL:
+        return ", ".join(known)
+    near = sorted(known, key=lambda each: -_likeness(each, name))[:NEAR]
+    return f"{', '.join(near)} and {len(known) - NEAR:,} others"
+
+
+def unknown(what: str, name: str, names: Iterable[str], listing: Step | None = None) -> str:
+    """Return the sentence for an unknown name: what was looked for, the nearest known name, and known names like it.
+
+    `listing` is the step that lists all names, which the sentence names if it does not list all itself.
+    """
+    known = list(dict.fromkeys(names))
     hint = nearest(name, known)
-    return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
+    sentence = f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {near_names(name, known)}"
+    return Message(sentence, " (", listing, " lists all).") if listing and len(known) > ALL else f"{sentence}."
 
 
 class Step:

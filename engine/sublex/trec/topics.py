@@ -12,7 +12,7 @@ from sublex.forms.frames import data_frame
 from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, near_names
 from sublex.trec.rows import refuse
 from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
 
@@ -137,7 +137,7 @@ def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
     for other in group:
         if other in available:
             return other
-    known = ", ".join(available) or "none"
+    known = near_names(name, available) or "none"
     raise InputError(f"No topic of {path} has a field {name or 'without a name'}; the fields are: {known}.")
 
 
