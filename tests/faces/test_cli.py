@@ -21,12 +21,16 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, QRELS, ROOT, SUBLEX
+from shared import DEMO, QRELS, ROOT, SUBLEX, TOPICS
 
 import sublex as sublex_module
-from sublex import cli
+from sublex import cli, operations
+from sublex.cli import meant
+from sublex.cli.context import CommandContext
+from sublex.cli.deriving import command_of
 from sublex.faces import output
 from sublex.forms.tables import Table
+from sublex.operations import Context
 
 
 def test_the_bare_program_prints_its_help(sublex):
@@ -153,7 +157,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         ),
         (["index", "x", str(DEMO), "--reader", "jsonk"], "No reader jsonk; did you mean json?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
-        (["index", "demo", str(DEMO)], "indexes/demo is already an index; build it with overwrite to replace it"),
+        (
+            ["index", "demo", str(DEMO)],
+            "indexes/demo is already an index; replace it by --overwrite (in Python overwrite=True), or add documents to it: sublex add ",
+        ),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
         (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, or none."),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),
@@ -182,7 +189,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["info", "demo", "--terms", "-5"], "'--terms': -5 has to be at least 0"),
         (["info", "x" * 5000], "No file system takes a name as long as xxx"),
         (["index", "x" * 300, str(DEMO)], "No file system takes a name as long as xxx"),
-        (["search", "demo", "-foo"], "No such option '-f'; if it is no option, write -- before it"),
+        (["search", "demo", "-foo"], "No option -f; if it is no option, write -- before it"),
         (["search", "demo", "crane", "-k", "0"], "'-k': 0 has to be at least 1"),
         (["search", "demo", "crane", "-r", "bm52"], "did you mean BM25?"),
         (["search", "demo", "crane", "-r", "BM25(k=1)"], "BM25 has no parameter k; did you mean k1?"),
@@ -480,6 +487,64 @@ def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeyp
         advance(5)
         advance(5)
     assert seen[1::2] == ["start", "start"] and seen[0].endswith("/s") and seen[2] == "merging and writing"
+
+
+def test_options_of_other_tools_are_understood_and_named(demo):
+    for arguments, sentence in (
+        (["search", "demo", "crane", "--k", "5"], "No option --k; write -k N; see sublex search --help."),
+        (["search", "demo", "crane", "--top_k=5"], "No option --top_k; write -k N;"),
+        (["run", "demo", "-topics", "x"], "No option -topics; TOPICS stands without a name: sublex run [OPTIONS] INDEX TOPICS;"),
+        (["run", "demo", "x", "-hits"], "No option -hits; write -k N;"),
+        (["run", "--index", "demo", "x"], "No option --index; INDEX stands without a name: sublex run [OPTIONS] INDEX TOPICS;"),
+        (["run", "demo", "x", "--output-dir", "o"], "No option --output-dir; write -o PATH;"),
+        (["index", "x", "y", "--force"], "No option --force; write --overwrite;"),
+        (["index", "x", "--input", "y"], "SOURCE stands without a name: sublex index [OPTIONS] INDEX SOURCE...;"),
+        (["run", "demo", "x", "--bm25"], "a ranker is an expression, such as -r 'BM25 >> RM3 >> BM25';"),
+        (["run", "demo", "x", "--bm25.k1", "2"], "parameters stand in the expression, as in -r 'BM25(k1=0.9, b=0.4)';"),
+        (["eval", "-c", "q", "r"], "No option -c: figures are always means over all judged topics"),
+        (["eval", "q", "r", "--metric", "map"], "No option --metric; write -m MEASURE;"),
+        (["tune", "d", "t", "q", "BM25", "--threads", "2"], "No option --threads; write --workers N;"),
+        (["search", "demo", "x", "--zz"], "No option --zz; if it is no option, write -- before it; see sublex search --help."),
+        (["search", "demo", "x", "--rankr", "BM25"], "No option --rankr; did you mean --ranker? If it is no option,"),
+        (["--index", "demo"], "No option --index; if it is no option,"),
+    ):  # fmt: skip
+        done = demo(*arguments)
+        assert sentence in done.messages + done.output and done.messages.count("\n") <= 1, done.messages
+
+
+def test_what_other_tools_call_an_option_stands_for_one_option_of_a_command():
+    """No name stands for two options, and no option of Sublex is explained away."""
+    for name in operations.NAMES:
+        command = command_of(operations.find(name))
+        flags = {flag.lstrip("-") for each in command.params if isinstance(each, click.Option) for flag in each.opts}
+        for flag, others in meant.OPTIONS.items():
+            if flag.lstrip("-") in flags:
+                assert not [n for n in others.split() if f"--{n}" in {f"--{f}" for f in flags if len(f) > 1}], (
+                    name,
+                    flag,
+                )
+
+
+def test_a_missing_folder_is_named_before_the_work_begins(demo, monkeypatch):
+    monkeypatch.setattr(Context, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr(CommandContext, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    for name in ("a.run", "b.run"):
+        Path(name).write_text("1 Q0 d 1 1.0 x\n")
+    files = [str(TOPICS), str(QRELS)]
+    for arguments in (
+        ["compare", "demo", *files, "-r", "BM25", "-r", "PL2", "-o", "no/folder/r.html"],
+        ["fuse", "a.run", "b.run", "-o", "no/folder/f.run"],
+        ["encode", "demo", "lsi(e=4)", "-o", "no/folder/x.npz"], ["ciff", "export", "demo", "no/folder/x.ciff"],
+        ["card", "demo", "lda(k=2)", "-o", "no/folder/c.html"], ["demo", "-o", "no/folder/d.html"],
+    ):  # fmt: skip
+        done = demo(*arguments)
+        place = Path("no/folder").absolute()
+        assert done.code == 2 and f"There is no folder {place}, in which " in done.messages, done.messages
+    done = demo("fuse", "a.run", "b.run", "-o", "a.run/f.run")
+    assert (
+        done.code == 2 and f"{Path('a.run').absolute()} is no folder, in which f.run is to be written" in done.messages
+    )
+    assert not Path("no").exists()
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,9 @@ def _in_one_line(error: click.ClickException) -> str:
     for pattern, plain in PLAIN.items():
         message = re.sub(pattern, plain, message)
     if isinstance(error, click.NoSuchOption):
-        message += "; if it is no option, write -- before it"
+        from sublex.cli.meant import meant
+
+        near = f"did you mean {' or '.join(error.possibilities)}? If" if error.possibilities else "if"
+        message = meant(error) or f"No option {error.option_name}; {near} it is no option, write -- before it"
     context = getattr(error, "ctx", None)
     return f"{message}; see {context.command_path} --help." if context and "--help" not in message else f"{message}."

@@ -16,6 +16,7 @@ from sublex.faces.progress import progress
 from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
 from sublex.operations import Context, Needs, operation, option
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import command_line, shell_word
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def demo(
     """
     from sublex.report.page import check_report_path
 
+    expect_folder(output)
     check_report_path(output)
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"

@@ -246,7 +246,9 @@ class Registry:
         message = unknown(kind, name, known, Step("backends" if kind == "backend" else "components"))
         names = ", ".join(plugin.name for plugin in failed)
         return (
-            Message(message, f" These plugins failed to load (see ", Step("plugins"), f"): {names}.") if failed else message
+            Message(message, " These plugins failed to load (see ", Step("plugins"), f"): {names}.")
+            if failed
+            else message
         )
 
     def make(self, kind: str, text: str) -> Any:

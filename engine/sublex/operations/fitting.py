@@ -11,6 +11,7 @@ from sublex.forms.lines import Shown, line, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import Model, Reader, Workers
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Message, Step
 
 if TYPE_CHECKING:
@@ -222,6 +223,7 @@ def encode(
     """
     from sublex.representations.export import export
 
+    expect_folder(output)
     context.prepare()
     index = context.index
     model = index.representation(expression)

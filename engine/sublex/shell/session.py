@@ -23,6 +23,7 @@ from sublex.operations.searching import search
 from sublex.shell.arguments import arguments_of, typed
 from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Step, one_line, worded
 
 if TYPE_CHECKING:
@@ -265,6 +266,7 @@ class Session:
 
     def new_file(self, name: str) -> Path:
         """Return the path of a file to write. Raise InputError for one that exists, unless this session wrote it."""
+        expect_folder(name)
         path = Path(name)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             raise InputError(f"Cannot write {name}; choose another place.")

@@ -65,6 +65,16 @@ def threads(workers: Any) -> int:
     return os.cpu_count() or 1 if workers in (None, 0) else whole(workers, "workers")
 
 
+def expect_folder(file: str | os.PathLike[str]) -> None:
+    """Raise InputError if there is no folder in which a file could be written."""
+    folder = os.path.dirname(os.path.abspath(file))
+    if not os.path.isdir(folder):
+        there = f"{folder} is no folder" if os.path.lexists(folder) else f"There is no folder {folder}"
+        raise InputError(
+            f"{there}, in which {os.path.basename(file)} is to be written; make it, or choose another place."
+        )
+
+
 def file_path(value: Any, name: str) -> str:
     """Return a path as text; raise InputError for a value that is not a path, or for an empty path."""
     if isinstance(value, (str, os.PathLike)) and os.fspath(value):

@@ -13,6 +13,7 @@ from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted, near_names
+from sublex.trec.kinds import TOPICS, reads
 from sublex.trec.rows import refuse
 from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
 
@@ -88,6 +89,7 @@ class Topics(Sequence[Topic]):
         return summary(self._described(), ["qid", "query"], rows, len(self), 2)
 
 
+@reads(TOPICS)
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
