@@ -57,7 +57,8 @@ you must NOT smoke|the AND gate|Why NOT|AND|NOT cats|pre- and post-war|- a list|
 male:female ratio|a ratio of 3:1|Ti:sapphire and Nd:YAG|CD4+CD8- cells|Na+ K+ pump|D-(+)-glucose|+/- 5|-ve and +ve
 what?|~5 mm|about ~100 nm|a~b|/usr/bin/env|and/or|/home/me/ files|km/h|1/2|a[i]|x[0]|[12] and [3, 4]|5 TO 7
 from [A TO Z of cranes|{a, b}|a |b| c|&|hello!|!|wow !!|~|# and /|s/he|TCP/IP|w/o|24/7|9/11/2001
-*very important* word*|*very important*|**bold**|the "green" party|called "the dust of the blood,"|#1 song|#hashtag|What?|"|""|" "|-|+|*|^|:|AC/DC
+*very important* word*
+*very important*|**bold**|the "green" party|called "the dust of the blood,"|#1 song|#hashtag|What?|"|""|" "|-|+|*|^|:|AC/DC
 """
 
 

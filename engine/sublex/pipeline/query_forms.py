@@ -52,8 +52,9 @@ COMMON = frozenset(LUCENE.split()) | frozenset(
 )
 # The usual names of fields. Other words before a colon belong to ratios (male:female), ports or web addresses.
 FIELDS = frozenset(
-    "abstract author authors body category content contents date desc description docid docno headline journal keyword "
-    "filetype intext intitle inurl keywords lang language name narr publisher site source subject summary tag tags text title type url venue year".split()
+    "abstract author authors body category content contents date desc description docid docno filetype "
+    "headline intext intitle inurl journal keyword keywords lang language name narr publisher site source "
+    "subject summary tag tags text title type url venue year".split()
 )
 # Names that stand before ^ in formulas.
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
