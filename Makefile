@@ -28,7 +28,7 @@ docs: $(INSTALLED)
 site:
 	pip install -q -e '.[site]'
 	NO_MKDOCS_2_WARNING=1 mkdocs build --strict -q -f docs/site/mkdocs.yml
-	@echo build/site/index.html
+	@echo 'build/site/index.html; with its search: python -m http.server -d build/site'
 
 bench:
 	python benchmarks/indexing.py $(COLLECTION)
