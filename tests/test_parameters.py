@@ -214,7 +214,7 @@ def test_an_unknown_name_lists_five_near_ones_and_names_the_command_that_lists_a
 
 def test_unknown_parameters_and_values_list_near_ones():
     for text, said in (
-        ("BM25(variant=lucen)", "There are: lucene, "), ("lda(topics=3)", "it takes "), ("sourcelda(wors=3)", "t takes "),
+        ("BM25(variant=lucen)", "There are: lucene, "), ("lda(topics=3)", "t takes "), ("sourcelda(wors=3)", "t takes "),
     ):  # fmt: skip
         with pytest.raises(SublexError) as raised:
             plugins.load().resolve("component", parse_call(text))

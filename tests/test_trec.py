@@ -1136,7 +1136,7 @@ def test_a_file_of_another_kind_is_recognised_and_said(file, kind):
                 continue
             with pytest.raises(InputError) as raised:
                 read(path)
-            said = f"{path} looks like {kind}, and not like {expected}; check the order of the files. {path}"
+            said = f"{path} looks like {kind}, and not like {expected}; are two files swapped? {path}"
             assert str(raised.value).startswith(said)
 
 
@@ -1147,6 +1147,6 @@ def test_a_damaged_file_of_the_right_kind_keeps_its_own_message(file):
     ):  # fmt: skip
         with pytest.raises(InputError) as raised:
             read(file(text, name))
-        assert "check the order" not in str(raised.value)
+        assert "swapped" not in str(raised.value)
     with pytest.raises(InputError, match="No such file"):
         sublex.read_qrels("nowhere")

@@ -512,6 +512,25 @@ def test_options_of_other_tools_are_understood_and_named(demo):
         assert sentence in done.messages + done.output and done.messages.count("\n") <= 1, done.messages
 
 
+def test_what_newcomers_type_first_is_answered_with_what_to_type(demo):
+    for arguments, sentence in (
+        (["search", "crane", "demo"], "crane is no index, and demo is one; the index comes first: sublex search demo crane\n"),
+        (["run", "t.trec", "demo"], "the index comes first: sublex run demo t.trec\n"),
+        (["delete", "birds-01", "-x", "demo"], "No option -x"),
+        (["explain", "it's", "demo", "birds-01"], "the index comes first: sublex explain demo 'it'\"'\"'s' birds-01\n"),
+        (["list"], "No command list; did you mean sublex indexes?"), (["version"], "did you mean sublex --version?"),
+        (["search", "nothing", "crane"], "No index at indexes/nothing"),
+        (["fit", "demo", "lda(topics=3)"], "lda has no parameter topics; did you mean k (topics)? It takes "),
+    ):  # fmt: skip
+        done = demo(*arguments)
+        assert done.code == 2 and sentence in done.messages, done.messages
+    # An index of the same name as a query is still the index.
+    assert demo("search", "demo", "demo").code == 0
+    for arguments in (["help"], ["help", "search"], ["help", "plugin", "new"]):
+        assert demo(*arguments) == demo(*arguments[1:], "--help")
+    assert demo("help", "nope").messages == "sublex: No command nope; see sublex --help.\n"
+
+
 def test_what_other_tools_call_an_option_stands_for_one_option_of_a_command():
     """No name stands for two options, and no option of Sublex is explained away."""
     for name in operations.NAMES:

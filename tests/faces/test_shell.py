@@ -636,7 +636,7 @@ def test_every_command_has_help_and_a_page(session):
         assert command.summary.endswith(".") and f":{command.shell}" in listed, command.shell
         assert f":{command.shell}" in page or command.section == PLUGINS, command.shell
         assert text_of(session.run(f":help {command.shell}")).startswith(f":{command.shell}")
-    with pytest.raises(UnknownName, match="did you mean explain"):
+    with pytest.raises(UnknownName, match="did you mean :explain"):
         session.run(":help explian")
 
 
@@ -1099,3 +1099,13 @@ def test_lines_of_programs_are_queries_whatever_they_say(fitted):
     assert done.code == 0 and "No hits" not in done.output
     done = shell(fitted, stdin=b"quit\nriver\n", options=("--format", "trec"))
     assert done.code == 0 and "2 Q0 " in done.output
+
+
+def test_commands_that_people_guess_are_answered_with_what_to_write(session):
+    for text, said in (
+        (":search crane", "There is no command :search, for a line without a colon is a query; leave :search out."),
+        (":k 5", "No command :k, but a setting; write :set k=VALUE."),
+        (":exlpain 1", "did you mean :explain?"), (":run x", "There are no topics"), (":add x", "run sublex add outside of it"),
+    ):  # fmt: skip
+        with pytest.raises(SublexError, match=re.escape(said)):
+            session.run(text)

@@ -89,7 +89,7 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     written = dict(zip(names, call.args, strict=False))
     for key, value in call.params.items():
         if key not in names:
-            hint = nearest(key, names)
+            hint = nearest(key, names) or _by_help(key, params)
             takes = _takes(names, key)
             raise InputError(
                 f"{call.name} has no parameter {key}; {hint}{takes[0].upper() if hint else takes[0]}{takes[1:]}."
@@ -143,6 +143,12 @@ def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Map
         elif value != default:
             differing[param.name] = written
     return Call(name, tuple(args), differing)
+
+
+def _by_help(word: str, params: Sequence[Param]) -> str:
+    """Return "did you mean …? " with the parameter whose help has a word; an empty string if there is none."""
+    found = next((param for param in params if word.lower() in param.help.lower().split()), None)
+    return f"did you mean {found.name} ({found.help})? " if found else ""
 
 
 def _takes(names: Sequence[str], name: str = "") -> str:

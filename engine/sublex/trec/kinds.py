@@ -35,7 +35,7 @@ def reads(kind: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
                 other = _CALLED.get(_kind_of(path))
                 if other is None or other == _CALLED[kind]:
                     raise
-                said = f"{path} looks like {other}, and not like {_CALLED[kind]}; check the order of the files."
+                said = f"{path} looks like {other}, and not like {_CALLED[kind]}; are two files swapped?"
                 raise InputError(f"{said} {error}") from None
 
         return read_or_say
