@@ -67,12 +67,14 @@ def threads(workers: Any) -> int:
 
 def expect_folder(file: str | os.PathLike[str]) -> None:
     """Raise InputError if there is no folder in which a file could be written."""
-    folder = os.path.dirname(os.path.abspath(file))
-    if not os.path.isdir(folder):
-        there = f"{folder} is no folder" if os.path.lexists(folder) else f"There is no folder {folder}"
-        raise InputError(
-            f"{there}, in which {os.path.basename(file)} is to be written; make it, or choose another place."
+    folder, name = os.path.split(file)
+    if folder and not os.path.isdir(folder):
+        there = (
+            f"{folder} is no folder for {name}"
+            if os.path.lexists(folder)
+            else f"There is no folder {folder} for {name}"
         )
+        raise InputError(f"{there}; make one, or choose another place.")
 
 
 def file_path(value: Any, name: str) -> str:
