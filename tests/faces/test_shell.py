@@ -527,7 +527,8 @@ def test_numbers_are_ranks_first_and_docnos_otherwise(tmp_path):
 def test_files_of_the_user_are_not_replaced(session):
     Path("mine").write_text("my notes")
     for text, message in (
-        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"), (":out no/where", "There is no folder no for where; make one, or choose another place"),
+        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"),
+            (":out no/where", "There is no folder no for where; make one, or choose another place"),
         (":run mine.txt", "is there and is no run"),
     ):  # fmt: skip
         Path("mine.txt").write_text("my notes")
