@@ -822,7 +822,7 @@ def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
 )
 def test_fitting_says_what_its_progress_counts(index, tmp_path, expression, units):
     (tmp_path / "words.txt").write_text("crane 1 0\nriver 0 1\n")
-    (tmp_path / "labels.tsv").write_text("Birds\tcrane birds nest wings\nWater\triver water lake sea\n")
+    (tmp_path / "labels.tsv").write_text("Birds crane 3 birds 2 nest 1\nWater river 3 water 2 lake 1\n")
     index.add_resource("words", tmp_path / "words.txt")
     index.add_resource("labels", tmp_path / "labels.tsv")
     counted: list[tuple[str, int, int]] = []

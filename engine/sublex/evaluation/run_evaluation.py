@@ -18,7 +18,6 @@ from sublex.errors import InputError
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.forms.frames import data_frame
 from sublex.forms.tables import Table
-from sublex.tools.messages import near_names
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import LARGEST_GRADE
 
@@ -63,7 +62,7 @@ class Evaluation:
 
     def _computed(self, measure: str) -> str:
         if measure not in self.measures:
-            raise InputError(f"{measure} was not computed; there are {near_names(str(measure), self.measures)}.")
+            raise InputError(f"{measure} was not computed; there are {', '.join(self.measures)}.")
         return measure
 
     def topics(self) -> Iterator[tuple[str, dict[str, float]]]:
