@@ -122,7 +122,7 @@ def test_a_completion_of_an_odd_id_is_read_as_this_id(session, docno):
     for text in found:
         name, _, rest = text[1:].partition(" ")
         if not text.endswith(("-k", "--verbose")) or docno == "-k":
-            arguments, _ = arguments_of(session.commands.find(name), rest.strip(), session)
+            arguments, *_ = arguments_of(session.commands.find(name), rest.strip(), session)
             wanted.append(arguments["docno"])
     assert docno in wanted or not found
 
@@ -141,7 +141,7 @@ def test_a_step_in_the_shell_is_read_as_the_same_arguments(session, name):
     for word in words:
         line = typed(operation, [word], {})
         assert line.startswith(f":{name} ")
-        arguments, _ = arguments_of(operation, line.partition(" ")[2], session)
+        arguments, *_ = arguments_of(operation, line.partition(" ")[2], session)
         assert arguments[given[0].name] == ((word,) if given[0].many else word), line
 
 
