@@ -591,6 +591,34 @@ def test_the_bar_of_a_fit_counts_what_it_says_and_then_the_documents_that_are_en
     assert all(rate.endswith("/s") for _, rate in seen)
 
 
+def test_the_rate_of_another_count_begins_with_the_end_of_the_one_before(monkeypatch):
+    from rich import progress as bars
+
+    from sublex.faces import progress
+
+    now, seen = [100.0], list[str]()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: None)
+    monkeypatch.setattr(
+        bars.Progress, "update", lambda self, task, **what: seen.append(f"{what['count']} {what['rate']}")
+    )
+    with progress.progress("x", "steps") as advance:
+        for seconds, done, unit in (
+            (10, 20, "sweeps"),
+            (10, 40, "sweeps"),
+            (4, 100, "documents"),
+            (4, 200, "documents"),
+            (5, 50, None),
+        ):
+            now[0] += seconds
+            advance(done, 500, unit)
+    assert seen == [
+        "20 of 500 sweeps 2/s", "40 of 500 sweeps 2/s", "100 of 500 documents 25/s", "200 of 500 documents 25/s",
+        "50 of 500 documents 10/s",
+    ]  # fmt: skip
+
+
 def test_the_bar_shows_brackets_and_no_escape_sequence_of_its_label(monkeypatch):
 
     from sublex.faces.progress import progress

@@ -34,21 +34,23 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(one_line(label), total=total, count="", rate="")
-    # When the present count began, what it counts, and the number before the last one.
-    begin, counted, previous = time.monotonic(), unit, -1
+    # What is counted, the last number and its time, and when the present count began: after the last number of the one before.
+    counted, previous = unit, -1
+    begin = latest = time.monotonic()
     if work := current():
         work.when_given_up(bar.stop)
 
     def advance(done: int, total: int | None = total, unit: str | None = None) -> None:
-        nonlocal begin, counted, previous
+        nonlocal begin, latest, counted, previous
         if is_given_up():
             raise KeyboardInterrupt
         if done < previous or (unit and unit != counted):
-            begin, counted = time.monotonic(), unit or counted
+            begin, counted = latest, unit or counted
         # A build, whose total is not known, reports the same count twice when it has read all documents and begins to
         # merge and write them.
         reading_ended = done == previous and counted == "documents" and total is None
-        rate = done / max(time.monotonic() - begin, 1e-9)
+        latest = time.monotonic()
+        rate = done / max(latest - begin, 1e-9)
         count = f"{done:,} {counted}" if total is None else f"{done:,} of {total:,} {counted}"
         said = "merging and writing" if reading_ended else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s"
         bar.update(task, total=total, completed=done, count=count, rate=said)
