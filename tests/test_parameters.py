@@ -18,6 +18,7 @@ from sublex.errors import InputError, SublexError, UnknownName
 from sublex.language import plugins
 from sublex.language.expression import Call
 from sublex.language.parser import parse_call
+from sublex.trec import given_tables, given_topics
 
 BM25 = [
     Param("k1", float, 1.2, range=(0, math.inf)),
@@ -220,3 +221,11 @@ def test_unknown_parameters_and_values_list_near_ones():
             plugins.load().resolve("component", parse_call(text))
         listed = str(raised.value).partition(said)[2].partition(" and ")[0].split(", ")
         assert said in str(raised.value) and len(listed) <= 5 and str(raised.value).endswith(" others.")
+
+
+def test_rows_of_many_columns_are_named_by_the_nearest() -> None:
+    row = {f"column{number}": number for number in range(50)} | {"quid": "1"}
+    for read in (lambda: given_tables.qrels_of([row]), lambda: given_topics.topics_of([row])):
+        with pytest.raises(InputError) as raised:
+            read()
+        assert "quid" in str(raised.value) and "and 46 others;" in str(raised.value)
