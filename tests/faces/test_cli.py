@@ -254,7 +254,7 @@ def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex
 
 
 def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo):
-    Path("indexes/demo/derived").mkdir()
+    Path("indexes/demo/derived").mkdir(exist_ok=True)
     Path("indexes/demo/derived/declared.json").write_text('["Gone(x=1)"]')
     Path("new.jsonl").write_text('{"id": "new", "text": "whale"}')
     for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
