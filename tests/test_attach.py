@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import child
 import numpy as np
 import pytest
 from command import invoke
@@ -195,6 +197,25 @@ def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, tex
     assert index.search("crane").docnos == ["b1", "b2"]
     with pytest.raises(SublexError, match=r"Cannot read .*attached.json|was attached to a shelf index elsewhere"):
         sublex.open("index").document("b1")
+
+
+@pytest.mark.parametrize("name", ["attached.json", "attached.json.lock"])
+def test_no_pipe_in_the_place_of_the_file_of_places_makes_a_command_wait(shelf, name):
+    attached()
+    place = places_path().with_name(name)
+    place.unlink()
+    os.mkfifo(place)
+
+    def work() -> list[str]:
+        signal.alarm(60)
+        words = ("attach", "./second", "shelf:books")
+        return [invoke("doc", "index", "b1").messages, invoke(*words).messages]
+
+    ended = child.run(work)
+    assert not ended.signal and not ended.error
+    read, written = ended.answer
+    assert "attached.json" in written and "sublex: Cannot" in written
+    assert name != "attached.json" or "sublex: Cannot read" in read
 
 
 @pytest.mark.parametrize(

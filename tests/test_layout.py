@@ -218,14 +218,24 @@ HARMLESS = {"close", "cpu_count", "fstat", "fsync", "getpid", "path", "read", "s
 METHODS = set("open iterdir glob rglob mkdir rmdir unlink rename chmod symlink_to hardlink_to tofile".split())
 METHODS |= {"read_bytes", "read_text", "write_bytes", "write_text"}
 ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetxt"}
-TOOLS = {"sublex.tools.files": {"allow_many_files", "hash_of_stream"}, "shutil": {"copyfileobj"}, "tempfile": set()}
+TOOLS = {
+    "sublex.tools.files": {"allow_many_files", "hash_of_stream"},
+    "sublex.readers.source": {"FileSource", "files_below"},
+    "shutil": {"copyfileobj"},
+    "tempfile": set(),
+}
 # Calls that touch files outside an index: collections, the folder of all indexes, files to copy into an index, outputs, scratch folders.
 USERS_OWN = {
     "index/directory.py": None,
     "other_engines/attaching.py": {"backend.open"},
     "index/attachment.py": {"self._backend.open"},
     "building/document_source.py": {"os.stat", "os.PathLike"},
-    "index/foreign_places.py": {"open", "os.environ", "path.parent.mkdir", "sublex.tools.files.replace_file"},
+    "index/foreign_places.py": {
+        "sublex.readers.source.open_plain",
+        "os.environ",
+        "path.parent.mkdir",
+        "sublex.tools.files.replace_file",
+    },
     "building/indexing.py": {"os.PathLike"},
     "index/lookup.py": {"os.environ", "os.stat", "folder.glob"},
     "index/snapshot.py": {"os.PathLike"},
