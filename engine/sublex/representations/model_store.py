@@ -161,10 +161,9 @@ class StoreReader:
 
         # Kernels do not check bounds, so every offset and column is checked here.
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
-        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+        # These are the types that `put_rows` writes. For others, kernels would be compiled anew.
+        if indices.dtype != np.int32 or indptr.dtype != np.int64:
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
-        # Differences of unsigned numbers are never negative.
-        indptr = indptr.astype(np.int64, copy=False)
         ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
