@@ -47,7 +47,7 @@ from sublex.representations import segment_rows, sketch_files
 from sublex_lucene import installed
 from sublex_whoosh.backend import missing as whoosh_is_missing
 
-# Forgeries that one child tries, seconds of the processor and of the clock that one may take, and memory that it may take beyond what it has.
+# Forgeries that one child tries; seconds of the processor and of the clock that one may take, and memory that it may take beyond its own.
 # On a busy machine, a second of the processor takes many of the clock.
 BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
