@@ -183,6 +183,11 @@ class Composer:
             return False
         return node.kind == "representation" or isinstance(node.make(), Fittable)
 
+    def made(self, component: Component) -> tuple[Any, dict[str, LoadedModel]]:
+        """Return the object of an expander or a filter, and the fitted models that its parameters name, by expression."""
+        made = self.model(component).model if self.is_fitted(component) else component.make()
+        return made, {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
+
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
 
@@ -308,9 +313,7 @@ class _Composition:
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
-        made = composer.model(component).model if composer.is_fitted(component) else component.make()
-        name = str(component)
-        models = {str(named): composer.model(named) for named in composer.fitted_components(_named_in(component))}
+        name, (made, models) = str(component), composer.made(component)
         if component.kind == "filter":
             return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
         return ExpanderStage(name, made, composer.searcher(self.feedback), models)
