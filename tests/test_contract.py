@@ -6,7 +6,10 @@ import contextlib
 import importlib
 import os
 import re
+import subprocess
 import sys
+import sysconfig
+import venv
 from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import Annotated, Any, NamedTuple
@@ -17,7 +20,9 @@ import pytest
 from shared import PLUGINS
 from strategies import ALL
 
-from sublex.contracts.base import Document, Example, Explanation, Facet, Mark, Query, QueryTerm
+from sublex.contracts.base import Document, Example, Explanation, Facet, Mark, Param, Query, QueryTerm, Ranker
+from sublex.contracts.hookspecs import hookimpl
+from sublex.errors import InputError, PluginError, UnknownName
 from sublex.language import plugins
 from sublex.operations import operation, option
 from sublex.testing import (
@@ -25,9 +30,11 @@ from sublex.testing import (
     Check,
     Subject,
     all_checks,
+    analyzers,
     checks,
     expanders,
     filters,
+    operations,
     rankers,
     readers,
     registrations,
@@ -265,10 +272,22 @@ def wrong_parts(self, tf, doc, term, collection):
 
 calls = Counter()
 BROKEN_RANKERS = [
-    (rankers.scores_are_finite, {"score": lambda self, tf, *_: np.log(tf - 1)}, "score returned -inf for tf=1, length=1.*finite number"),
+    (
+        rankers.scores_are_finite,
+        {"score": lambda self, tf, *_: np.log(tf - 1)},
+        "score returned -inf for tf=1, length=1.*finite number",
+    ),
     (rankers.scores_are_finite, {"score": lambda self, tf, *_: tf * np.nan}, "score returned nan for tf=1"),
-    (rankers.scores_are_finite, {"score": lambda self, tf, *_: tf * 1e300}, "score returned 1e.300.*of at most 3.4e.38"),
-    (rankers.scores_are_finite, {"score": lambda self, tf, *_: 1.0}, "score returned float64 of shape .* one number for each item"),
+    (
+        rankers.scores_are_finite,
+        {"score": lambda self, tf, *_: tf * 1e300},
+        "score returned 1e.300.*of at most 3.4e.38",
+    ),
+    (
+        rankers.scores_are_finite,
+        {"score": lambda self, tf, *_: 1.0},
+        "score returned float64 of shape .* one number for each item",
+    ),
     (rankers.scores_are_finite, {"score": lambda self, tf, *_: tf > 1}, "score returned bool"),
     (rankers.scores_are_finite, {"score": raising}, "score raised KeyError: 'table', for tf=1"),
     (rankers.scores_are_finite, {"lengths": "lucen"}, "lengths is 'lucen'; write"),
@@ -278,7 +297,11 @@ BROKEN_RANKERS = [
         {"score": lambda self, tf, doc, *_: tf / (self.s * doc.length)},
         "with s=0, which its range allows, score returned inf",
     ),
-    (rankers.scores_read_what_reads_declares, {"reads": ()}, r"score reads doc.length, which reads = \(\) leaves out; add 'length'"),
+    (
+        rankers.scores_read_what_reads_declares,
+        {"reads": ()},
+        r"score reads doc.length, which reads = \(\) leaves out; add 'length'",
+    ),
     (
         rankers.scores_read_what_reads_declares,
         {"score": lambda self, tf, doc, *_: tf / doc.unique},
@@ -299,19 +322,35 @@ BROKEN_RANKERS = [
         {"reads": ("norm",), "norm_part": lambda self, tf, doc, *_: tf / doc.length, "score": lambda self, tf, *_: tf},
         "norm_part reads doc.length",
     ),
-    (rankers.scores_read_what_reads_declares, {"reads": ("len",)}, "reads names 'len'; documents have length, unique and norm"),
+    (
+        rankers.scores_read_what_reads_declares,
+        {"reads": ("len",)},
+        "reads names 'len'; documents have length, unique and norm",
+    ),
     (rankers.scores_read_what_reads_declares, {"reads": "length"}, "reads is the text 'length'; write a tuple"),
     (rankers.scores_stand_alone, {"score": lambda self, tf, *_: tf / tf.max()}, "in one array .* at its own place"),
     (rankers.scores_stand_alone, {"score": lambda self, tf, *_: tf / np.cumsum(tf)}, "score gives .* for it alone"),
     (rankers.scores_stand_alone, {"score": lambda self, tf, *_: tf + calls()}, "score gives .* for it alone"),
     (rankers.scores_stand_alone, {"score": lambda self, tf, *_: tf * np.random.default_rng().random()}, "score gives"),
     (rankers.scores_stand_alone, {"score": doubling}, "score changed the arrays"),
-    (rankers.scores_stand_alone, {"score": lambda self, tf, doc, term, _: tf / term.df[0]}, "score raised TypeError|for it alone"),
-    (rankers.weights_are_finite, {"weight": lambda self, qtf, *_: np.log(qtf)}, r"weight returned .* for qtf=\[0.25, -1.0"),
+    (
+        rankers.scores_stand_alone,
+        {"score": lambda self, tf, doc, term, _: tf / term.df[0]},
+        "score raised TypeError|for it alone",
+    ),
+    (
+        rankers.weights_are_finite,
+        {"weight": lambda self, qtf, *_: np.log(qtf)},
+        r"weight returned .* for qtf=\[0.25, -1.0",
+    ),
     (rankers.weights_are_finite, {"weight": lambda self, qtf, *_: 1.0}, "weight returned 1.0 for qtf"),
     (rankers.weights_are_finite, {"weight": lambda self, qtf, *_: qtf / qtf[0]}, "weight"),
     (rankers.explanations_are_those_of_scores, {"score": share}, "explain gives the value .* explain the same formula"),
-    (rankers.explanations_are_those_of_scores, {"explain": lambda self, *_: 1.0}, "explain returned float; return a sublex"),
+    (
+        rankers.explanations_are_those_of_scores,
+        {"explain": lambda self, *_: 1.0},
+        "explain returned float; return a sublex",
+    ),
     (rankers.explanations_are_those_of_scores, {"explain": wrong_parts}, "explain: the parts of score give 17.0"),
     (
         rankers.explanations_are_those_of_scores,
@@ -321,11 +360,23 @@ BROKEN_RANKERS = [
     (rankers.claims_hold, {"score": lambda self, tf, *_: 1 / tf}, "claims says 'rises with tf', but score gives"),
     (rankers.claims_hold, {"score": lambda self, tf, doc, *_: tf * doc.length}, "claims says 'falls with length'"),
     (rankers.claims_hold, {"score": lambda self, tf, doc, term, _: tf * term.df}, "claims says 'falls with df'"),
-    (rankers.claims_hold, {"claims": ("grows",)}, "claims names 'grows'; the claims that can be checked are: rises with tf"),
+    (
+        rankers.claims_hold,
+        {"claims": ("grows",)},
+        "claims names 'grows'; the claims that can be checked are: rises with tf",
+    ),
     (rankers.claims_hold, {"claims": "rises with tf"}, "claims is the text"),
-    (rankers.search_adds_up_scores, {"reads": ()}, "search with the query .* gave a score that is not a finite number.* reads leaves out"),
-    (rankers.search_adds_up_scores, {"score": lambda self, tf, *_: tf / tf.max()}, "search gives d.* weight times score is"),
-]  # fmt: skip
+    (
+        rankers.search_adds_up_scores,
+        {"reads": ()},
+        "search with the query .* gave a score that is not a finite number.* reads leaves out",
+    ),
+    (
+        rankers.search_adds_up_scores,
+        {"score": lambda self, tf, *_: tf / tf.max()},
+        "search gives d.* weight times score is",
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_RANKERS)
@@ -346,9 +397,21 @@ def overwriting(self, docs, context):
 
 
 BROKEN_FILTERS = [
-    (filters.keep_answers_for_each_document, {"keep": lambda self, docs, _: docs}, "keep returned int32 of shape .* bool array"),
-    (filters.keep_answers_for_each_document, {"keep": lambda self, docs, _: [True]}, r"keep returned bool of shape \(1,\)"),
-    (filters.keep_answers_for_each_document, {"keep": lambda self, docs, _: docs > docs.max() - 9}, "keep raised ValueError: .* no documents"),
+    (
+        filters.keep_answers_for_each_document,
+        {"keep": lambda self, docs, _: docs},
+        "keep returned int32 of shape .* bool array",
+    ),
+    (
+        filters.keep_answers_for_each_document,
+        {"keep": lambda self, docs, _: [True]},
+        r"keep returned bool of shape \(1,\)",
+    ),
+    (
+        filters.keep_answers_for_each_document,
+        {"keep": lambda self, docs, _: docs > docs.max() - 9},
+        "keep raised ValueError: .* no documents",
+    ),
     (filters.keep_answers_for_each_document, {"keep": lambda self, docs, _: []}, "keep returned float64"),
     (filters.keep_answers_for_each_document, {"keep": overwriting}, "keep changed the array docs"),
     (
@@ -358,7 +421,7 @@ BROKEN_FILTERS = [
     ),
     (filters.keep_is_repeatable, {"keep": every_other}, "keep says something else"),
     (filters.search_drops_what_keep_drops, {"keep": every_other}, "search for .* finds other documents"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_FILTERS)
@@ -392,25 +455,61 @@ def counting(self, query, context):
 
 
 BROKEN_EXPANDERS = [
-    (expanders.expand_gives_finite_weights, {"expand": adding(weight=np.nan)}, "expand gave 'river' the weight nan for .* finite"),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": adding(weight=np.nan)},
+        "expand gave 'river' the weight nan for .* finite",
+    ),
     (expanders.expand_gives_finite_weights, {"expand": adding(weight=1e300)}, "expand gave 'river' the weight 1e.300"),
-    (expanders.expand_gives_finite_weights, {"expand": adding(weight="1")}, "expand gave 'river' the weight '1' .* give a number"),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": adding(weight="1")},
+        "expand gave 'river' the weight '1' .* give a number",
+    ),
     (expanders.expand_gives_finite_weights, {"expand": adding(term=3)}, "expand returned the term"),
-    (expanders.expand_gives_finite_weights, {"expand": lambda self, query, _: list(query.terms)}, "expand returned list"),
-    (expanders.expand_gives_finite_weights, {"expand": lambda self, query, _: Query("other", query.terms)}, "expand changed the text"),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": lambda self, query, _: list(query.terms)},
+        "expand returned list",
+    ),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": lambda self, query, _: Query("other", query.terms)},
+        "expand changed the text",
+    ),
     (
         expanders.expand_gives_finite_weights,
         {"expand": lambda self, query, _: Query(query.text, query.terms, ["sense"])},
         "expand gave evidence that is no",
     ),
-    (expanders.expand_gives_finite_weights, {"expand": best_scored}, "expand raised ValueError: .* and no documents found"),
-    (expanders.added_terms_exist, {"expand": adding(term="rivers")}, "expand added 'rivers' .*, which no document holds"),
-    (expanders.added_terms_exist, {"expand": adding(term="river", origin="query")}, "expand gave the added term 'river' the origin"),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": best_scored},
+        "expand raised ValueError: .* and no documents found",
+    ),
+    (
+        expanders.added_terms_exist,
+        {"expand": adding(term="rivers")},
+        "expand added 'rivers' .*, which no document holds",
+    ),
+    (
+        expanders.added_terms_exist,
+        {"expand": adding(term="river", origin="query")},
+        "expand gave the added term 'river' the origin",
+    ),
     (expanders.expand_is_repeatable, {"expand": by_calls}, "expand gives another query when it is asked again"),
     (expanders.expand_is_repeatable, {"expand": counting}, "expand"),
-    (expanders.expand_looks_at_the_documents_that_it_asks_for, {"expand": all_found}, r"look at context.docs\[:10\] alone, or raise docs"),
-    (expanders.search_takes_the_query, {"expand": adding(weight=np.inf)}, "search for .*gave a weight that is not a finite number"),
-]  # fmt: skip
+    (
+        expanders.expand_looks_at_the_documents_that_it_asks_for,
+        {"expand": all_found},
+        r"look at context.docs\[:10\] alone, or raise docs",
+    ),
+    (
+        expanders.search_takes_the_query,
+        {"expand": adding(weight=np.inf)},
+        "search for .*gave a weight that is not a finite number",
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_EXPANDERS)
@@ -474,22 +573,54 @@ def without_lines(self, source, report):
 
 
 BROKEN_READERS = [
-    (readers.detects_its_own_files, {"detect": lambda self, path, head: False}, "detect does not recognise the example"),
-    (readers.detects_its_own_files, {"detect": lambda self, path, head: re.search(b"TY", head)}, "detect returned <re.* True or False"),
+    (
+        readers.detects_its_own_files,
+        {"detect": lambda self, path, head: False},
+        "detect does not recognise the example",
+    ),
+    (
+        readers.detects_its_own_files,
+        {"detect": lambda self, path, head: re.search(b"TY", head)},
+        "detect returned <re.* True or False",
+    ),
     (readers.detects_its_own_files, {"examples": (Example("references.ris", b"TY", "ab"),)}, "with docnos as a tuple"),
     (
         readers.detects_its_own_files,
         {"examples": (Example("references.txt", b"TY  - JOUR\nID  - a\nER  -\n", ("a",)),)},
         "detect claims the example references.txt, which the reader text claims too",
     ),
-    (readers.claims_no_other_format, {"detect": lambda self, path, head: True}, "detect claims the file .*another format"),
-    (readers.claims_no_other_format, {"detect": lambda self, path, head: b"cranes" in head.lower()}, "detect claims the file cranes"),
-    (readers.claims_no_other_format, {"detect": lambda self, path, head: head[0] == 84}, "detect raised IndexError: .*cranes|empty"),
-    (readers.claims_no_other_format, {"detect": lambda self, path, head: "no such text" in head.decode()}, "detect raised UnicodeDecodeError"),
+    (
+        readers.claims_no_other_format,
+        {"detect": lambda self, path, head: True},
+        "detect claims the file .*another format",
+    ),
+    (
+        readers.claims_no_other_format,
+        {"detect": lambda self, path, head: b"cranes" in head.lower()},
+        "detect claims the file cranes",
+    ),
+    (
+        readers.claims_no_other_format,
+        {"detect": lambda self, path, head: head[0] == 84},
+        "detect raised IndexError: .*cranes|empty",
+    ),
+    (
+        readers.claims_no_other_format,
+        {"detect": lambda self, path, head: "no such text" in head.decode()},
+        "detect raised UnicodeDecodeError",
+    ),
     (readers.reads_every_document_once, {"read": reading(lambda docs: docs * 2)}, "yield each document once"),
-    (readers.reads_every_document_once, {"read": reading(lambda docs: docs[1:])}, "read yields the documents .'salton1971'. of the"),
+    (
+        readers.reads_every_document_once,
+        {"read": reading(lambda docs: docs[1:])},
+        "read yields the documents .'salton1971'. of the",
+    ),
     (readers.reads_every_document_once, {"read": reading(lambda docs: docs[::-1])}, "read yields the documents"),
-    (readers.reads_every_document_once, {"read": reading(lambda docs: map(tuple, docs))}, "read yields tuple .*yield sublex"),
+    (
+        readers.reads_every_document_once,
+        {"read": reading(lambda docs: map(tuple, docs))},
+        "read yields tuple .*yield sublex",
+    ),
     (
         readers.reads_every_document_once,
         {"read": reading(lambda docs: [doc._replace(docno=k) for k, doc in enumerate(docs)])},
@@ -505,13 +636,25 @@ BROKEN_READERS = [
         {"read": reading(lambda docs: [doc._replace(fields={"set": {1}}) for doc in docs])},
         "json.dumps of the fields raised TypeError",
     ),
-    (readers.reads_every_document_once, {"read": from_path}, "of the example references.ris.gz.*take the bytes from source.open"),
-    (readers.damaged_files_cost_a_sentence, {"read": ids}, "read raised .*Error.*report.malformed, or raise InputError"),
+    (
+        readers.reads_every_document_once,
+        {"read": from_path},
+        "of the example references.ris.gz.*take the bytes from source.open",
+    ),
+    (
+        readers.damaged_files_cost_a_sentence,
+        {"read": ids},
+        "read raised .*Error.*report.malformed, or raise InputError",
+    ),
     (readers.damaged_files_cost_a_sentence, {"read": swallowing}, "read goes on after .* where it has to be strict"),
     (readers.damaged_files_cost_a_sentence, {"read": without_lines}, "give report.malformed the line, from 1"),
     (readers.random_bytes_do_no_harm, {"read": lambda self, source, report: source.open().read()}, "read yields int"),
-    (readers.random_bytes_do_no_harm, {"read": lambda self, source, report: source.open().read().decode()}, "read raised UnicodeDecodeError"),
-]  # fmt: skip
+    (
+        readers.random_bytes_do_no_harm,
+        {"read": lambda self, source, report: source.open().read().decode()[:0]},
+        "read raised UnicodeDecodeError",
+    ),
+]
 
 
 @pytest.mark.parametrize(("check", "members", "message"), BROKEN_READERS)
@@ -603,7 +746,7 @@ def registers(kind, factory, *params):
         (Newlines, analyzers.terms_are_terms, "terms returned .* for the token .* newlines"),
         (Empty, analyzers.terms_are_terms, "terms returned '' for the token 'A'; leave out empty terms"),
         (Words, analyzers.terms_are_terms, "terms returned str for the token .* list of texts"),
-        (Failing, analyzers.terms_are_terms, "terms raised UnicodeEncodeError.* for the token 'naïve'"),
+        (Failing, analyzers.terms_are_terms, "terms raised UnicodeEncodeError.* for the token 'Tom"),
         (Remembering, analyzers.terms_depend_on_the_token_alone, "terms gives .* by what came before"),
         (Batches, analyzers.terms_depend_on_the_token_alone, "batch gives .* and terms gives"),
         (FewBatches, analyzers.terms_depend_on_the_token_alone, "batch returned .* one for each"),
@@ -800,10 +943,13 @@ def test_the_built_in_plugins_pass_their_checks(tmp_path, plugin):
 @pytest.mark.parametrize(
     "names",
     [
-        ("phrases", "phrases(support=4)"), ("swg",), ("whoosh",), ("sourcelda", "sourcelda(knowledge=knowledge, iterations=20)"),
-        ("topic(bird, of=lda(k=3, iterations=20))",), ("keyphrase(bird, of=laki(phrases=phrases(support=4)))",),
+        ("phrases", "phrases(support=4)"),
+        ("swg",),
+        ("whoosh",),
+        ("lda(k=3, iterations=20)", 'topic("0", of=lda(k=3, iterations=20))'),
+        ('keyphrase("would", of=laki(phrases=phrases(support=4)))',),
     ],
-)  # fmt: skip
+)
 def test_the_other_bundled_components_pass_their_checks(tmp_path, names):
     for number, check in enumerate(checks(*names)):
         with contextlib.suppress(SkipTest):

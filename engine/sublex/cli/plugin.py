@@ -115,7 +115,7 @@ def test(context: Context, names: Annotated[tuple[str, ...], positional("NAME", 
 
     Examples:
         sublex plugin test "lsi(e=20)"
-        sublex plugin test lda "topic(bird, of=lda(k=5))"
+        sublex plugin test lda 'topic("0", of=lda(k=5))'
     """
     from sublex.testing import checks
 
