@@ -156,6 +156,14 @@ class Composer:
                 self._searchers[name] = Searcher(self.snapshot, ranker.make(), name, self.term_table, code)
             return self._searchers[name]
 
+    def made(self, component: Component) -> Any:
+        """Return the plugin's object of an expander or a filter."""
+        return self.model(component).model if self.is_fitted(component) else component.make()
+
+    def models(self, component: Component) -> dict[str, LoadedModel]:
+        """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
+        return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
+
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
         key = str(component), *self._files(component).values()
@@ -182,11 +190,6 @@ class Composer:
         if not isinstance(node, Component) or node.kind in ("ranker", "retriever"):
             return False
         return node.kind == "representation" or isinstance(node.make(), Fittable)
-
-    def made(self, component: Component) -> tuple[Any, dict[str, LoadedModel]]:
-        """Return the object of an expander or a filter, and the fitted models that its parameters name, by expression."""
-        made = self.model(component).model if self.is_fitted(component) else component.make()
-        return made, {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
@@ -313,7 +316,7 @@ class _Composition:
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
-        name, (made, models) = str(component), composer.made(component)
+        name, made, models = str(component), composer.made(component), composer.models(component)
         if component.kind == "filter":
             return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
         return ExpanderStage(name, made, composer.searcher(self.feedback), models)

@@ -66,7 +66,7 @@ class Subject:
     def made(self) -> Any:
         """The object that the factory makes; for an expander or a filter that is fitted, the fitted object."""
         if self.kind in ("expander", "filter"):
-            return self.composer.made(self.component)[0]
+            return self.composer.made(self.component)
         return self.component.make()
 
     @cached_property
@@ -102,7 +102,7 @@ class Subject:
 
     def context(self, hits: Hits) -> Feedback:
         """Return the context that an expander or a filter gets for some hits in the index."""
-        return Feedback(hits, self.composer.term_table, self.composer.made(self.component)[1])
+        return Feedback(hits, self.composer.term_table, self.composer.models(self.component))
 
     def hits(self, text: str, k: int = 1000) -> Hits:
         """Return the documents that BM25 finds, for a filter or an expander to look at."""
