@@ -151,6 +151,6 @@ def _result(check: Check, folder: Path) -> tuple[str, str]:
         return "skipped", str(reason)
     except (AssertionError, SublexError) as error:
         return "failed", str(error)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return "failed", in_short(error)
     return "ok", ""

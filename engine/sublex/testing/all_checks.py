@@ -70,9 +70,7 @@ def checks(*names: str) -> list[Check]:
     for plugin in {plugin.name: plugin for plugin in (*whole, *(plugin for plugin, *_ in parts))}.values():
         if plugin.error:
             raise PluginError(f"Plugin {plugin.name} failed to load ({plugin.error}).")
-        found += [
-            Check(f"plugin {plugin.name}", function, _just(plugin)) for function in registrations.PLUGIN
-        ]
+        found += [Check(f"plugin {plugin.name}", function, _just(plugin)) for function in registrations.PLUGIN]
         given = {registration[:2]: expression for _, registration, expression in parts}
         registered = plugin.registered if plugin in whole else [each for each in plugin.registered if each[:2] in given]
         for registration in registered:

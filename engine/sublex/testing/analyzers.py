@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sublex.testing.subject import Subject, called
+from sublex.tools.messages import cut
 
 # Raw tokens as collections have them: words, numbers, other scripts, runs without white space, and very long ones.
 ODD = (
@@ -26,7 +27,9 @@ def terms_are_terms(subject: Subject) -> None:
             f"terms returned {type(found).__name__} for the token {token[:40]!r}; return a list of texts"
         )
         odd = [term for term in found if not term or "\n" in term]
-        assert not odd, f"terms returned {odd[0]!r} for the token {token[:40]!r}; leave out empty terms, and newlines"
+        assert not odd, (
+            f"terms returned {cut(repr(odd[0]))} for the token {token[:40]!r}; leave out empty terms, and newlines"
+        )
 
 
 def terms_depend_on_the_token_alone(subject: Subject) -> None:
@@ -36,7 +39,7 @@ def terms_depend_on_the_token_alone(subject: Subject) -> None:
     again = [other.terms(token) for token in reversed(tokens)][::-1]
     for token, mine, theirs in zip(tokens, first, again, strict=True):
         assert mine == theirs, (
-            f"terms gives {mine} or {theirs} for the token {token[:40]!r}, by what came before; let terms depend on the token alone"
+            f"terms gives {cut(str(mine))} or {cut(str(theirs))} for the token {token[:40]!r}, by what came before; let terms depend on the token alone"
         )
     if hasattr(analyzer, "batch"):
         joined = list(called("batch", analyzer.batch, tokens, about="for a list of tokens"))
@@ -45,7 +48,7 @@ def terms_depend_on_the_token_alone(subject: Subject) -> None:
         )
         for token, mine, text in zip(tokens, first, joined, strict=True):
             assert mine == [term for term in text.split("\n") if term], (
-                f"batch gives {text!r} for the token {token[:40]!r}, and terms gives {mine}; return the terms joined by newlines"
+                f"batch gives {cut(repr(text))} for the token {token[:40]!r}, and terms gives {cut(str(mine))}; return the terms joined by newlines"
             )
 
 

@@ -10,6 +10,7 @@ from sublex.contracts.base import LARGEST_SCORE, Evidence, Query, QueryTerm
 from sublex.errors import SublexError
 from sublex.retrieval.hits import Hits
 from sublex.testing.subject import BM25, QUERIES, Subject, called
+from sublex.tools.messages import cut
 
 # The number of documents that an expander gets beyond those that it asks for.
 MORE = 50
@@ -44,13 +45,15 @@ def _expanded(expander: Any, subject: Subject, query: Query, hits: Hits, about: 
         f"expand returned {type(found).__name__} {about}; return a sublex.contracts.base.Query"
     )
     assert (docs == hits.docs).all(), f"expand changed context.docs {about}; work on a copy"
-    assert found.text == query.text, f"expand changed the text of the query {about} to {found.text!r}; keep query.text"
+    assert found.text == query.text, (
+        f"expand changed the text of the query {about} to {cut(repr(found.text))}; keep query.text"
+    )
     for term in found.terms:
         assert isinstance(term, QueryTerm) and isinstance(term.term, str) and isinstance(term.origin, str), (
-            f"expand returned the term {term!r} {about}; return terms as QueryTerm(term, weight, origin)"
+            f"expand returned the term {cut(repr(term))} {about}; return terms as QueryTerm(term, weight, origin)"
         )
         assert isinstance(term.weight, (int, float)) or hasattr(term.weight, "__float__"), (
-            f"expand gave {term.term!r} the weight {term.weight!r} {about}; give a number"
+            f"expand gave {term.term!r} the weight {cut(repr(term.weight))} {about}; give a number"
         )
         assert math.isfinite(term.weight) and abs(term.weight) <= LARGEST_SCORE, (
             f"expand gave {term.term!r} the weight {term.weight} {about}; give a finite number"

@@ -29,6 +29,7 @@ from sublex.errors import InputError, SublexError
 from sublex.language.expression import Call
 from sublex.rankers.lucene_lengths import round_lengths
 from sublex.testing.subject import Subject, assert_adds_up, call_of, called, nodes
+from sublex.tools.messages import cut
 
 # How many postings are drawn, and how many more documents or occurrences are added to make a claim about.
 POSTINGS, MORE = 400, (1, 7, 1000)
@@ -209,7 +210,7 @@ def weights_are_finite(subject: Subject) -> None:
         term = TermStats(np.array([1.0, 30.0, 1000.0])[: len(qtf)], np.array([1.0, 90.0, 80_000.0])[: len(qtf)])
         given = np.asarray(called("weight", ranker.weight, np.array(qtf), term, collection, about=f"for qtf={qtf}"))
         assert given.shape == (len(qtf),) and np.isfinite(given.astype(np.float64)).all(), (
-            f"weight returned {given.tolist()} for qtf={qtf}; return one finite number for each item of qtf"
+            f"weight returned {cut(str(given.tolist()))} for qtf={qtf}; return one finite number for each item of qtf"
         )
 
 
@@ -229,7 +230,7 @@ def explanations_are_those_of_scores(subject: Subject) -> None:
         )
         for node in nodes(tree):
             assert node.label and math.isfinite(node.value), (
-                f"explain gives the label {node.label!r} and the value {node.value} to a part; name each part and give its value"
+                f"explain gives the label {cut(repr(node.label))} and the value {node.value} to a part; name each part and give its value"
             )
             try:
                 assert_adds_up(node)

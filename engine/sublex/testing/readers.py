@@ -22,7 +22,7 @@ from sublex.language.plugins import BUILT_IN_KINDS
 from sublex.readers.source import HEAD, FileSource
 from sublex.testing.formats import EXAMPLES, OTHERS
 from sublex.testing.subject import Subject, called
-from sublex.tools.messages import in_short
+from sublex.tools.messages import cut, in_short
 
 # The number of random files, and the number of damaged copies of an example of each kind of damage.
 RANDOM, DAMAGED = 100, 30
@@ -40,7 +40,9 @@ def examples_of(subject: Subject) -> list[Example]:
             "the reader has no examples; give it a small file: examples = [Example(name, data, docnos)], by sublex.contracts.base.Example"
         )
     odd = [each for each in examples if not isinstance(each, Example) or isinstance(each.docnos, str)]
-    assert not odd, f"examples has {odd[0]!r}; make it of sublex.contracts.base.Example, with docnos as a tuple"
+    assert not odd, (
+        f"examples has {cut(repr(odd[0]))}; make it of sublex.contracts.base.Example, with docnos as a tuple"
+    )
     return examples
 
 
@@ -60,7 +62,7 @@ def _write(folder: Path, example: Example, data: bytes | Mapping[str, bytes] | N
 def _detects(reader: Any, path: str, head: bytes) -> bool:
     found = called("detect", reader.detect, path, head, about=f"for the file {os.path.basename(path)}")
     assert isinstance(found, (bool, np.bool_)), (
-        f"detect returned {found!r} for the file {os.path.basename(path)}; return True or False"
+        f"detect returned {cut(repr(found))} for the file {os.path.basename(path)}; return True or False"
     )
     return bool(found)
 
@@ -107,10 +109,12 @@ def reads_every_document_once(subject: Subject) -> None:
             file = os.path.basename(source.path)
             found = [document.docno for document in _read(subject.made, source, report, f"the example {file}")]
             assert found == list(example.docnos), (
-                f"read yields the documents {found} of the example {file}, which has {list(example.docnos)}; "
+                f"read yields the documents {cut(str(found))} of the example {file}, which has {list(example.docnos)}; "
                 "yield each document once, and take the bytes from source.open()"
             )
-            assert not report.problems, f"read reports the example {file} as malformed: {report.problems[0].reason}"
+            assert not report.problems, (
+                f"read reports the example {file} as malformed: {report.problems[0].reason!s:.300}"
+            )
         try:
             index = sublex.build(sources[0].path, folder / "index", reader=str(subject.component), overwrite=True)
         except SublexError as error:
@@ -130,7 +134,9 @@ def _read(reader: Any, source: FileSource, report: Report, about: str) -> Iterat
                 )
                 for name in ("docno", "text", "title"):
                     value = getattr(document, name)
-                    assert isinstance(value, str), f"read yields the {name} {value!r} for {about}; make it a text"
+                    assert isinstance(value, str), (
+                        f"read yields the {name} {cut(repr(value))} for {about}; make it a text"
+                    )
                 assert document.docno.strip(), (
                     f"read yields an empty docno for {about}; report the record by report.malformed"
                 )
@@ -138,7 +144,7 @@ def _read(reader: Any, source: FileSource, report: Report, about: str) -> Iterat
                 yield document
     except (SublexError, AssertionError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AssertionError(
             f"read raised {in_short(error)} for {about}; report the record by report.malformed, or raise InputError"
         ) from error

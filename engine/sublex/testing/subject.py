@@ -134,7 +134,7 @@ def called(name: str, method: Callable[..., Any], *args: Any, about: str = "") -
             return method(*args)
     except SublexError as error:
         raise AssertionError(f"{name} raised {type(error).__name__}{about and ' '}{about}: {error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise AssertionError(f"{name} raised {in_short(error)}{about and ', '}{about}") from error
 
 

@@ -4,7 +4,11 @@ import sublex
 
 
 def test_typical_terms_are_added(tmp_path):
-    documents = [sublex.Document("a", "crane river"), sublex.Document("b", "crane quay"), sublex.Document("c", "river fish")]
+    documents = [
+        sublex.Document("a", "crane river"),
+        sublex.Document("b", "crane quay"),
+        sublex.Document("c", "river fish"),
+    ]
     index = sublex.build(documents, tmp_path / "index")
     query = index.answer("quay", "NAME(docs=1, terms=1, beta=0.5) >> BM25").query
     # "quay" and "crane" are half of the words found. In the collection, "quay" is rarer, with 1 word in 6.
