@@ -39,7 +39,8 @@ def terms_depend_on_the_token_alone(subject: Subject) -> None:
     again = [other.terms(token) for token in reversed(tokens)][::-1]
     for token, mine, theirs in zip(tokens, first, again, strict=True):
         assert mine == theirs, (
-            f"terms gives {cut(str(mine))} or {cut(str(theirs))} for the token {token[:40]!r}, by what came before; let terms depend on the token alone"
+            f"terms gives {cut(str(mine))} or {cut(str(theirs))} for the token {token[:40]!r}, by what came before; "
+            "let terms depend on the token alone"
         )
     if hasattr(analyzer, "batch"):
         joined = list(called("batch", analyzer.batch, tokens, about="for a list of tokens"))
@@ -48,7 +49,8 @@ def terms_depend_on_the_token_alone(subject: Subject) -> None:
         )
         for token, mine, text in zip(tokens, first, joined, strict=True):
             assert mine == [term for term in text.split("\n") if term], (
-                f"batch gives {cut(repr(text))} for the token {token[:40]!r}, and terms gives {cut(str(mine))}; return the terms joined by newlines"
+                f"batch gives {cut(repr(text))} for the token {token[:40]!r}, and terms gives {cut(str(mine))}; "
+                "return the terms joined by newlines"
             )
 
 
