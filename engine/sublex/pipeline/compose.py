@@ -156,6 +156,14 @@ class Composer:
                 self._searchers[name] = Searcher(self.snapshot, ranker.make(), name, self.term_table, code)
             return self._searchers[name]
 
+    def made(self, component: Component) -> Any:
+        """Return the plugin's object of an expander or a filter."""
+        return self.model(component).model if self.is_fitted(component) else component.make()
+
+    def models(self, component: Component) -> dict[str, LoadedModel]:
+        """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
+        return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
+
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
         key = str(component), *self._files(component).values()
@@ -308,9 +316,7 @@ class _Composition:
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
-        made = composer.model(component).model if composer.is_fitted(component) else component.make()
-        name = str(component)
-        models = {str(named): composer.model(named) for named in composer.fitted_components(_named_in(component))}
+        name, made, models = str(component), composer.made(component), composer.models(component)
         if component.kind == "filter":
             return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
         return ExpanderStage(name, made, composer.searcher(self.feedback), models)
