@@ -272,12 +272,16 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     return read_topics(file_path(path, "The path of the topics"), text(fields, "fields"))
 
 
-def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
-    from sublex.tools.arguments import file_path
+def read_qrels(path: str | os.PathLike[str], contradictions: str = "error") -> Qrels:
+    """Read relevance judgements: a mapping from topic ids to `{docno: grade}`.
+
+    `contradictions` says what happens if a topic judges a document several times, with different grades: "error"
+    refuses the file, "first", "last" and "highest" take that grade.
+    """
+    from sublex.tools.arguments import file_path, text
     from sublex.trec.qrels_reader import read_qrels
 
-    return read_qrels(file_path(path, "The path of the qrels"))
+    return read_qrels(file_path(path, "The path of the qrels"), text(contradictions, "contradictions"))
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -295,6 +299,7 @@ def measure(
     *,
     index: Index | str | os.PathLike[str] | None = None,
     topics: Any = None,
+    contradictions: str = "error",
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
 
@@ -308,13 +313,14 @@ def measure(
             default the measures of `sublex eval`.
         index: The index, or its path, that an expression is run on.
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
     """
     from sublex.evaluation.given_systems import Setup, system_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.trec.given_tables import qrels_of
 
-    judgements = qrels_of(qrels)
+    judgements = qrels_of(qrels, contradictions)
     system = system_of(run, Setup(_index(index), _topics(topics)))
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
@@ -366,6 +372,7 @@ def compare(
     profile: str | None = None,
     workers: int | None = None,
     fresh: bool = False,
+    contradictions: str = "error",
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -386,6 +393,7 @@ def compare(
         workers: The number of threads; by default one a core.
         fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is read from
             the index's folder.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -393,7 +401,7 @@ def compare(
     from sublex.tools.arguments import number, threads, whole
     from sublex.trec.given_tables import qrels_of
 
-    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels)
+    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
     setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
@@ -454,6 +462,7 @@ def tune(
     k: int = 1000,
     workers: int | None = None,
     profile: str | None = None,
+    contradictions: str = "error",
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tuning:
     """Find the best numbers for the ranges of an expression.
@@ -475,6 +484,7 @@ def tune(
         k: The number of hits per topic that the measure sees.
         workers: The number of threads; by default one a core.
         profile: The profile whose defaults rankers get; by default the index's own.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         progress: Called with the number of queries done and their total.
     """
     from sublex.tools.arguments import threads, whole
@@ -487,9 +497,9 @@ def tune(
         raise InputError("Tuning needs an index; give one, or its path.")
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
         whole(number, name, 0)
+    asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)
     return tune(
-        opened, topics_of(topics, fields), qrels_of(qrels), expression, str(measure), folds=folds, search=search, steps=steps,
-        samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
+        opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
 
 

@@ -466,14 +466,28 @@ def test_print_shows_a_tree_a_comparison_and_an_evaluation_as_the_commands_do(de
 
 
 def test_markdown_has_the_tables_the_tests_and_the_sentences(demo, topics, qrels, command):
-    arguments = [demo.path, TOPICS, QRELS, "-r", "BM25", "-r", "BM25 >> RM3 >> BM25", "-m", "AP", "--format", "markdown"]
+    arguments = [
+        demo.path,
+        TOPICS,
+        QRELS,
+        "-r",
+        "BM25",
+        "-r",
+        "BM25 >> RM3 >> BM25",
+        "-m",
+        "AP",
+        "--format",
+        "markdown",
+    ]
     output = command("compare", *arguments).output
     measures, tests, sentences = output.split("\n\n")
     assert measures.startswith("|  | system | AP |\n") and "| **0." in measures
     assert tests.startswith("|  | system | AP | 95 % interval | difference | corrected p |")
     assert sentences.startswith(r"* BM25 \>\> RM3 \>\> BM25 beats BM25 by .032 AP (95 % interval ")
     assert sublex.compare(demo, topics, qrels, ["BM25", "BM25 >> RM3 >> BM25"], "AP").markdown() == output
-    assert sublex.compare(demo, topics, qrels, "BM25", "AP").markdown().count("\n\n") == 1  # nothing to say of one system
+    assert (
+        sublex.compare(demo, topics, qrels, "BM25", "AP").markdown().count("\n\n") == 1
+    )  # nothing to say of one system
 
 
 def test_the_frame_of_a_comparison_has_intervals_and_tests_against_the_first_system(demo, topics, qrels):
@@ -481,7 +495,12 @@ def test_the_frame_of_a_comparison_has_intervals_and_tests_against_the_first_sys
     compared = sublex.compare(demo, topics, qrels, systems, "P@10 AP NumRel")
     frame = compared.to_pandas()
     figures = ["low", "high", "difference", "p", "corrected p"]
-    assert list(frame.columns) == ["P@10", "AP", "NumRel", *(f"{m} {figure}" for m in ("P@10", "AP") for figure in figures)]
+    assert list(frame.columns) == [
+        "P@10",
+        "AP",
+        "NumRel",
+        *(f"{m} {figure}" for m in ("P@10", "AP") for figure in figures),
+    ]
     scores = {name: sublex.measure(qrels, demo.run(topics, name), "AP")["AP"] for name in systems}
     for row, name in zip(frame.itertuples(index=False), systems, strict=True):
         mean, low, high, difference, p, corrected = (row[1], *row[8:])
@@ -518,7 +537,9 @@ def test_hits_have_their_documents_on_demand(tmp_path):
     assert list(frame.columns) == ["rank", "docno", "score", "year", "title", "passage", "fields", "text"]
     assert frame.year.tolist()[1] == 1999 and np.isnan(frame.year[0]) and frame.title.tolist() == hits.titles
     assert frame.passage.tolist() == hits.passages and frame.fields.tolist() == hits.fields
-    with pytest.raises(InputError, match=r"No hit has yeer; the columns are title, text, passage, fields, place, year\."):
+    with pytest.raises(
+        InputError, match=r"No hit has yeer; the columns are title, text, passage, fields, place, year\."
+    ):
         hits.to_pandas("yeer")
     index.delete(["a"])  # Hits keep their generation.
     assert hits[1].title == "Birds" and len(hits[:2]) == 2
@@ -538,7 +559,9 @@ def test_a_hit_is_a_tuple_still(demo):
     assert repr(hit) == f"Hit(rank=1, docno='birds-05', score={score!r}, doc={doc})"
     copied = pickle.loads(pickle.dumps(hit))
     assert copied == hit and type(copied) is type(hit)
-    with pytest.raises(InputError, match=r"This copy of the hit birds-05 has no index; ask for index.document\('birds-05'\)"):
+    with pytest.raises(
+        InputError, match=r"This copy of the hit birds-05 has no index; ask for index.document\('birds-05'\)"
+    ):
         copied.title  # noqa: B018
 
 

@@ -26,7 +26,9 @@ class InParts:
         return parts_html(self.parts())
 
 
-def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> list[Part]:
+def summary(
+    caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1
+) -> list[Part]:
     """Return the first rows of a list of `count` rows as parts, with a caption and the number of rows left out."""
     shown = rows[:ROWS_SHOWN]
     more = [f"… and {count - len(shown):,} more"] if count > len(shown) else []
