@@ -15,7 +15,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.contracts.base import VERSION, Document, Report
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
+from sublex.errors import (
+    IndexCorrupt,
+    IndexProblem,
+    InputError,
+    MissingExtra,
+    PluginError,
+    SublexError,
+    SublexWarning,
+    UnknownName,
+    warn,
+)
 from sublex.language.expression import Expression
 from sublex.language.parser import parse
 
@@ -44,6 +54,7 @@ __all__ = [
     "PluginError",
     "Report",
     "SublexError",
+    "SublexWarning",
     "UnknownName",
     "attach",
     "backends",
@@ -74,6 +85,7 @@ def build(
     profile: str | None = None,
     analyzer: str | None = None,
     reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
     store: str | Iterable[str] = ("text", "terms"),
     backend: str | None = None,
     workers: int | None = None,
@@ -87,16 +99,20 @@ def build(
 ) -> Index:
     """Build an index at `path` and open it.
 
-    The attribute `built` of the result counts the documents that were indexed and those that were left out.
+    The attribute `built` of the result counts the documents that were indexed and those that were left out, and lists
+    the latter. If documents were left out, a `SublexWarning` says how many.
 
     Args:
         documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
-            or of mappings with an id and a text; or a DataFrame with columns for the id and the text.
+            or of mappings with an id and a text; or a DataFrame with columns for the id and the text. In memory, None
+            and NaN are empty.
         path: The folder of the index.
         profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
             By default sublex; with `backend`, the profile of the other engine.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
-        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
+        reader: The expression that names the format of files, such as "jsonl(id=docid)"; by default it is detected.
+        columns: The names of the fields of mappings or of the columns of a DataFrame, such as
+            `{"id": "paper_id", "text": "abstract", "title": "heading"}`; by default the usual names are recognised.
         store: The optional parts to store: "text,terms", one of them, or "none"; or an iterable of their names.
         backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
             index at `path` then mirrors it.
@@ -104,7 +120,8 @@ def build(
         memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
-        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        strict: Raise `InputError` at the first malformed record, such as one without an id; by default malformed
+            records are counted and left out.
         reorder: Put similar documents next to each other. This changes the fingerprint. It changes no hit, no score and
             no order of hits with equal scores.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
@@ -120,8 +137,8 @@ def build(
     folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
     name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
     options: dict[str, Any] = {
-        "reader": optional_text(reader, "The reader"), "store": store, "memory": memory, "overwrite": overwrite, "strict": strict,
-        "progress": progress, "say": say, "registry": registry,
+        "reader": optional_text(reader, "The reader"), "columns": columns, "store": store, "memory": memory,
+        "overwrite": overwrite, "strict": strict, "progress": progress, "say": say, "registry": registry,
     }  # fmt: skip
     if backend is None:
         summary = build_index(
@@ -138,6 +155,7 @@ def build(
         summary = build_foreign(folder, documents, engine, Given(given, name if profile else None), **options)
     index = Index(folder, load_registry=lambda: registry)
     index.built = summary
+    warn(summary.warnings("the attribute `built` of the index"))
     return index
 
 
@@ -499,7 +517,8 @@ def tune(
         whole(number, name, 0)
     asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)
     return tune(
-        opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
+        opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples,
+        seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
 
 
