@@ -321,6 +321,8 @@ def measure(
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
 
+    A `SublexWarning` says what changes or prevents measures, such as topics that the run lacks.
+
     Args:
         qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a DataFrame with
             qid, docno and label.
@@ -334,12 +336,14 @@ def measure(
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
     """
     from sublex.evaluation.given_systems import Setup, system_of
+    from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.trec.given_tables import qrels_of
 
-    judgements = qrels_of(qrels, contradictions)
-    system = system_of(run, Setup(_index(index), _topics(topics)))
+    judgements, setup = qrels_of(qrels, contradictions), Setup(_index(index), _topics(topics))
+    system = system_of(run, setup)
+    warn([*judgements.notes, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -355,6 +359,8 @@ def fuse(
 ) -> Run:
     """Return one run that combines several runs, with the best k documents of each topic.
 
+    A `SublexWarning` names runs that do not belong together: without a common topic, or of different indexes.
+
     Args:
         runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
             The tag of the result lists the names of the runs if they are given as a dictionary by name, and otherwise
@@ -368,11 +374,13 @@ def fuse(
     """
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.tools.arguments import whole
-    from sublex.trec.fuse import fuse
+    from sublex.trec.fuse import fuse, fusion_notes
 
     systems = systems_of(runs, Setup(_index(index), _topics(topics)))
-    names = [system.name for system in systems] if isinstance(runs, Mapping) else []
-    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"), names)
+    parts, names = [system.run for system in systems], [system.name for system in systems]
+    fused = fuse(parts, method, weights, normalise, whole(k, "k"), names if isinstance(runs, Mapping) else [])
+    warn([*(note for part in parts for note in part.notes), *fusion_notes(parts, names)])
+    return fused
 
 
 def compare(
@@ -393,6 +401,8 @@ def compare(
     contradictions: str = "error",
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
+
+    A `SublexWarning` says what changes or prevents measures; the attribute `notes` of the result has the same sentences.
 
     Args:
         index: An index or its path; None when no system is an expression.
@@ -423,7 +433,15 @@ def compare(
     setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
-    return comparison.compare(systems_of(systems, setup), judgements, queries, names, opened, plan)
+    given = systems_of(systems, setup)
+    notes = [
+        *judgements.notes,
+        *(queries.notes if queries else ()),
+        *(note for each in given for note in each.run.notes),
+    ]
+    compared = comparison.compare(given, judgements, queries, names, opened, plan, notes)
+    warn(compared.notes)
+    return compared
 
 
 def rerank(
@@ -485,7 +503,7 @@ def tune(
 ) -> Tuning:
     """Find the best numbers for the ranges of an expression.
 
-    Cross-validation estimates how good they are on unseen topics.
+    Cross-validation estimates how good they are on unseen topics. A `SublexWarning` says which topics are left out.
 
     Args:
         index: An index or its path.
@@ -516,10 +534,12 @@ def tune(
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
         whole(number, name, 0)
     asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)
-    return tune(
+    tuning = tune(
         opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples,
         seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
+    warn([*asked.notes, *judged.notes, *tuning.left_out(len(asked))])
+    return tuning
 
 
 def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:

@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections import namedtuple
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -217,6 +219,99 @@ def test_a_natural_mistake_ends_in_a_sentence(code, demo, topics, qrels, run, tm
     message = str(error.value)
     assert MISTAKES[code] in message
     assert "\n" not in message and not re.search(r"(^|\s)--?[a-z]", message), "names an option of the command line"
+
+
+# Warnings.
+
+
+def warned(call):
+    """Return the warnings of Sublex that a call gives; each names a line of this file."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    assert all(each.category is sublex.SublexWarning and each.filename == __file__ for each in found)
+    return [str(each.message) for each in found]
+
+
+def test_measure_and_compare_warn_as_the_commands_do(demo, topics, run, command):
+    Path("qrels.txt").write_text("1 0 birds-05 1\n1 0 birds-05 1\n99 0 sea-01 1\n")
+    run.write("one.run")
+    Path("two.run").write_text("x Q0 a 1 2.0 two\nx Q0 a 1 2.0 two\n")
+    for file in ("one.run", "two.run"):
+        _, *notes = command("eval", "qrels.txt", file, "-m", "AP").messages.strip().split("\n")
+        assert warned(lambda file=file: sublex.measure("qrels.txt", file, "AP")) == notes and len(notes) > 1
+    assert "two: No topic id of the run is in qrels.txt: every measure will be 0." in notes[-1]
+    notes = command("compare", "qrels.txt", "one.run", "two.run", "-m", "AP").messages.strip().split("\n")
+    files = ["one.run", "two.run"]
+    assert warned(lambda: sublex.compare(None, None, "qrels.txt", files, "AP")) == notes
+    assert sublex.compare(None, None, "qrels.txt", files, "AP").notes == tuple(notes)
+    # What an index and topics tell besides.
+    (judged,) = warned(
+        lambda: sublex.measure({"1": {"birds-05": 1, "gone": 1}}, "PL2", "AP", index=demo, topics=topics)
+    )
+    assert "gone is not in" in judged
+    assert warned(lambda: sublex.measure({"1": {"birds-05": 1}}, {"1": {"birds-05": 1.0}}, "AP")) == []
+
+
+def test_fuse_warns_as_the_command_does(demo, topics, tmp_path, command):
+    other = sublex.build(DEMO, tmp_path / "other", analyzer="english(stop=none)")
+    demo.run(topics, "PL2").write("one.run")
+    other.run(topics, "BM25").write("two.run")
+    run_of({"x": {"a": 1.0}}, "three").write("three.run")
+    for files, sentences in (
+        (["one.run", "two.run"], [
+            "The runs come from different indexes, whose documents or analyzers differ (by fingerprint "
+            f"{demo.fingerprint[:12]}: one.run; {other.fingerprint[:12]}: two.run).",
+        ]),
+        (["one.run", "three.run"], [
+            "three.run has no topic in common with the runs before it: it has x, and they have 1, 2, 3; "
+            "fuse runs of the same topics.",
+        ]),
+    ):  # fmt: skip
+        done = command("fuse", *files, "-o", "fused.run")
+        assert done.messages.strip().split("\n") == sentences
+        runs = dict(zip(files, files, strict=True))
+        assert warned(lambda runs=runs: sublex.fuse(runs)) == sentences
+    assert warned(lambda: sublex.fuse(["PL2", "BM25", {}], index=demo, topics=topics)) == []
+
+
+def test_tune_warns_of_topics_that_are_left_out(demo, command):
+    Path("qrels.txt").write_text("1 0 birds-05 1\n1 0 birds-05 1\n2 0 sea-01 1\n5 0 sea-01 1\n")
+    Path("topics.tsv").write_text("1\tcrane\n2\tseal\n3\tmill\n4\tbank\n")
+    found = warned(lambda: sublex.tune(demo, "topics.tsv", "qrels.txt", "BM25(b={0,1})", folds=2))
+    assert found == [
+        "qrels.txt: 1 judgement repeats another with the same grade and counts once",
+        "2 topics have no judgements and are left out.",
+        "1 judged topics are not among the topics and are left out.",
+    ]
+    messages = command("tune", demo.path, "topics.tsv", "qrels.txt", "BM25(b={0,1})", "--folds", "2").messages
+    assert all(sentence in messages for sentence in found)
+
+
+def test_a_warning_holds_no_control_characters():
+    found = warned(
+        lambda: sublex.fuse({"a": run_of({"1": {"a": 1.0}}, "a"), "b\x1b[2J\n": run_of({"2": {"a": 1.0}}, "b")})
+    )
+    assert len(found) == 1 and "\x1b" not in found[0] and "\n" not in found[0]
+
+
+# Terms.
+
+
+def test_a_word_finds_its_term(tmp_path):
+    text = "Indexing indexes the agreed state-of-the-art aggregates"
+    index = sublex.build([{"id": "a", "text": text}], tmp_path / "index")
+    assert index.term("indexing") == index.term("index") == index.term("Indexes")
+    assert (index.term("indexing").term, index.term("indexing").cf) == ("index", 2)
+    assert index.postings("indexed").tfs.tolist() == [2] and index.postings("whales").tfs.tolist() == []
+    assert index.term("the") is index.term("whales") is index.term("") is None
+    # A term is not stemmed again: the term of "agreed" is "agre", whose own stem would be "agr".
+    assert index.analyze("agreed") == ["agre"] and index.analyze("agre") == ["agr"]
+    assert [index.term(term.term) for term in index.terms()] == list(index.terms())
+    with pytest.raises(
+        InputError, match="The analyzer makes 3 terms of 'state-of-the-art whale': state, art, whale; ask for"
+    ):
+        index.term("state-of-the-art whale")
 
 
 # Runs and judgements.

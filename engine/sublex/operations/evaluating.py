@@ -301,11 +301,6 @@ def tune(
             index, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples, seed=seed,
             k=k, workers=workers, profile=profile, progress=advance,
         )  # fmt: skip
-    left_out = (
-        (len(queries) - len(tuning.qids), "topics have no judgements"),
-        (len(tuning.unused), "judged topics are not among the topics"),
-    )
-    notes = [f"{count:,} {problem} and are left out." for count, problem in left_out if count]
     best = {"topics": topics, "rankers": (tuning.best.setting.text,), "k": k, "fields": fields, "profile": profile}
     command = str(run.step(best, context.name))
-    return tuned(tuning, command, notes)
+    return tuned(tuning, command, tuning.left_out(len(queries)))

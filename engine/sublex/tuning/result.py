@@ -196,6 +196,17 @@ class Tuning(InParts):
         size = f"{counted(len(self.settings), 'setting')}, {len(self.qids):,} topics, {len(self.folds)} folds"
         return f"{self.expression} by {self.measure}: {size}"
 
+    def left_out(self, topics: int) -> list[str]:
+        """Return sentences about topics without judgements, and judged topics that were not given.
+
+        `topics` is the number of topics that were given.
+        """
+        counts = (
+            (topics - len(self.qids), "topics have no judgements"),
+            (len(self.unused), "judged topics are not among the topics"),
+        )
+        return [f"{count:,} {problem} and are left out." for count, problem in counts if count]
+
     def remark(self) -> str:
         """Return a sentence about numbers of the best setting that are at an end of their range, or an empty text."""
         if not self.at_end:
