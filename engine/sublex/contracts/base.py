@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_c
 
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
-from sublex.forms.trees import tree_columns, tree_html
+from sublex.forms.trees import node_text, tree_columns, tree_html, tree_lines
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -345,6 +346,14 @@ class Explanation(NamedTuple):
     def to_pandas(self) -> Any:
         """Return a DataFrame with a row for each node: depth, value, label, kind, evidence. pandas must be installed."""
         return data_frame(tree_columns(self))
+
+    def __str__(self) -> str:
+        """Return the tree as indented lines."""
+        return "\n".join(line.text for line in tree_lines(self))
+
+    def __repr__(self) -> str:
+        value, label, _ = node_text(self)
+        return f"<Explanation: {value} {label}, {counted(len(self.parts), 'part')}>"
 
     def _repr_html_(self) -> str:
         return tree_html(self)

@@ -100,8 +100,23 @@ class Contents:
         return self.snapshot.analyze(arguments.text(text, "The text"))
 
     def term(self, term: str) -> Term | None:
-        """Return the statistics of a term, or None when no live document contains it."""
-        return self.snapshot.term(arguments.text(term, "The term"))
+        """Return the statistics of a term, or None when no live document contains it.
+
+        A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`.
+        Raise InputError if the analyzer makes several terms of it.
+        """
+        return self.snapshot.term(self._term(term))
+
+    def _term(self, text: str) -> str:
+        """Return the term that a text stands for: the text itself if it is a term, otherwise what the analyzer makes of it."""
+        if self.snapshot.term(arguments.text(text, "The term")):
+            return text
+        terms = list(dict.fromkeys(self.snapshot.analyze(text)))
+        if len(terms) > 1:
+            raise InputError(
+                f"The analyzer makes {len(terms)} terms of {text!r}: {', '.join(terms)}; ask for one of them."
+            )
+        return terms[0] if terms else text
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
@@ -117,8 +132,11 @@ class Contents:
         return self.snapshot.vocabulary_size
 
     def postings(self, term: str) -> Postings:
-        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
-        return self.snapshot.postings(arguments.text(term, "The term"))
+        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term.
+
+        A text that is no term of the index is analysed, as by `term`.
+        """
+        return self.snapshot.postings(self._term(term))
 
     # Documents.
 

@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm
-from sublex.errors import InputError
+from sublex.errors import InputError, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
@@ -322,6 +322,7 @@ class Index(Contents):
         duplicates: str = "error",
         *,
         reader: str | None = None,
+        columns: Mapping[str, str] | None = None,
         workers: int | None = None,
         memory: str | int = "1GB",
         strict: bool = False,
@@ -331,16 +332,18 @@ class Index(Contents):
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
         `duplicates` says what happens if a docno is in the index already: "error" adds no document at all and raises an
-        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options.
+        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options. If
+        malformed records were left out, a `SublexWarning` says how many, and the returned summary lists them.
         """
         from sublex.building.indexing import add_documents
 
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), workers=workers,
-            memory=memory, strict=strict, progress=progress, say=say,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), columns=columns,
+            workers=workers, memory=memory, strict=strict, progress=progress, say=say,
             before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
+        warn(summary.warnings("the returned summary", duplicates_chosen=True))
         return summary
 
     def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:

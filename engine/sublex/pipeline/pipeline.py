@@ -75,7 +75,8 @@ class Pipeline:
         begin = time.perf_counter()
         scoring = self.scorer.start(State(query))
         hits = scoring.find(k).first(k)
-        return Answer(scoring.state.query, hits, time.perf_counter() - begin)
+        hits.query = scoring.state.query
+        return Answer(hits.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
         """Return a tree that shows how the score of a document is computed.
