@@ -7,10 +7,12 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sublex.errors import SublexError
 from sublex.forms.frames import data_frame
 from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.index.snapshot import Snapshot
 from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 
 # Characters of a title that a notebook shows.
 TITLE_SHOWN = 80
@@ -35,6 +37,13 @@ class Hits:
     def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray):
         self.snapshot, self.docs, self.scores = snapshot, docs, scores
 
+    # The docnos of unpickled hits, which are known without the index.
+    _docnos: Strings | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes to pickle: the docnos among them, and the place of the index for the snapshot."""
+        return self.__dict__ | {"_docnos": Strings.of(self.docnos)}
+
     def __len__(self) -> int:
         return len(self.docs)
 
@@ -47,7 +56,8 @@ class Hits:
         if isinstance(k, slice):
             return [self[place] for place in range(*k.indices(len(self)))]
         doc = int(self.docs[k])
-        return Hit(range(1, len(self) + 1)[k], self.snapshot.docno(doc), float(self.scores[k]), doc)
+        docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[k]
+        return Hit(range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[k] for k in range(len(self)))
@@ -60,12 +70,20 @@ class Hits:
         return data_frame({"rank": np.arange(1, len(self) + 1), "docno": self.docnos, "score": self.scores})
 
     def _repr_html_(self) -> str:
-        head = ["rank", "docno", "title", "score"] if "text" in self.snapshot.store else ["rank", "docno", "score"]
+        head = ["rank", "docno", "title", "score"] if self._has_titles else ["rank", "docno", "score"]
         rows = []
         for hit in self[:ROWS_SHOWN]:
             title = [self._title(hit.doc)] if "title" in head else []
             rows.append([f"{hit.rank}", hit.docno, *title, f"{hit.score:.4f}"])
         return summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1)
+
+    @property
+    def _has_titles(self) -> bool:
+        """Whether titles can be read. Unpickled hits are shown without titles if their index is gone."""
+        try:
+            return "text" in self.snapshot.store
+        except SublexError:
+            return False
 
     def _title(self, doc: int) -> str:
         """Return a document's title, or the beginning of its text if it has no title, or "" if neither can be read."""
@@ -76,6 +94,8 @@ class Hits:
     @property
     def docnos(self) -> list[str]:
         """The docnos, best first."""
+        if self._docnos is not None:
+            return self._docnos.tolist()
         return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
 
     @classmethod
