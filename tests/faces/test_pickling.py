@@ -287,6 +287,37 @@ def test_searchers_models_and_views_come_back(demo):
     assert through(corpus).vocabulary == corpus.vocabulary and through(corpus).has == corpus.has
 
 
+def test_results_work_with_arrays_that_are_read_only(demo, tmp_path):
+    """Ray and joblib give workers arrays in shared memory, which nobody may write to."""
+
+    def shared(thing):
+        buffers = []
+        data = pickle.dumps(thing, 5, buffer_callback=buffers.append)
+        return pickle.loads(data, buffers=[bytes(buffer.raw()) for buffer in buffers])
+
+    topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
+    run, other, hits = demo.run(topics), demo.run(topics, "PL2"), demo.search(QUERY)
+    run_back, qrels_back, hits_back = shared(run), shared(qrels), shared(hits)
+    assert not run_back.scores.flags.writeable and not hits_back.docs.flags.writeable
+    assert run_back.top(3) == run.top(3) and run_back.write(tmp_path / "a.run") == run.write(tmp_path / "b.run")
+    assert (tmp_path / "a.run").read_bytes() == (tmp_path / "b.run").read_bytes()
+    assert sublex.fuse([run_back, other]) == sublex.fuse([run, other])
+    assert sublex.measure(qrels_back, run_back).mean == sublex.measure(qrels, run).mean
+    model = demo.representation("lsi(e=5)")
+    query = model.query(demo.query(QUERY))
+    assert np.array_equal(model.scores(query, hits_back.docs), model.scores(query, hits.docs))
+    assert hits_back.first(3).docnos == hits.docnos[:3]
+
+
+def test_results_of_functions_come_back(demo):
+    topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
+    stage = "BM25 % 5" >> sublex.rerank(lambda query, documents: [len(d.text) for d in documents], name="f")
+    comparison = sublex.compare(demo, topics, qrels, [lambda query: demo.search(query), stage], "AP")
+    assert through(comparison)._repr_html_() == comparison._repr_html_()
+    tuning = sublex.tune(demo, topics, qrels, "BM25 % 5" >> sublex.parse("BM25") + "{0,1}" * stage.stages[1])
+    assert through(tuning)._repr_html_() == tuning._repr_html_()
+
+
 # What a pickle has.
 
 
