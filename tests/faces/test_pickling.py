@@ -10,6 +10,7 @@ import pickle
 import shutil
 import sys
 import threading
+import time
 import weakref
 
 import cloudpickle
@@ -21,6 +22,7 @@ from shared import QRELS, TOPICS
 import sublex
 from sublex.errors import IndexProblem, InputError, MissingExtra
 from sublex.index import snapshot as snapshots
+from sublex.index.schema import as_json
 from sublex.language import plugins
 from sublex.pipeline import compose
 from sublex.pipeline.index import Index
@@ -201,6 +203,9 @@ def test_an_index_comes_back_with_its_options(demo, index):
     index.add([{"id": "new", "text": "a crane"}])
     lenient = sublex.open(index.path, allow_uncovered=True)
     assert through(lenient).search("crane", "lsi(e=5)").docnos == lenient.search("crane", "lsi(e=5)").docnos
+    pipeline = through(lenient.pipeline("lsi(e=5)"))
+    assert lenient.search("crane", pipeline).docnos == lenient.search("crane", "lsi(e=5)").docnos
+    assert pipeline.uncovered == {"lsi(e=5)": 1} and through(lenient.representation("lsi(e=5)")).uncovered == 1
     with pytest.raises(IndexProblem):
         through(index).search("crane", "lsi(e=5)")
 
@@ -218,12 +223,13 @@ def test_a_pipeline_comes_back_with_its_parameters(folder, tmp_path):
     index = sublex.build(texts, tmp_path / "index", profile="anserini")
     for expression, profile in (
         ("BM25", "sublex"),
-        ("BM25 >> RM3 >> PL2(c=2)", None),
+        ("RM3(docs=2, terms=3) >> PL2(c=2)", None),
         ("BM25 >> RM3 >> BM25", "terrier"),
     ):
         pipeline = index.pipeline(expression, profile)
         back = through(pipeline)
         assert isinstance(back, Pipeline) and str(back) == str(pipeline) and back.expression == pipeline.expression
+        assert b"rankers:" in pickle.dumps(pipeline)  # Another plugin may have a ranker of the same name.
         assert [c.values for c in back.components] == [c.values for c in pipeline.components]
         assert rows(through(index).search(QUERY, back)) == rows(index.search(QUERY, pipeline))
         assert rows(index.search(QUERY, back.expression, profile=profile)) == rows(index.search(QUERY, pipeline))
@@ -274,7 +280,7 @@ def test_results_come_back_equal(demo):
     values = [demo.term("bridg"), demo.top_terms(), demo.statistics, demo.query(QUERY), demo.card("lsi(e=5)")]
     assert through([*values, demo.document("birds-05")]) == [*values, demo.document("birds-05")]
     assert through(demo.fitted) == demo.fitted and dict(through(demo.resources)) == {}
-    assert through(demo.snapshot.manifest) == demo.snapshot.manifest
+    assert as_json(through(demo.snapshot.manifest)) == as_json(demo.snapshot.manifest)
 
 
 def test_searchers_models_and_views_come_back(demo):
@@ -285,6 +291,8 @@ def test_searchers_models_and_views_come_back(demo):
     docs, query = np.arange(20, dtype=np.int32), demo.query(QUERY)
     assert np.array_equal(back.scores(back.query(query), docs), model.scores(model.query(query), docs))
     assert through(corpus).vocabulary == corpus.vocabulary and through(corpus).has == corpus.has
+    again, snapshot = through([corpus, demo.snapshot])
+    assert again is snapshot.corpus
 
 
 def test_results_work_with_arrays_that_are_read_only(demo, tmp_path):
@@ -347,6 +355,7 @@ def test_a_run_is_pickled_with_the_docnos_of_its_hits_alone(demo):
 
 
 def test_a_process_opens_a_generation_once(demo, monkeypatch):
+    searcher = pickle.dumps(demo.searcher())
     many = [demo.search(query, k=3) for query in QUERIES * 200]
     things = [pickle.dumps(thing) for thing in (demo, demo.pipeline(BLEND), demo.pipeline("BM25"), *many)]
     forget()
@@ -363,16 +372,24 @@ def test_a_process_opens_a_generation_once(demo, monkeypatch):
         again = pickle.loads(things[0])
         assert rows(again.search(QUERY, pickle.loads(things[1]))) == rows(demo.search(QUERY, BLEND))
         assert rows(again.search(QUERY, pickle.loads(things[2]))) == rows(demo.search(QUERY))
+    assert pickle.loads(searcher) is pickle.loads(searcher)
     assert opened == [demo.path] and sorted(computed) == ["BM25", "BM25(k1=2)"]
 
 
 def test_threads_open_an_unpickled_index_once(demo, monkeypatch):
     back, opened, open_generation = through(demo), [], snapshots._open_generation
-    monkeypatch.setattr(snapshots, "_open_generation", lambda path: opened.append(path) or open_generation(path))
     barrier, found = threading.Barrier(8), []
+
+    def slowly(path):
+        opened.append(path)
+        time.sleep(0.05)
+        return open_generation(path)
+
+    monkeypatch.setattr(snapshots, "_open_generation", slowly)
 
     def work():
         barrier.wait()
+        assert len(back.snapshot.segments) == 1
         found.append(rows(back.search(QUERY)))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -468,6 +485,7 @@ def test_copies_share_the_open_generation(index, copied):
     for thing in (index.snapshot, pipeline, pipeline.expression, index.searcher(), index.corpus):
         assert copied(thing) is thing
     other, found = copied(index), copied(hits)
+    assert other.registry is index.registry
     index.delete(hits[0].docno)
     assert other is not index and other.snapshot is hits.snapshot is found.snapshot and other.path == index.path
     assert rows(other.search(QUERY)) == rows(found) == rows(hits) and rows(index.search(QUERY)) != rows(hits)
