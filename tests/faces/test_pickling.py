@@ -409,7 +409,7 @@ def test_a_generation_that_is_gone_costs_a_sentence(index, pool):
     index.add([{"id": "new", "text": "a crane"}])
     sentence = (
         f"Generation 1 of {index.path}, which was pickled, is gone, and the index is at generation 2; "
-        "open it again, and pickle what is made of that."
+        "open the index again, and make the object anew."
     )
     for arguments in ((things[0], "BM25"), (index, pipeline)):
         with pytest.raises(IndexProblem) as caught:
@@ -429,7 +429,7 @@ def test_an_index_that_was_replaced_costs_a_sentence(index):
     shutil.rmtree(index.path)
     sublex.build([{"id": "a", "text": "tower"}], index.path)
     with pytest.raises(
-        IndexProblem, match="which was pickled, is gone, and another one is in its place; open it again"
+        IndexProblem, match="which was pickled, is gone, and another one is in its place; open the index again"
     ):
         pickle.loads(data).search("tower")
     shutil.rmtree(index.path)

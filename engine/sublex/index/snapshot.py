@@ -334,12 +334,12 @@ def _reopened(path: Path, generation: int, identity: str) -> Snapshot:
     if found.generation != generation:
         raise IndexProblem(
             f"Generation {generation} of {path}, which was pickled, is gone, and the index is at generation {found.generation}; "
-            "open it again, and pickle what is made of that."
+            "open the index again, and make the object anew."
         )
     if found.identity != identity:
         raise IndexProblem(
             f"The index {path}, which was pickled, is gone, and another one is in its place; "
-            "open it again, and pickle what is made of that."
+            "open the index again, and make the object anew."
         )
     return found
 
