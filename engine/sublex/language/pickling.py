@@ -37,7 +37,7 @@ class ByValue:
 def picklable(function: Any, shown: str) -> Any:
     """Return the function itself if it can be found by its name, else an object that pickles the function by its code.
 
-    A function with a name is left to the program that pickles it, because joblib and Ray pickle functions of notebooks in
+    A function with a name is left to the program that pickles it, because joblib and Ray treat functions of notebooks in
     their own ways.
     """
     return function if _has_name(function) else ByValue(function, shown)
