@@ -41,7 +41,7 @@ class Hits:
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes to pickle: the docnos among them, and the place of the index for the snapshot."""
+        """Return what is pickled: the attributes, with the docnos. The snapshot is pickled as the place of the index."""
         return self.__dict__ | {"_docnos": Strings.of(self.docnos)}
 
     def __len__(self) -> int:
