@@ -112,11 +112,12 @@ class Corpus(Protocol):
     """The documents that a model is fitted to.
 
     Deleted documents are left out. Rows, `docs` and `lengths` have the same order.
-
-    `has` names what the index stores of documents: "terms", "text" or both.
     """
 
-    has: frozenset[str]
+    @property
+    def has(self) -> frozenset[str]:
+        """What the index stores of documents: "terms", "text" or both."""
+        ...
 
     @property
     def docs(self) -> np.ndarray:

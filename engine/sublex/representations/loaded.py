@@ -29,6 +29,7 @@ from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
+from sublex.tools.copies import Deferred
 from sublex.tools.messages import Message, Step, counted
 
 if TYPE_CHECKING:
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 
 
-class LoadedModel:
+class LoadedModel(Deferred):
     """A fitted model of a snapshot: the plugin's object, restored from disk, and the plugin's view of the snapshot."""
+
+    pickled = ("snapshot", "name")
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
         self.snapshot, self.name = snapshot, str(component)
