@@ -29,6 +29,7 @@ from sublex.index.entries import Manifest
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, read_manifest
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Step
 from sublex.tools.strings import Strings
 
@@ -322,3 +323,6 @@ def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes
                 return
             yield name, k, ordinal
             ordinal += 1
+
+
+resolve_hints(__name__)
