@@ -28,6 +28,7 @@ from sublex.errors import (
 )
 from sublex.language.expression import Expression
 from sublex.language.parser import parse
+from sublex.tools.hints import import_type, resolve_hints
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sublex.language.functions import Function, StoredDocument
     from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
+    from sublex.retrieval.hits import Hits
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
@@ -45,16 +47,24 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
+    "Comparison",
     "Document",
+    "Evaluation",
     "Expression",
+    "Hits",
+    "Index",
     "IndexCorrupt",
     "IndexProblem",
     "InputError",
     "MissingExtra",
     "PluginError",
+    "Qrels",
     "Report",
+    "Run",
     "SublexError",
     "SublexWarning",
+    "Topics",
+    "Tuning",
     "UnknownName",
     "attach",
     "backends",
@@ -571,10 +581,15 @@ def _topics(topics: Any) -> Topics | None:
     return None if topics is None else topics_of(topics)
 
 
+# The functions above, whose hints are resolved; and a module and classes that are imported when they are first used.
+resolve_hints(__name__)
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import `sublex.pyterrier` when it is first used; it needs an extra package."""
+        """Import a class of `__all__`, or `sublex.pyterrier`, which needs an extra package, when it is first used."""
+        if name in __all__:
+            return import_type(__name__, name)
         if name != "pyterrier":
             raise AttributeError(f"module 'sublex' has no attribute {name!r}")
         from importlib import import_module

@@ -722,3 +722,52 @@ def test_the_module_shows_its_api_and_nothing_else(monkeypatch):
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert shown == sorted([*sublex.__all__, "__version__"])
     assert all(hasattr(sublex, name) for name in shown)
+
+
+# Run in a process of its own, in which nothing is imported yet. It prints the functions whose hints name unknown types.
+HINTS = """
+import functools, inspect, sys, typing
+import sublex
+from sublex.contracts import base, fitted, foreign, labels
+assert "numpy" not in sys.modules, "import sublex takes long"
+found = []
+def look(thing, module):
+    for name, member in list(vars(thing).items()):
+        member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        member = member.func if isinstance(member, functools.cached_property) else member
+        if inspect.isfunction(member) and member.__module__ == module:
+            try:
+                assert isinstance(typing.get_type_hints(member), dict)
+                found.append(name)
+            except NameError as error:
+                print(f"{module}.{name}: {error}")
+        elif inspect.isclass(member) and member.__module__ == module and thing.__name__ == module:
+            look(member, module)
+look(sublex, "sublex")
+assert typing.get_type_hints(sublex.build)["return"] is sublex.Index
+assert {name for name in sublex.__all__ if inspect.isfunction(getattr(sublex, name))} <= {*found, "parse"}
+assert typing.get_type_hints(sublex.parse)
+for public in [getattr(sublex, name) for name in sublex.__all__]:
+    for each in public.__mro__ if inspect.isclass(public) else ():
+        if each.__module__.startswith("sublex."):
+            look(each, each.__module__)
+assert {"search", "term", "documents", "to_pandas", "pairs"} <= set(found)
+for module in (base, fitted, foreign, labels):
+    look(module, module.__name__)
+"""
+
+
+def test_the_type_hints_of_the_public_api_resolve():
+    done = subprocess.run([sys.executable, "-c", HINTS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_classes_of_results_are_in_the_api(demo, topics, qrels, run):
+    for thing, kind in ((demo, sublex.Index), (topics, sublex.Topics), (qrels, sublex.Qrels), (run, sublex.Run)):
+        assert isinstance(thing, kind)
+    assert isinstance(demo.search("crane"), sublex.Hits)
+    assert isinstance(sublex.compare(demo, topics, qrels, "BM25", "AP"), sublex.Comparison)
+    assert isinstance(sublex.measure(qrels, run, "AP"), sublex.Evaluation)
+    assert isinstance(sublex.tune(demo, topics, qrels, "BM25(b={0,1})"), sublex.Tuning)
+    with pytest.raises(AttributeError, match="module 'sublex' has no attribute 'Indx'"):
+        sublex.Indx  # noqa: B018

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_c
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
 from sublex.forms.trees import node_text, tree_columns, tree_html, tree_lines
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -593,3 +594,6 @@ class Filter(Protocol):
         scores.
         """
         ...
+
+
+resolve_hints(__name__)

@@ -23,6 +23,7 @@ from sublex.statistics import sentences
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import check_level
 from sublex.statistics.significance import Pair, compare_all
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -279,3 +280,6 @@ def _select_topics(qrels: Qrels, topics: Topics) -> tuple[Qrels, list[str]]:
     left = len(qrels) - len(qids)
     notes = [f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."] if left else []
     return qrels.only(qids), notes
+
+
+resolve_hints(__name__)

@@ -19,6 +19,7 @@ from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measure
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
+from sublex.tools.hints import resolve_hints
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import LARGEST_GRADE
 
@@ -190,3 +191,6 @@ def _guard_grades(qid: str, grades: dict[str, Any]) -> None:
         # trec_eval's code writes out of bounds if all grades are negative. No document has the empty docno, so this
         # judgement changes no measure.
         grades[""] = 0
+
+
+resolve_hints(__name__)

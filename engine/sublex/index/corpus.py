@@ -16,6 +16,7 @@ from sublex.contracts.base import Token
 from sublex.errors import SublexError
 from sublex.index.offsets import starts_of
 from sublex.tools.copies import Uncopied
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -178,3 +179,6 @@ def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[
     counts, terms, tfs = (np.concatenate(columns) for columns in zip(*pending, strict=True))
     entries = int(counts[:rows].sum())
     return (counts[:rows], terms[:entries], tfs[:entries]), [(counts[rows:], terms[entries:], tfs[entries:])]
+
+
+resolve_hints(__name__)

@@ -30,6 +30,7 @@ from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
 from sublex.tools.copies import Deferred, deferred
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Step
 from sublex.tools.strings import Strings
 
@@ -364,3 +365,6 @@ def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes
                 return
             yield name, k, ordinal
             ordinal += 1
+
+
+resolve_hints(__name__)

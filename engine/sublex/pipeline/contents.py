@@ -11,6 +11,7 @@ from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.tools import arguments
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
@@ -183,3 +184,6 @@ class Contents:
         from sublex.other_engines.ciff.write_ciff import write_ciff
 
         write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))
+
+
+resolve_hints(__name__)

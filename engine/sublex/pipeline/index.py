@@ -22,6 +22,7 @@ from sublex.language.expression import Expression, operand
 from sublex.language.plugins import Component
 from sublex.pipeline.contents import Contents
 from sublex.tools import arguments
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -392,3 +393,6 @@ class Index(Contents):
         from sublex.retrieval import impact_store
 
         impact_store.refresh(self._snapshot, self._searcher_of, say)
+
+
+resolve_hints(__name__)

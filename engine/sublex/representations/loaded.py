@@ -30,6 +30,7 @@ from sublex.representations.sketch_files import has_sketch, key_of, read_sketch,
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
 from sublex.tools.copies import Deferred
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, counted
 
 if TYPE_CHECKING:
@@ -305,3 +306,6 @@ class LoadedRepresentation(LoadedModel):
         if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):
             raise PluginError(f"{self.name} marked words by something else than Mark, or with a weight outside 0 to 1.")
         return marks
+
+
+resolve_hints(__name__)
