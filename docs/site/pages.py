@@ -65,8 +65,13 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _described(name: str) -> str:
-    """Return the directive that describes a module, without those inside it, or a class with its methods."""
-    return f"::: {name}\n    options:\n      show_submodules: false\n"
+    """Return the directive that describes a module, without those inside it, or a class with its methods.
+
+    The classes of `sublex` that other pages describe are left out of its own.
+    """
+    classes = {"Hits", *(each.rpartition(".")[2] for _, _, names in REFERENCE.values() for each in names)}
+    hidden = f'      filters: ["!^_", "!^({"|".join(sorted(classes))})$"]\n' if name == "sublex" else ""
+    return f"::: {name}\n    options:\n      show_submodules: false\n{hidden}"
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
