@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from sublex.tools.messages import in_short, install_command, one_line
 
@@ -24,6 +25,10 @@ class MissingExtra(SublexError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional part; to install it: {install_command(extra)}")
+        self.what, self.extra = what, extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.extra)
 
 
 class UnknownName(SublexError):

@@ -48,7 +48,8 @@ class Index(Contents):
 
     Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
     an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default. `built` is the summary
-    of the build, if `sublex.build` made the index.
+    of the build, if `sublex.build` made the index. A pickled index has its path and generation, which are opened again where the index
+    is unpickled and used.
     """
 
     def __init__(
@@ -74,6 +75,14 @@ class Index(Contents):
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"built": self.built, "composer": self._composer}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.built, self._composer = state["built"], state["composer"]
+        self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
+        self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {counted(len(self), 'document')}>"
@@ -116,7 +125,11 @@ class Index(Contents):
         component = self._resolve(ranker, profile)
         if not isinstance(component, Component) or component.kind != "ranker":
             raise InputError(f"{component} is not a single ranker.")
-        return self._composer.searcher(component)
+        from sublex.pipeline.compose import searcher_of
+
+        searcher = self._composer.searcher(component)
+        searcher.origin = searcher_of, (self._snapshot, self.allow_uncovered, component)
+        return searcher
 
     def query(self, text: str | Query) -> Query:
         """Return a text as a query: its terms, each with weight 1.
@@ -195,7 +208,7 @@ class Index(Contents):
         """
         if not hasattr(hits, "snapshot"):
             raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned.")
-        if (hits.snapshot.path, hits.snapshot.generation) != (self.path, self.generation):
+        if hits.snapshot is not self.snapshot and hits.snapshot.identity != self.snapshot.identity:
             raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
         return self.representation(expression).facets(hits.docs)
 

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from sublex.contracts.base import Document, Query
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, summary
 from sublex.forms.tables import ROWS_SHOWN
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.passages import passage
 from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 
 # Characters of a title that `print` and a notebook show.
 TITLE_SHOWN = 80
@@ -86,6 +87,13 @@ class Hits(InParts):
     def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray, query: Query | None = None):
         self.snapshot, self.docs, self.scores, self.query = snapshot, docs, scores, query
 
+    # The docnos of unpickled hits, which are known without the index.
+    _docnos: Strings | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the attributes, with the docnos. The snapshot is pickled as the place of the index."""
+        return self.__dict__ | {"_docnos": Strings.of(self.docnos)}
+
     def __len__(self) -> int:
         return len(self.docs)
 
@@ -98,7 +106,8 @@ class Hits(InParts):
         if isinstance(k, slice):
             return [self[place] for place in range(*k.indices(len(self)))]
         doc = int(self.docs[k])
-        hit = Hit(range(1, len(self) + 1)[k], self.snapshot.docno(doc), float(self.scores[k]), doc)
+        docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[k]
+        hit = Hit(range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc)
         hit._hits = self
         return hit
 
@@ -131,7 +140,7 @@ class Hits(InParts):
 
     def parts(self) -> list[Part]:
         """Return the number of hits and a table of the first ones."""
-        head = ["rank", "docno", "title", "score"] if "text" in self.snapshot.store else ["rank", "docno", "score"]
+        head = ["rank", "docno", "title", "score"] if self._has_titles else ["rank", "docno", "score"]
         rows = []
         for hit in self[:ROWS_SHOWN]:
             title = [self._title(hit.doc)] if "title" in head else []
@@ -150,6 +159,14 @@ class Hits(InParts):
         terms = self.query.weights() if self.query else {}
         return passage(self.document(doc).text, self.snapshot.analyzer, terms).text
 
+    @property
+    def _has_titles(self) -> bool:
+        """Whether titles can be read. Unpickled hits are shown without titles if their index is gone."""
+        try:
+            return "text" in self.snapshot.store
+        except SublexError:
+            return False
+
     def _title(self, doc: int) -> str:
         """Return a document's title, or the beginning of its text if it has no title, or "" if neither can be read."""
         document = self.snapshot.shown(doc)
@@ -159,6 +176,8 @@ class Hits(InParts):
     @property
     def docnos(self) -> list[str]:
         """The docnos, best first."""
+        if self._docnos is not None:
+            return self._docnos.tolist()
         return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
 
     @property

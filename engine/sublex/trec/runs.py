@@ -137,7 +137,10 @@ class Run(Columns, dict):  # type: ignore[misc]
         return other | self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+        # The docnos may be those of a whole index. Only the docnos of hits are pickled.
+        used, docs = np.unique(self.docs, return_inverse=True)
+        state = self.__dict__ | {"docs": docs.astype(self.docs.dtype), "docnos": self.docnos.take(used)}
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
 
 def ranked(
