@@ -592,11 +592,28 @@ def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: in
         ]
 
 
+def warm_mirrors(whole: Path, place: Path) -> None:
+    """Run the commands of every mirror on what is not forged. All must succeed, or the forgeries would try nothing.
+
+    Sublex deletes and merges nothing in an attached index.
+    """
+    for name in MIRRORS:
+        if (whole.parent / name).exists():
+            copy = Path(shutil.copytree(whole.parent, place))
+            os.chdir(copy)
+            with patch.dict(os.environ, XDG_CONFIG_HOME=str(copy / "config")):
+                for words in (*MIRRORS[name].commands, *MIRRORED):
+                    done = invoke(*(str(copy / name) if word == "INDEX" else word for word in words))
+                    assert done.code == 0 or {"delete", "merge"} & set(words), (name, words, done)
+            shutil.rmtree(copy)
+
+
 @sketches_of_small_segments()
 def main(number: int, first: int = 0, place: str = "") -> int:
     """Try forgeries, print the findings, and return 1 if there are any."""
     with tempfile.TemporaryDirectory(prefix="sublex-forged-") as folder:
         whole = make(_made(Path(folder) / "whole"))
+        preload()
         for words in (*READING, *WRITING):
             # Compiles every kernel once, and not in each child.
             copy = Path(shutil.copytree(whole.parent, Path(folder) / "warm"))
@@ -604,10 +621,13 @@ def main(number: int, first: int = 0, place: str = "") -> int:
             done = invoke(*(str(copy / "index") if word == "INDEX" else word for word in words))
             assert done.code == 0 or {"remove", "--resume"} & set(words), (words, done)
             shutil.rmtree(copy)
+        warm_mirrors(whole, Path(folder) / "warm")
         os.chdir(folder)
         found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)), place)
         assert checking.check(whole) == [], "a file of the whole index was written"
-    print("\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"]))
+    # Findings may hold halves of characters.
+    text = "\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"])
+    print(text.encode(errors="backslashreplace").decode())
     return bool(found)
 
 
