@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
 import signal
 from importlib.metadata import EntryPoint
@@ -106,6 +107,20 @@ def test_texts_come_from_the_foreign_index(shelf):
     assert words == [[0, 1, 2, 3]]
     hit = json.loads(invoke("search", "./index", "money", "--format", "json").output)[0]
     assert hit["passage"] == TEXTS["b4"]
+
+
+def test_an_attached_index_is_pickled_by_its_path_and_finds_its_texts_again(shelf, monkeypatch, tmp_path):
+    index = attached()
+    data = pickle.dumps([index, index.pipeline("ShelfCount + BM25")])
+    assert TEXTS["b3"].encode() not in data and b"crane" not in data
+    shelf.OPENED.clear()
+    plugins.shared.cache_clear()
+    monkeypatch.chdir("/")
+    back, pipeline = pickle.loads(data)
+    assert shelf.OPENED == [] and back.path == tmp_path / "index"
+    assert back.document("b3").text == TEXTS["b3"] and back.store == {"terms", "text"}
+    assert back.search("crane river", pipeline).docnos == ["b1", "b2", "b3"]
+    plugins.shared.cache_clear()
 
 
 def test_models_are_fitted_to_an_attached_index(shelf):

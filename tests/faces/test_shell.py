@@ -180,10 +180,10 @@ def test_the_python_of_a_query_finds_the_same_hits(session, lines):
 def test_the_python_of_other_steps_runs(session):
     session.run(QUERY)
     for text, expected in (
-        (":doc 1", "birds-05"), (":explain 1", "Explanation(value="), (":term cranes", "Term(term='crane'"),
+        (":doc 1", "birds-05"), (":explain 1", "BM25, added up over the words"), (":term cranes", "Term(term='crane'"),
         (":terms cran*", "Term(term='crane'"), (":analyze the cranes", "['crane']"), (":overview", "Statistics(docs=252"),
         (":card", "lda"), (":card lsi(e=10)", "'expression': 'lsi(e=10)'"), (":versus BM25 PL2", "birds-05"),
-        (":explain 1 vs 3", "Explanation(value="), (":why-not sea-01", "'rank': None"),
+        (":explain 1 vs 3", "BM25, added up over the words"), (":why-not sea-01", "[rank None; found"),
     ):  # fmt: skip
         session.run(text)
         assert expected in python_of(session), text
@@ -476,6 +476,25 @@ def test_the_loaded_topics_are_run_and_measured(session):
     twin[twin.index("mine.run")] = "twin.run"
     assert invoke(*twin[1:]).code == 0
     assert Path("mine.run").read_bytes() == Path("twin.run").read_bytes()
+
+
+def test_contradictory_judgements_are_loaded_by_a_rule_that_commands_name(session):
+    Path("twice.qrels").write_text("1 0 sea-01 1\n1 0 sea-01 2\n2 0 birds-05 1\n")
+    session.run(f":topics {TOPICS}")
+    with pytest.raises(InputError, match="choose by --contradictions first, last or highest"):
+        session.run(":qrels twice.qrels")
+    shown = session.run(":qrels --contradictions last twice.qrels")
+    assert session.qrels["1"] == {"sea-01": 2} and "the last grade counts" in shown.notes[0]
+    session.run(":compare BM25 PL2")
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    assert twin[-2:] == ["--contradictions", "last"] and invoke(*twin[1:]).code == 0
+    assert text_of(session.run(":to-python")).count(", contradictions='last')") == 1
+    session.run(":topic 1")
+    session.run(":judge birds-05 1")
+    assert session.qrels["1"] == {"sea-01": 2, "birds-05": 1}
+    session.run(f":qrels {QRELS}")
+    session.run(":compare BM25 PL2")
+    assert "contradictions" not in text_of(session.run(":to-cli"))
 
 
 # Keeping.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
 from sublex.contracts.labels import count_labels, find_label
 from sublex.contracts.stored import Declared, Numbers
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     import numpy as np
@@ -112,11 +113,12 @@ class Corpus(Protocol):
     """The documents that a model is fitted to.
 
     Deleted documents are left out. Rows, `docs` and `lengths` have the same order.
-
-    `has` names what the index stores of documents: "terms", "text" or both.
     """
 
-    has: frozenset[str]
+    @property
+    def has(self) -> frozenset[str]:
+        """What the index stores of documents: "terms", "text" or both."""
+        ...
 
     @property
     def docs(self) -> np.ndarray:
@@ -495,3 +497,6 @@ class Representation(Fittable):
         `query` is an object that `encode_queries` returned. A word has one label. Words without a label are left out.
         """
         return ()
+
+
+resolve_hints(__name__)

@@ -69,7 +69,7 @@ class Json(NamedTuple):
     distinct: bool = False
 
 
-Declared: TypeAlias = "Numbers | Places | Json"
+Declared: TypeAlias = Numbers | Places | Json
 
 
 class Mismatch(ValueError):

@@ -29,6 +29,8 @@ from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
+from sublex.tools.copies import Deferred
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, counted
 
 if TYPE_CHECKING:
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 
 
-class LoadedModel:
+class LoadedModel(Deferred):
     """A fitted model of a snapshot: the plugin's object, restored from disk, and the plugin's view of the snapshot."""
+
+    pickled = ("snapshot", "name")
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
         self.snapshot, self.name = snapshot, str(component)
@@ -302,3 +306,6 @@ class LoadedRepresentation(LoadedModel):
         if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):
             raise PluginError(f"{self.name} marked words by something else than Mark, or with a weight outside 0 to 1.")
         return marks
+
+
+resolve_hints(__name__)
