@@ -19,6 +19,7 @@ from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown
+from sublex.tools.strings import NUL_FAULT
 
 # One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
 # `Document`s, mappings with an id and a text, or a DataFrame.
@@ -39,11 +40,11 @@ class DocumentSource(NamedTuple):
     def batch_makers(self) -> Iterator[MakeBatch]:
         """Yield functions that each make one batch of documents, to be called in any thread."""
         report = Report(self.strict)
-        for source, _, reader in self.sources:
-            if hasattr(reader, "batches"):
-                yield from reader.batches(source, report)
+        for chosen in self.sources:
+            if hasattr(chosen.reader, "batches"):
+                yield from chosen.reader.batches(chosen.source, report)
             else:
-                yield from batches(reader.read(source, report), report)
+                yield from batches(chosen.documents(report), report)
         if not self.sources:
             yield from batches(self.documents, report)
 
@@ -115,6 +116,8 @@ def _check(item: Document) -> None:
     for name in ("docno", "text", "title"):
         if not isinstance(getattr(item, name), str):
             raise ValueError(f"its {name} is of type {type(getattr(item, name)).__name__}, not a string")
+    if "\0" in item.docno:
+        raise ValueError(f"its docno {item.docno!r} {NUL_FAULT}")
     if not isinstance(item.fields, Mapping):
         raise ValueError(f"its fields are of type {type(item.fields).__name__}, not a mapping")
 

@@ -72,7 +72,7 @@ def _of_file(
     """Yield the docnos and vectors of the documents of a file, analysed like those of the index, a block at a time."""
     report = Report()
     chosen = source_of(str(file), index.registry, reader, False)
-    documents = chain.from_iterable(source_reader.read(source, report) for source, _, source_reader in chosen.sources)
+    documents = chain.from_iterable(source.documents(report) for source in chosen.sources)
     seen: set[str] = set()
     while block := list(islice(documents, DOCUMENTS_PER_BLOCK)):
         docnos = [document.docno for document in block]

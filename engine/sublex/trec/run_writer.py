@@ -18,8 +18,8 @@ import numpy as np
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
 from sublex.tools.files import replacing
-from sublex.tools.strings import Strings
-from sublex.trec.ids import with_white_space
+from sublex.tools.strings import Strings, id_fault
+from sublex.trec.ids import refuse_faulty, with_white_space
 from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
 # Where the metadata of a run can go.
@@ -138,6 +138,7 @@ def _digits(value: np.float32) -> tuple[int, int]:
 
 def check_docnos(docnos: Strings) -> None:
     """Raise InputError for a docno that a run file cannot hold. Commands call this before they search an index."""
+    refuse_faulty(docnos, "document")
     for place in with_white_space(docnos)[:1].tolist():
         raise InputError(
             f"Document {docnos[place]!r} cannot be in a run, because white space separates the columns of a run; "
@@ -149,6 +150,8 @@ def check_word(text: str, what: str) -> None:
     """Raise InputError for an id or a tag that a run file cannot hold."""
     if not text or any(map(str.isspace, text)):
         raise InputError(f"The {what} {text!r} is empty or has white space, which separates the columns of a run.")
+    if fault := id_fault(text):
+        raise InputError(f"The {what} {text!r} {fault}; choose another.")
     if text.startswith("#"):
         raise InputError(f"The {what} {text!r} begins with #, which marks comments in a run; choose another.")
 

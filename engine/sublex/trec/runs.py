@@ -20,6 +20,7 @@ from sublex.tools.arguments import file_path, whole
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns, offsets
+from sublex.trec.ids import refuse_faulty
 
 # Documents of a topic that a notebook shows.
 DOCNOS_SHOWN = 3
@@ -111,9 +112,10 @@ class Run(Columns, dict):  # type: ignore[misc]
     def __bool__(self) -> bool:
         """Return whether there are topics, and fill the `dict` with the topics that have hits.
 
-        A topic without hits crashes the code of trec_eval.
+        A topic without hits crashes the code of trec_eval. Raise InputError for a docno that this code misreads.
         """
         if dict.__contains__(self, None):
+            refuse_faulty(self.docnos, "document")
             filled = {qid: hits for qid, hits in self.items() if hits}
             dict.update(self, filled)
             dict.__delitem__(self, None)
