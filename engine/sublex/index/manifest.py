@@ -36,7 +36,7 @@ PARTS = {"text": "texts", "terms": "document_terms"}
 _SEGMENT, _DELETED = re.compile(r"\d{6,}", re.ASCII), re.compile(r"deleted-\d+", re.ASCII)
 _MODEL, _ROWS = re.compile(r"[\w-]+-[0-9a-f]{16}"), re.compile("rows-[0-9a-f]{16}")
 _RESOURCE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+", re.ASCII)
+_TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+(-\d+)?", re.ASCII)
 
 
 def new_manifest(

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sublex.errors import InputError
 from sublex.forms.frames import data_frame
 from sublex.forms.tables import ROWS_SHOWN, summary
 from sublex.index.snapshot import Snapshot
@@ -82,9 +83,14 @@ class Hits:
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
         """Return hits with scores rounded to float32, in descending order of score.
 
-        Equal scores are in descending order of docno.
+        Equal scores are in descending order of docno. Raise InputError for a score that is no finite float32 number.
         """
-        rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
+        with np.errstate(over="ignore"):
+            rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
+        if not np.isfinite(rounded).all():
+            wrong = int(np.argmin(np.isfinite(rounded)))
+            docno = snapshot.docno(int(docs[wrong]))
+            raise InputError(f"The score of {docno} is {float(scores[wrong]):g}, which is no finite float32 number.")
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
         return cls(snapshot, docs[order], rounded[order])
 

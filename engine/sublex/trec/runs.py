@@ -70,11 +70,15 @@ class Run(Columns, dict):  # type: ignore[misc]
             where = self.slice(qid)
             yield Ranking(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
-    def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
-        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
+    def write(self, path: str | os.PathLike[str], where: str = "sidecar", overwrite: bool = False) -> int:
+        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none.
+
+        Without `overwrite`, a file is replaced only if Sublex wrote it and nobody has changed it since.
+        """
         from sublex.trec.run_writer import write_run
 
-        return write_run(file_path(path, "The path of the run"), self.rows(), self.tag or "run", self.metadata, where)
+        place = file_path(path, "The path of the run")
+        return write_run(place, self.rows(), self.tag or "run", self.metadata, where, overwrite)
 
     def top(self, k: int) -> Run:
         """Return a run with the best k hits of each topic."""
