@@ -641,8 +641,10 @@ def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(t
     def refused(self, *_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refused)
-    assert "its metadata could not be read and are left out ([Errno 13] Permission denied)" in read_run(path).notes[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        notes = read_run(path).notes
+    assert "its metadata could not be read and are left out ([Errno 13] Permission denied)" in notes[0]
     monkeypatch.setattr(Path, "unlink", refused)
     with pytest.raises(
         SublexError, match=r"Cannot remove .*a.run.yaml, which may describe another run: Permission denied"

@@ -178,11 +178,11 @@ def fuse(
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import check_run_place, run_lines, write_run
 
-    if output not in (None, "-"):
-        check_run_place(Path(output), metadata, overwrite)
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
+    if output not in (None, "-"):
+        check_run_place(Path(output), metadata, overwrite)
     context.prepare("number-terms read-runs write-runs")
     with context.step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]
