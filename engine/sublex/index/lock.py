@@ -38,7 +38,8 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
             expect_own(root, left)
         else:
             read_manifest(root)
-        is_new = not root.exists()
+        # A user's empty folder stays.
+        is_own = not root.exists() or bool(index.entries())
         for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
             # This raises an error for a link in the place of a folder now, before the work begins.
             (index / name).exists()
@@ -56,7 +57,7 @@ def locked(root: Path, action: str, create: bool = False, left: Collection[str] 
             finally:
                 if create and index.entries() == [LOCK]:
                     index.delete(LOCK)
-                    if is_new:
+                    if is_own:
                         index.remove_empty_index()
     except OSError as error:
         raise _write_problem(error, root) from None

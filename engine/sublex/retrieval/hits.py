@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple, overload
 
@@ -87,11 +88,14 @@ class Hits:
         """
         with np.errstate(over="ignore"):
             rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
-        if not np.isfinite(rounded).all():
-            wrong = int(np.argmin(np.isfinite(rounded)))
-            docno = snapshot.docno(int(docs[wrong]))
-            raise InputError(f"The score of {docno} is {float(scores[wrong]):g}, which is no finite float32 number.")
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
+        # NaN is sorted as the largest, so that a score that is not finite stands at one of the ends.
+        for place in (order[0], order[-1]) if len(order) else ():
+            if not math.isfinite(rounded[place]):
+                docno = snapshot.docno(int(docs[place]))
+                raise InputError(
+                    f"The score of {docno} is {float(scores[place]):g}, which is no finite float32 number."
+                )
         return cls(snapshot, docs[order], rounded[order])
 
     @classmethod

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
@@ -36,13 +35,6 @@ CHOICES = np.array([400, 16, 128, 20])
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
 # repetitions.
 Terms = Mapping[str, float] | Iterable[str]
-
-
-class Span(NamedTuple):
-    """The sum of the sizes of some weights, and the smallest size."""
-
-    total: float
-    least: float
 
 
 class Searcher:
@@ -125,7 +117,7 @@ class Searcher:
 
     def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
-        ends, terms, weights, span = self._weighted(queries)
+        ends, terms, weights, total, least = self._weighted(queries)
         thresholds, found = np.empty(len(queries)), []
         kernels, key_kernels = self._kernels
         # This takes a quarter of the time of np.full.
@@ -136,23 +128,24 @@ class Searcher:
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        if span.total * self._largest() > LARGEST_SCORE:
-            self._expect_finite(ends, terms, weights)
+        self._expect_finite(total, ends, terms, weights)
         key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
-        if span.least < SURE_WEIGHT:
+        if least < SURE_WEIGHT:
             for row, number, own in zip(scores, counts.tolist(), np.split(weights, ends[:-1]), strict=True):
                 expect_no_loss(row[:number], own.tolist())
         return docs, scores, counts
 
-    def _largest(self) -> float:
-        """Return the largest size of an impact in all segments, of those that were computed."""
-        return max((impacts.largest for impacts in self.impacts), default=0.0)
-
-    def _expect_finite(self, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray) -> None:
+    def _expect_finite(self, total: float, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray) -> None:
         """Raise InputError if a sum of impacts times weights may be too large for float32.
 
-        The bound of a query is the sum over its terms of the weight times the largest impact of the term.
+        `total` is the sum of the sizes of the weights. The bound of a query is the sum over its terms of the weight times
+        the largest impact of the term; it is computed only if the largest of all impacts does not show that all is well.
         """
+        for impacts in self.impacts:
+            if total * impacts.largest > LARGEST_SCORE:
+                break
+        else:
+            return
         for impacts, ordinals in zip(self.impacts, self.term_table.ordinals, strict=True):
             own_ends, own, factors = _of_segment(ordinals, ends, terms, weights)
             impacts.compute(own)
@@ -193,7 +186,7 @@ class Searcher:
         from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
-        ends, terms, weights, span = self._weighted([query])
+        ends, terms, weights, total, least = self._weighted([query])
         order, sums = np.argsort(docs), np.empty(len(docs))
         for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
             base, end = self.snapshot.bases[segment : segment + 2]
@@ -204,9 +197,8 @@ class Searcher:
             coded = impacts.postings
             rescore(coded.docs, coded.runs, coded.codes, coded.lists, *own, np.array([len(inside)]), wanted, found)
             sums[inside] = found
-        if span.total * self._largest() > LARGEST_SCORE:
-            self._expect_finite(ends, terms, weights)
-        if span.least < SURE_WEIGHT:
+        self._expect_finite(total, ends, terms, weights)
+        if least < SURE_WEIGHT:
             expect_no_loss(sums, weights.tolist())
         return sums.astype(np.float32)
 
@@ -217,10 +209,11 @@ class Searcher:
         names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
-    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray, Span]:
+    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
         """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights.
 
-        Return the span of the weights too. Raise InputError for a weight that float32 does not hold.
+        Return the sum of the sizes of the weights and the smallest size too. Raise InputError for a weight that float32
+        does not hold.
         """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = self.term_table.numbers([term for query in counted for term in query])
@@ -238,10 +231,10 @@ class Searcher:
         terms = np.array([n for _, n, _ in known], np.int64)
         weights = weights or [qtf for *_, qtf in known]
         sizes = [*map(abs, weights)]
-        span = Span(sum(sizes), min(sizes, default=1.0))
-        if not (span.total <= LARGEST_SCORE and span.least >= SURE_WEIGHT):
+        total, least = sum(sizes), min(sizes, default=1.0)
+        if not (total <= LARGEST_SCORE and least >= SURE_WEIGHT):
             expect_weights(weights)
-        return np.array(ends, np.int64), terms, np.array(weights, np.float64), span
+        return np.array(ends, np.int64), terms, np.array(weights, np.float64), total, least
 
     def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
         """Return (df, number, qtf) of each query term in the index, rarest first.
