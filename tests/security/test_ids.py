@@ -109,10 +109,13 @@ def test_fields_are_counted_once_when_a_docno_makes_all_lines_be_read_again(tmp_
 
 
 @pytest.mark.parametrize("document", [Document("a\0", "x"), {"id": "a\0", "text": "x"}])
-def test_a_document_from_python_with_a_nul_in_its_docno_is_refused(tmp_path, document):
+def test_a_document_from_python_with_a_nul_in_its_docno_is_malformed(tmp_path, document):
     with pytest.raises(InputError, match=r"^Document 2 cannot be indexed: .*'a\\x00' has a NUL character"):
-        engine.build([{"id": "b", "text": "x"}, document], tmp_path / "papers")
+        engine.build([{"id": "b", "text": "x"}, document], tmp_path / "papers", strict=True)
     assert not (tmp_path / "papers").exists()
+    summary = build_index(tmp_path / "papers", [{"id": "b", "text": "x"}, document])
+    (problem,) = summary.problems
+    assert (summary.indexed, problem.line) == (1, 2) and "has a NUL character" in problem.reason
 
 
 BAD = [NUL, HALF]

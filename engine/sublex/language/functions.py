@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -16,6 +16,7 @@ from sublex.contracts.base import LARGEST_SCORE, Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.forms.frames import data_frame
 from sublex.language.expression import FUNCTION, Change, Expression, print_value, walk
+from sublex.language.pickling import picklable
 from sublex.tools.arguments import whole
 from sublex.tools.messages import counted
 
@@ -75,6 +76,11 @@ class Function(Expression):
 
     def __str__(self) -> str:
         return f"{FUNCTION}({print_value(self.name)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "lock"}
+        cache = self.cache and self.cache.absolute()
+        return _made, (type(self), values | {"function": picklable(self.function, str(self)), "cache": cache})
 
     def children(self) -> Iterable[Any]:
         return ()
@@ -234,6 +240,11 @@ def functions_in(expression: Expression) -> list[Function]:
 def versions(expression: Expression) -> dict[str, str]:
     """Return the versions of an expression's functions by printed form. Functions without a version are left out."""
     return {str(node): f"version {node.version}" for node in functions_in(expression) if node.version is not None}
+
+
+def _made(kind: type[Function], values: Mapping[str, Any]) -> Function:
+    """Return an unpickled function with a lock of its own."""
+    return kind(**values)
 
 
 def name_of(thing: object) -> str:
