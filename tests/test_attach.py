@@ -17,6 +17,7 @@ from command import invoke
 from shared import PLUGINS, manifest_of, write_manifest
 
 import sublex
+from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import check as checking
 from sublex.index.directory import Directory
@@ -664,3 +665,48 @@ def test_the_documentation_of_retrievers_is_listed(shelf):
     assert "Retrievers" in invoke("components").output
     listed = invoke("plugins").output
     assert "retrievers ShelfCount" in listed and "backends shelf" in listed
+
+
+# Indexes that Sublex has another engine build.
+
+
+@pytest.fixture
+def building(shelf, monkeypatch):
+    """Let the engine of shelves build a shelf; return the function that builds one as the index `papers`."""
+
+    def build(self, path, documents, store, memory):
+        Path(path).mkdir()
+        Path(path, "shelf.json").write_text(json.dumps({"texts": {each.docno: each.text for each in documents}}))
+
+    monkeypatch.setattr(shelf.ShelfBackend, "build", build, raising=False)
+    return lambda *docnos, **options: sublex.build(
+        [Document(docno, "crane river") for docno in docnos], "papers", backend="shelf", **options
+    )
+
+
+def test_the_index_behind_a_built_index_is_replaced_and_no_other_folder(building):
+    building("a", "b")
+    assert len(building("a", overwrite=True)) == 1 and sorted(os.listdir("papers.shelf")) == ["shelf.json"]
+    shutil.rmtree("papers")
+    # Nothing tells that this shelf is not the user's own.
+    with pytest.raises(IndexProblem, match=r"papers.shelf is not the index behind papers, so it is not replaced"):
+        building("a", "b", "c", overwrite=True)
+    with pytest.raises(IndexProblem, match="is in the way"):
+        building("a")
+    assert len(json.loads(Path("papers.shelf/shelf.json").read_text())["texts"]) == 1
+    assert not list(Path().glob("papers.shelf.*"))
+
+
+def test_what_stands_where_a_build_puts_its_files_is_not_touched(building):
+    building("a", "b")
+    for name, message in (("papers.shelf.replaced", "is in the way"), ("papers.shelf.unfinished", "holds other files")):
+        Path(name).mkdir()
+        Path(name, "mine.txt").write_text("mine")
+        with pytest.raises(IndexProblem, match=message):
+            building("a", overwrite=True)
+        assert Path(name, "mine.txt").read_text() == "mine"
+        assert len(sublex.open("papers")) == 2 and Path("papers.shelf/shelf.json").exists()
+        shutil.rmtree(name)
+    Path("papers.shelf.unfinished/work/index").mkdir(parents=True)
+    Path("papers.shelf.unfinished/lock").write_text("sublex index --backend shelf, process 77")
+    assert len(building("a", overwrite=True)) == 1 and not Path("papers.shelf.unfinished").exists()

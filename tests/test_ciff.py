@@ -492,7 +492,10 @@ def test_mistakes_on_the_command_line_cost_a_sentence(tmp_path: Path) -> None:
         (("export", tmp_path / "none", tmp_path / "h.ciff"), "No index"),
         (("export", tmp_path / "i", tmp_path / "no" / "h.ciff"), "There is no folder .*/no for h.ciff"),
         (("export", tmp_path / "i", tmp_path), "Cannot write"),
-        (("export", tmp_path / "i", DEMO), "is not a CIFF file, so it is not replaced"),
+        (
+            ("export", tmp_path / "i", DEMO),
+            "is there, and nothing shows that Sublex wrote it as it is; choose another name, or",
+        ),
     ):
         done = invoke("ciff", *arguments)
         assert done.code == 2, (arguments, done)

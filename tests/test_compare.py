@@ -186,7 +186,7 @@ def test_a_report_replaces_reports_and_nothing_else(demo):
     code, output, messages = demo(*arguments, "notes.html")
     assert (
         (code, output) == (2, "")
-        and "is not a report of Sublex" in messages
+        and "nothing shows that Sublex wrote it" in messages
         and Path("notes.html").read_text() == "mine"
     )
     assert demo(*arguments, "report.html")[0] == demo(*arguments, "report.html")[0] == 0

@@ -178,6 +178,7 @@ def test_the_empty_term_and_terms_without_postings_are_left_out(tmp_path: Path) 
         (Given([(b"a", {0: 1}), (b"a", {1: 1})]), "two posting lists for the term 'a'"),
         (Given([(b"b", {0: 1}), (b"a", {1: 1}), (b"b", {2: 1})], step=1), "two posting lists for the term 'b'"),
         (Given(docnos=("a", "b", "c", "d", "a")), "two documents with the docno 'a'"),
+        (Given(docnos=("a", "b\0b", "c", "d", "e")), r"the docno 'b\\x00b' has a NUL character"),
         (Given(docnos=("a", "b", "", "d", "e")), "document 2 has an empty docno"),
         (Given(docnos=("a", "b", "\ud800", "d", "e")), "a docno that is not UTF-8"),
         (Given(docs=6), "claims 6 documents, but describes 5"),

@@ -494,7 +494,7 @@ def test_hook_register_operations(stranger, built_demo, tmp_path, monkeypatch):
     assert "Write a page." in help and "What they are sorted by." in help
     assert re.search(r"beginnings +List the words that begin with PREFIX\.", invoke("--help").output)
     assert invoke("beginnings", demo, "cra", "-o", "page.html").output == "page.html shows words with cra\n"
-    assert Path("page.html").read_text() == "<p>cra"
+    assert Path("page.html").read_text().startswith("<p>cra<!-- sublex.written ")
     # The shell: the same result, options, errors, completion, help and file, and what :to-cli and :to-python print.
     session = Session(lambda: sublex.open(built_demo), built_demo, built_in(), Settings(bars=False))
     assert add_plugins(session.commands, session.index.registry) == []
@@ -558,14 +558,23 @@ def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
     Path("mine.html").write_text("mine")
     Path("old.csv").write_text("a,b")
     Path("folder.csv").mkdir()
-    assert files.check_output("old.csv", ".csv", ".html") == ".csv"
+    assert files.check_output("old.csv", ".csv", ".html", overwrite=True) == ".csv"
     files.write_output("old.csv", "c,d\n")
     assert Path("old.csv").read_text() == "c,d\n"
     for output, endings, message in (
         ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),
         ("a", (".html",), "a does not end in .html; choose this ending."),
-        ("mine.html", (".html",), "mine.html exists and is not a report of Sublex; choose another place."),
-        ("folder.csv", (), "Cannot write folder.csv; choose another place."),
+        (
+            "mine.html",
+            (".html",),
+            "mine.html is there, and nothing shows that Sublex wrote it as it is; choose another name",
+        ),
+        (
+            "old.csv",
+            (".csv",),
+            "old.csv is there, and nothing shows that Sublex wrote it as it is; choose another name",
+        ),
+        ("folder.csv", (), "Cannot write folder.csv, which is a folder; name a file."),
         ("nowhere/a.json", (), "There is no folder nowhere for a.json; make one, or choose another place."),
     ):
         with pytest.raises(InputError, match=re.escape(message)):

@@ -268,7 +268,13 @@ def test_any_bytes_are_topics_or_a_sentence(tmp_path_factory, data, head):
             assert str(error).endswith(".")
 
 
-@given(st.dictionaries(st.text(CHARACTERS, min_size=1).filter(str.strip), st.text(CHARACTERS), min_size=1))
+@given(
+    st.dictionaries(
+        st.text(CHARACTERS, min_size=1).filter(lambda qid: qid.strip() and "\0" not in qid),
+        st.text(CHARACTERS),
+        min_size=1,
+    )
+)
 def test_json_topics_keep_their_ids_and_texts(tmp_path_factory, queries):
     path = tmp_path_factory.getbasetemp() / "topics.jsonl"
     path.write_text("".join(json.dumps({"qid": qid, "query": text}) + "\n" for qid, text in queries.items()))
@@ -454,7 +460,7 @@ def test_writing_what_was_read_gives_the_same_columns(tmp_path_factory, run):
     folder = tmp_path_factory.getbasetemp()
     made = as_run(run)
     for name in ("a.run", "a.run.gz"):
-        assert write_run(folder / name, made.rows(), "t") == len(made.docs)
+        assert write_run(folder / name, made.rows(), "t", overwrite=True) == len(made.docs)
         found = sublex.read_run(folder / name)
         assert found.qids == made.qids and (found.offsets == made.offsets).all()
         assert found.scores.tobytes() == made.scores.tobytes() and found.scores.dtype == np.float32
@@ -708,9 +714,11 @@ def test_a_sidecar_that_cannot_be_read_is_noted_and_not_passed_over_in_silence(t
     def refused(self, *_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refused)
-    monkeypatch.setattr(Path, "read_bytes", refused)
-    assert "its metadata could not be read and are left out ([Errno 13] Permission denied)" in read_run(path).notes[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refused)
+        notes = read_run(path).notes
+    assert "its metadata could not be read and are left out ([Errno 13] Permission denied)" in notes[0]
+    monkeypatch.setattr(Path, "unlink", refused)
     with pytest.raises(
         SublexError, match=r"Cannot remove .*a.run.yaml, which may describe another run: Permission denied"
     ):
@@ -733,7 +741,7 @@ def test_a_sidecar_does_not_outlive_its_run(tmp_path):
     write_run(path, rows, "t")
     assert not beside.exists()
     beside.write_text("mine: true\n")
-    write_run(path, rows, "t")
+    write_run(path, rows, "t", overwrite=True)
     assert beside.exists() and sublex.read_run(path).metadata == {"mine": True}
 
 
@@ -1075,7 +1083,7 @@ def test_the_command_fuses_files_and_standard_output_is_a_run(file, tmp_path):
     assert done.code == 2 and "--weights 1;2 is not a list of numbers" in done.messages
 
 
-def test_a_pipe_is_written_to_a_link_followed_and_an_input_never_overwritten(file, tmp_path):
+def test_a_pipe_is_written_to_a_link_refused_and_an_input_never_overwritten(file, tmp_path):
     one, two = file("1 Q0 a 1 2 x\n", "one"), file("1 Q0 b 1 9 y\n", "two")
     command = ["fuse", one, two, "-o"]
     pipe, link, target = tmp_path / "pipe", tmp_path / "link", tmp_path / "target"
@@ -1089,9 +1097,10 @@ def test_a_pipe_is_written_to_a_link_followed_and_an_input_never_overwritten(fil
     with open(read) as received:
         assert len(received.read().splitlines()) == 2
     link.symlink_to(target)
-    assert invoke(*command, link).code == 0
-    assert link.is_symlink() and len(target.read_text().splitlines()) == 2
-    assert {path.name for path in tmp_path.iterdir()} == {"one", "two", "pipe", "link", "target", "link.yaml"}
+    for options in ((), ("--overwrite",)):
+        done = invoke(*command, link, *options)
+        assert done.code == 2 and "link is a symbolic link, and Sublex writes through none" in done.messages
+    assert {path.name for path in tmp_path.iterdir()} == {"one", "two", "pipe", "link"} and link.is_symlink()
     (tmp_path / "again").symlink_to(one)
     for output in (two, tmp_path / "again"):
         done = invoke(*command, output)

@@ -481,15 +481,18 @@ def rerank(
     return rerank(function, name, version, batch, cache)
 
 
-def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
-    """Write the report of a comparison: one HTML file that needs no other file."""
+def write_report(comparison: Comparison, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Write the report of a comparison: one HTML file that needs no other file.
+
+    Without `overwrite`, a file is replaced only if Sublex wrote it and nobody has changed it since.
+    """
     from sublex.evaluation.comparison import Comparison
     from sublex.report.page import write_report
     from sublex.tools.arguments import file_path, shown
 
     if not isinstance(comparison, Comparison):
         raise InputError(f"The comparison is {shown(comparison)}; give a result of sublex.compare.")
-    write_report(comparison, file_path(path, "The path of the report"))
+    write_report(comparison, file_path(path, "The path of the report"), overwrite=overwrite)
 
 
 def tune(

@@ -72,13 +72,18 @@ def warn(sentences: Iterable[str]) -> None:
         warnings.warn(one_line(sentence), SublexWarning, level)
 
 
+# The sentence for any error for which `is_out_of_memory` is true.
+LITTLE_MEMORY = "There is not enough memory for this; close other programs, or raise the limit on memory."
+
+
 @contextmanager
 def contract(kind: str, part: object) -> Iterator[None]:
     """Run code of a plugin, and turn any exception into a `PluginError` that names the part of the plugin.
 
     `kind` and `part` name the part in the message, as in "The ranker BM25 failed". A `SublexError` is raised unchanged,
     but the message of a `PluginError` that does not name the part gets the name in front. The error for a full disk, or
-    for a file that is larger than the system allows, is raised unchanged too, because the plugin did not cause it.
+    for a file that is larger than the system allows, is raised unchanged too, because the plugin did not cause it. An
+    error for too little memory becomes a MemoryError.
     """
     try:
         yield
@@ -93,7 +98,30 @@ def contract(kind: str, part: object) -> Iterator[None]:
             raise KeyboardInterrupt from None
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise PluginError(f"The {kind} {part} failed ({in_short(error)}); its results are not used.") from error
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an exception, or one that led to it, says that the memory does not suffice.
+
+    Without memory, Python raises MemoryError or OSError, cannot load the library of a module, or cannot start a thread.
+    For IndexCorrupt the result is False: a damaged file may claim any size.
+    """
+    seen: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in seen and not isinstance(cause, IndexCorrupt):
+        text = str(cause)
+        if isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno == errno.ENOMEM):
+            return True
+        if isinstance(cause, (ImportError, OSError)) and ("allocate memory" in text or "failed to map segment" in text):
+            return True
+        if isinstance(cause, RuntimeError) and text.startswith("can't start new thread"):
+            return True
+        seen.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def is_interrupt(error: BaseException) -> bool:

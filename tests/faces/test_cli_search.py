@@ -126,7 +126,7 @@ def test_a_run_goes_to_the_file_that_is_named_with_the_tag_that_is_given(demo):
         ),
         (("-o", "-"), "sublex run writes files; name a file or a folder with -o."),
         (("-o", "mine.txt", "-r", "BM25", "-r", "PL2"), "mine.txt is a file; name a folder with -o."),
-        (("-o", "mine.txt"), "mine.txt is there and is no run; write the run elsewhere."),
+        (("-o", "mine.txt"), "mine.txt is there, and nothing shows that Sublex wrote it as it is; choose another"),
     ):
         Path("mine.txt").write_text("my notes\n")
         code, output, messages = demo("run", "demo", str(TOPICS), *options)
@@ -155,7 +155,9 @@ def test_metadata_go_where_they_are_wanted(demo):
     assert Path("header/BM25.run").read_text().startswith("# ir_metadata.start\n")
     demo("run", "demo", str(TOPICS), "-o", "none", "--metadata", "none")
     assert [path.name for path in Path("none").iterdir()] == ["BM25.run"]
-    assert Path("header/BM25.run").read_text().endswith(Path("none/BM25.run").read_text())
+    lines = Path("header/BM25.run").read_text().splitlines()
+    assert [line for line in lines if line[0] != "#"] == Path("none/BM25.run").read_text().splitlines()
+    assert lines[-1].startswith("# sublex.written ")
 
 
 def test_the_profile_stands_in_the_tag(demo):
@@ -245,7 +247,8 @@ def test_a_run_is_made_once_and_says_what_it_replaces(demo):
     assert "made with another index; it" in demo("run", "demo", str(TOPICS), *options)[2]
     assert "replaced" not in demo("run", "demo", str(TOPICS), *options)[2]
     Path("BM25.run").write_text("1 Q0 a 1 1 x\n")
-    assert "had no metadata; it is replaced" in demo("run", "demo", str(TOPICS))[2]
+    assert demo("run", "demo", str(TOPICS))[0] == 2
+    assert "had no metadata; it is replaced" in demo("run", "demo", str(TOPICS), "--overwrite")[2]
 
 
 def test_a_run_that_found_nothing_is_read_again_and_measured(demo):

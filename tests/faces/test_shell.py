@@ -589,7 +589,7 @@ def test_files_of_the_user_are_not_replaced(session):
     for text, message in (
         (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"),
             (":out no/where", "There is no folder no for where; make one, or choose another place"),
-        (":run mine.txt", "is there and is no run"),
+        (":run mine.txt", "is there, and nothing shows that Sublex wrote it"),
     ):  # fmt: skip
         Path("mine.txt").write_text("my notes")
         session.run(f":topics {TOPICS}")

@@ -20,7 +20,7 @@ from shared import DEMO, SUBLEX
 from strategies import every
 
 import sublex
-from sublex.errors import contract, is_interrupt
+from sublex.errors import LITTLE_MEMORY, IndexCorrupt, MissingExtra, contract, is_interrupt, is_out_of_memory
 from sublex.faces.interrupts import handle_unraisable, interrupt
 from sublex.faces.work import Work
 
@@ -227,14 +227,14 @@ def test_other_errors_of_the_system_are_no_interrupts():
     assert not is_interrupt(error)
 
 
-@pytest.mark.parametrize("megabytes", [100, 300, 500])
+@pytest.mark.parametrize("megabytes", [100, 300, 500, 630])
 def test_a_limit_on_memory_that_is_too_low_costs_a_sentence(index, megabytes):
     limit = megabytes << 20
     process = subprocess.run(
         [*SUBLEX, "search", index.path, "crane"], capture_output=True, text=True, timeout=60, check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )  # fmt: skip
-    expected = f"The limit on memory is {megabytes} MB, and Sublex needs at least 512 MB; raise it by ulimit -v."
+    expected = f"The limit on memory is {megabytes} MB, and Sublex needs at least 640 MB; raise it by ulimit -v."
     assert (process.returncode, process.stdout, process.stderr) == (2, "", f"sublex: {expected}\n")
 
 
@@ -245,6 +245,88 @@ def test_too_little_memory_for_the_work_costs_a_sentence(index, monkeypatch):
     monkeypatch.setattr("sublex.retrieval.retrieval_kernels.retrieve", exhausted)
     done = invoke("search", index.path, "crane")
     assert done.code == 2 and done.messages.startswith("sublex: There is not enough memory for this;")
+
+
+LITTLE = [
+    MemoryError("Unable to allocate 8 GiB"),
+    OSError(12, "Cannot allocate memory"),
+    ImportError("libopenblas.so: failed to map segment from shared object: Cannot allocate memory"),
+    RuntimeError("can't start new thread"),
+]
+
+
+@pytest.mark.parametrize("error", LITTLE, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "sublex.retrieval.retrieval_kernels.retrieve",
+        "sublex.rankers.bm25.BM25.score",
+        "sublex.trec.topics.read_records",
+        "sublex.trec.run_writer.run_lines",
+    ],
+)
+def test_too_little_memory_anywhere_costs_one_sentence(index, monkeypatch, tmp_path, place, error):
+    """A plugin, a reader, the loading of a library or of a plugin, or a new thread may be the first to lack memory."""
+
+    def exhausted(*arguments: object, **more: object) -> None:
+        raise error
+
+    monkeypatch.setattr(place, exhausted)
+    (tmp_path / "t.tsv").write_text("1\tcrane\n")
+    done = invoke("run", index.path, tmp_path / "t.tsv", "-r", "BM25(k1=1.21)", "-o", tmp_path / "a.run")
+    assert done.code == 2 and not (tmp_path / "a.run").exists()
+    assert done.messages.splitlines()[-1] == f"sublex: {LITTLE_MEMORY}" and "Error" not in done.messages
+
+
+@pytest.mark.parametrize("error", LITTLE, ids=lambda error: type(error).__name__)
+def test_an_error_that_hides_too_little_memory_is_told_from_others(error):
+    with pytest.raises(MemoryError), contract("ranker", "mine"):
+        raise error
+    try:
+        try:
+            raise error
+        except Exception:
+            raise MissingExtra("Parquet", "parquet") from None
+    except MissingExtra as missing:
+        assert is_out_of_memory(missing)
+    try:
+        try:
+            raise error
+        except Exception:
+            raise IndexCorrupt("a file claims any size") from None
+    except IndexCorrupt as corrupt:
+        assert not is_out_of_memory(corrupt)
+    assert not any(map(is_out_of_memory, (ImportError("no module"), RuntimeError("x"), OSError(2, "No such file"))))
+
+
+@pytest.mark.parametrize("error", LITTLE, ids=lambda error: type(error).__name__)
+def test_a_check_without_memory_calls_nothing_damaged(index, monkeypatch, error):
+    def exhausted(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr("sublex.index.format.Component.all", exhausted)
+    done = invoke("check", index.path)
+    assert done.code == 2 and "damaged" not in done.output + done.messages
+    assert done.messages == f"sublex: {LITTLE_MEMORY}\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("megabytes", [640, 700, 900])
+def test_a_command_that_meets_the_limit_ends_with_one_sentence(index, tmp_path, megabytes):
+    limit = megabytes << 20
+    lines = (f'{{"id": "d{k}", "text": "crane {k} {k * 7} river w{k % 97}"}}\n' for k in range(200_000))
+    (tmp_path / "documents.jsonl").write_text("".join(lines))
+    for command in (
+        ("index", tmp_path / "new", tmp_path / "documents.jsonl", "--workers", "2"),
+        ("search", index.path, "crane", "-r", "BM25 >> RM3 >> BM25 + PL2"),
+        ("fit", index.path, "lda(k=2, iterations=3, min_df=1, max_df=1)"),
+    ):
+        process = subprocess.run(
+            [*SUBLEX, *command], capture_output=True, text=True, timeout=300, check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        )  # fmt: skip
+        assert process.returncode in (0, 2), process
+        assert "Traceback" not in process.stderr and "Error" not in process.stderr, process
 
 
 @pytest.mark.slow

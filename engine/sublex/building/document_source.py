@@ -22,6 +22,7 @@ from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import ALIASES, TITLE, FieldNames, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
+from sublex.tools.strings import NUL_FAULT
 
 # One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
 # `Document`s, mappings with an id and a text, or a DataFrame.
@@ -48,11 +49,11 @@ class DocumentSource(NamedTuple):
     def batch_makers(self) -> Iterator[MakeBatch]:
         """Yield functions that each make one batch of documents, to be called in any thread."""
         report = Report(self.strict)
-        for source, _, reader in self.sources:
-            if hasattr(reader, "batches"):
-                yield from reader.batches(source, report)
+        for chosen in self.sources:
+            if hasattr(chosen.reader, "batches"):
+                yield from chosen.reader.batches(chosen.source, report)
             else:
-                yield from batches(reader.read(source, report), report)
+                yield from batches(chosen.documents(report), report)
         if not self.sources:
             yield from batches(_checked_documents(self.documents, self.names, report), report)
 
@@ -195,6 +196,8 @@ def _checked(item: Document) -> Document:
             raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")
     if not values["docno"]:
         raise ValueError("its docno is empty")
+    if "\0" in values["docno"]:
+        raise ValueError(f"its docno {values['docno']!r} {NUL_FAULT}")
     if not isinstance(item.fields, Mapping):
         raise ValueError(f"its fields are of type {type(item.fields).__name__}, not a mapping")
     return item._replace(**values)

@@ -37,6 +37,7 @@ from sublex.index.manifest import (
     read_manifest,
     remove_leftovers,
 )
+from sublex.index.ownership import expect_own
 from sublex.index.schema import ABSENT, as_json
 from sublex.index.segment import Segment, open_segment
 from sublex.tools.messages import Message, Step
@@ -115,10 +116,7 @@ def make_index(
     """
     with locked(root, action, create=True):
         old = existing_index(root, overwrite)
-        if old or not Directory(root).has(MANIFEST):
-            remove_leftovers(root, old, building=not resume)
-        elif not resume:
-            (Directory(root) / BUILDING).remove()
+        remove_leftovers(root, old, building=not resume)
         if old:
             new = new._replace(generation=old.generation + 1, resources=old.resources or ABSENT)
         with _building_folder(root) as folder:
@@ -134,10 +132,11 @@ def make_index(
 def existing_index(root: Path, overwrite: bool) -> Manifest | None:
     """Return the manifest of the index that a build will replace, or None if there is none that can be read.
 
-    Raises `IndexProblem` if there is an index and `overwrite` is false.
+    Raises `IndexProblem` if there is an index and `overwrite` is false, and if the manifest is none of Sublex's.
     """
     if not Directory(root).has(MANIFEST):
         return None
+    expect_own(root)
     if not overwrite:
         read_manifest(root)
         step = Step("add", root)

@@ -19,13 +19,15 @@ from typing import Any
 import click
 
 from sublex import __version__
-from sublex.errors import SublexError, SublexWarning, is_interrupt
+from sublex.errors import LITTLE_MEMORY, SublexError, SublexWarning, is_interrupt, is_out_of_memory
 from sublex.faces.interrupts import deliver_ignored_interrupts
 from sublex.operations import GROUPS, NAMES, SECTIONS, WITHOUT_COMMAND, find, plugin_operations
 from sublex.tools.messages import clean_lines, in_short, nearest
 
 # Bytes of address space without which loading compiled code fails, and may hang.
-LEAST_MEMORY = 512 << 20
+LEAST_MEMORY = 640 << 20
+# With less address space, linear algebra uses one thread.
+FEW_THREADS_BELOW = 4 << 30
 # The commands, each with its operations: one of the same name, or several whose first word it is.
 COMMANDS: dict[str, list[str]] = {}
 for _name in NAMES:
@@ -191,22 +193,26 @@ def run() -> int:
         sys.stdout.flush()
         return code
     except SublexError as error:
-        return _refuse(str(error))
+        return _refuse(LITTLE_MEMORY if is_out_of_memory(error) else str(error))
     except click.exceptions.Exit as exit:
         return exit.exit_code
     except click.ClickException as error:
         return _refuse(_in_one_line(error))
-    except MemoryError:
-        return _refuse("There is not enough memory for this; close other programs, or raise the limit on memory.")
     except (KeyboardInterrupt, click.Abort, SystemError) as error:
         if isinstance(error, SystemError) and not is_interrupt(error):
+            if is_out_of_memory(error):
+                return _refuse(LITTLE_MEMORY)
             raise
         state = "" if isinstance(error, SystemError) else str(error.__cause__ or "")
         _say(f"sublex: interrupted{state and '; '}{state}.")
         return 130
     except BrokenPipeError:
         return 0
-    except OSError as error:
+    except Exception as error:
+        if is_out_of_memory(error):
+            return _refuse(LITTLE_MEMORY)
+        if not isinstance(error, OSError):
+            raise
         if error.strerror is None:
             return _refuse(f"{in_short(error)}.")
         return _refuse(f"{error.filename or 'Cannot write the output'}: {error.strerror}.")
@@ -215,6 +221,9 @@ def run() -> int:
 def _refuse_little_memory() -> int:
     """Return 2, after a message, if a limit leaves too little memory to load compiled code; that would hang or abort. Else 0."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < FEW_THREADS_BELOW:
+        # Each thread of OpenBLAS takes address space, and OpenBLAS ends the process if there is none left.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if limit == resource.RLIM_INFINITY or limit >= LEAST_MEMORY:
         return 0
     return _refuse(

@@ -16,7 +16,7 @@ from sublex.faces.progress import progress
 from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
 from sublex.operations import Context, Needs, operation, option
-from sublex.tools.arguments import expect_folder
+from sublex.operations.parameters import OverwriteFile
 from sublex.tools.messages import command_line, shell_word
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ WORD = "mercury"
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def demo(
-    context: Context, output: Annotated[str, option("-o", "--output", metavar="FILE", completes="file")] = "demo.html"
+    context: Context,
+    output: Annotated[str, option("-o", "--output", metavar="FILE", completes="file")] = "demo.html",
+    overwrite: OverwriteFile = False,
 ) -> Shown:
     """Index, rank, compare and report the demo collection.
 
@@ -52,8 +54,7 @@ def demo(
     """
     from sublex.report.page import check_report_path
 
-    expect_folder(output)
-    check_report_path(output)
+    check_report_path(output, overwrite)
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")
@@ -65,7 +66,7 @@ def demo(
     terms = [index.snapshot.term(term) for word in AMBIGUOUS for term in index.analyze(word)]
     print_table([(term.surface, term.df, term.cf) for term in terms if term], ("word", "documents", "occurrences"))
     comparison = _compare(index, topics, qrels)
-    _write_report(comparison, topics, qrels, output)
+    _write_report(comparison, topics, qrels, output, overwrite)
     click.echo()
     show(f"The report is {output}: topic by topic, curves, agreement. Open it in a browser.")
     _search_beyond_words(index)
@@ -114,12 +115,12 @@ def _compare(index: Index, topics: Path, qrels: Path) -> Comparison:
     return comparison
 
 
-def _write_report(comparison: Comparison, topics: Path, qrels: Path, output: str) -> None:
+def _write_report(comparison: Comparison, topics: Path, qrels: Path, output: str, overwrite: bool) -> None:
     from sublex.report.page import write_report
 
     rankers = [word for ranker in RANKERS for word in ("-r", ranker)]
     command = ["sublex", "compare", "demo", str(topics), str(qrels), *rankers, "-o", output]
-    write_report(comparison, output, command_line(command))
+    write_report(comparison, output, command_line(command), overwrite)
 
 
 def _search_beyond_words(index: Index) -> None:

@@ -12,6 +12,7 @@ from sublex.errors import InputError
 from sublex.faces.files import check_output, write_file
 from sublex.faces.output import CSV, print_shown, say
 from sublex.operations import INDEXED, Needs, Operation, Parameter
+from sublex.operations.parameters import OVERWRITE_HELP
 from sublex.tools.messages import Step
 
 
@@ -49,9 +50,12 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
     """Ask an operation and print what it returns."""
     from sublex.cli.context import CommandContext
 
+    overwrite = bool(given.pop("overwrite_file", False))
     form, output, name = given.pop("form", "table"), given.pop("output_file", None), given.pop("index_name", None)
     arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
-    ending = check_output(output, *operation.file.endings) if output is not None and operation.file else ""
+    ending = ""
+    if output is not None and operation.file:
+        ending = check_output(output, *operation.file.endings, overwrite=overwrite)
     allow_uncovered = bool(arguments.get("allow_uncovered"))
     if operation.needs in (Needs.INDEX, Needs.MODEL, Needs.PATH):
         _check_order(operation, name or "", arguments)
@@ -126,6 +130,7 @@ def _params(operation: Operation) -> list[click.Parameter]:
                 shell_complete=COMPLETIONS["file"], help=operation.helps.get("output", ""),
             )
         )  # fmt: skip
+        params.append(click.Option(["--overwrite", "overwrite_file"], is_flag=True, help=OVERWRITE_HELP))
     params.append(click.Option(["-v", "--verbose"], is_flag=True, help="Say what is done and how long it takes."))
     if operation.forms[1:]:
         forms = [form for each in operation.forms for form in (CSV if each == "csv" else (each,))]

@@ -126,14 +126,14 @@ class TextWords:
 
 
 class Problem(NamedTuple):
-    """A malformed record: the file, the line on which the record begins (from 1), and the reason."""
+    """A malformed record: the file, the line on which the record begins (from 1, or 0 if unknown), and the reason."""
 
     file: str
     line: int
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.reason}"
+        return f"{self.file}:{self.line}: {self.reason}" if self.line else f"{self.file}: {self.reason}"
 
 
 @dataclass

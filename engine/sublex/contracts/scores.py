@@ -7,15 +7,44 @@ in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from sublex.contracts.base import LARGEST_SCORE
+from sublex.errors import InputError
+
 # The score of a document on which a scorer has no opinion.
 NO_OPINION = np.float32(-np.inf)
+# The smallest score above 0 that float32 holds with all its digits. Smaller ones lose digits, and then become 0.
+SMALLEST_SCORE = 1.1754943508222875e-38
+# Weights of at least this size make no score so small, unless impacts are tiny.
+SURE_WEIGHT = 1e-30
+TOO_LARGE = "The scores of this query are too large for float32; use smaller weights."
+TOO_SMALL = "The scores of this query are too small for float32; use larger weights."
 # The constant of reciprocal rank fusion, from Cormack, Clarke and Buettcher (2009).
 RRF_K = 60
 Normaliser = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def expect_weights(weights: Iterable[float]) -> None:
+    """Raise InputError for a weight that float32 does not hold, so that scores would be infinite or 0."""
+    for weight in weights:
+        if weight and not SMALLEST_SCORE <= abs(weight) <= LARGEST_SCORE:
+            raise InputError(
+                f"The weight {weight:g} lies outside float32, the type of scores; use weights between {SURE_WEIGHT:g} and "
+                f"{1 / SURE_WEIGHT:g}."
+            )
+
+
+def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
+    """Raise InputError if scores that tiny weights made are too small for float32.
+
+    Scores of 0 count as lost. With weights of usual size nothing is checked, because a small score is then a ranker's.
+    """
+    is_tiny = any(0 < abs(weight) < SURE_WEIGHT for weight in weights)
+    if is_tiny and (np.abs(scores) < SMALLEST_SCORE).any():
+        raise InputError(TOO_SMALL)
 
 
 def minmax(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:

@@ -153,6 +153,8 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     # Only the text of a user has words; a query of weighted terms has terms.
     terms = words_of(index, query.text) if index.query(query.text) == query else query.weights()
+    if query.terms and not any(query.weights().values()):
+        return f"Nothing in {index.path} is found: the weights of all terms are 0."
     words = cut(" or ".join(terms))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."

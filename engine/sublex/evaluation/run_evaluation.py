@@ -20,7 +20,9 @@ from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
 from sublex.tools.hints import resolve_hints
+from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns
+from sublex.trec.ids import refuse_faulty
 from sublex.trec.qrels import LARGEST_GRADE
 
 if TYPE_CHECKING:
@@ -124,6 +126,7 @@ def _topic_reader(table: NumbersByTopic) -> Callable[[str], dict[str, Any]]:
     """Return a function that takes a topic's id and returns a new dictionary from its docnos to their numbers."""
     if not isinstance(table, Columns):
         return lambda qid: _checked_copy(qid, table[qid])
+    refuse_faulty(table.docnos, "document")
     # All docnos are decoded once, so that a docno is one Python string in all topics that have it.
     names = table.docnos.tolist()
 
@@ -138,6 +141,8 @@ def _checked_copy(qid: str, numbers: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of the grades or scores of one topic; raise InputError if trec_eval's code cannot take them."""
     if not isinstance(qid, str) or not all(isinstance(docno, str) for docno in numbers):
         raise InputError(f"Topic {qid!r} has an id or a docno that is not a string; make all ids strings.")
+    refuse_faulty(Strings.of([qid]), "topic")
+    refuse_faulty(Strings.of(numbers), "document")
     numeric = all(isinstance(number, (int, float, np.number)) for number in numbers.values())
     if not numeric or not all(-LARGEST_SCORE <= number <= LARGEST_SCORE for number in numbers.values()):
         raise InputError(f"Topic {qid} has a grade or score that is not a finite float32 number; correct it.")

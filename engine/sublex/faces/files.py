@@ -1,4 +1,4 @@
-"""Write results to the files that users name. A file that Sublex did not write is not replaced, unless it has data."""
+"""Write results to the files that users name. A file that Sublex did not write is replaced only if the user says so."""
 
 from __future__ import annotations
 
@@ -8,19 +8,15 @@ from pathlib import Path
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
 from sublex.tools.arguments import expect_folder
-
-# Existing files with these endings are replaced. Other files, such as pages, are replaced only if Sublex wrote them.
-DATA = (".csv", ".tsv", ".json", ".jsonl")
+from sublex.tools.outputs import expect_replaceable
 
 
-def check_output(output: str, *endings: str) -> str:
+def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
     """Return the ending of a file that is to be written, such as ".html", before the work for it is done.
 
-    Raise `InputError` for an ending that is not among `endings`, and for a file that cannot be written. A file that exists
-    is replaced if it has data, such as .csv, or if it holds `sublex.forms.pages.PAGE_MARK`, so that no page of a user is lost.
+    Raise `InputError` for an ending that is not among `endings`, for a file that cannot be written, and for one that may not
+    be replaced, as `sublex.tools.outputs` says. `overwrite` replaces any file.
     """
-    from sublex.report.page import check_report_path
-
     expect_folder(output)
     ending = Path(output).suffix
     if endings and ending not in endings:
@@ -28,9 +24,8 @@ def check_output(output: str, *endings: str) -> str:
         raise InputError(
             f"{output} does not end in {listed}; choose {'one of these' if endings[1:] else 'this ending'}."
         )
-    if ending not in DATA:
-        check_report_path(output)
-    elif Path(output).is_dir() or not os.access(Path(output).parent, os.W_OK):
+    expect_replaceable(Path(output), overwrite)
+    if not os.access(Path(output).parent, os.W_OK):
         raise InputError(f"Cannot write {output}; choose another place.")
     return ending
 

@@ -1,6 +1,6 @@
 """Make the HTML pages of models, escape their texts, and write graphs as GraphML.
 
-A page needs no other file and no network, and has the mark by which Sublex recognises its own pages.
+A page needs no other file and no network.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from sublex.tools.messages import one_line
 
-# The mark in the head of every page that Sublex writes. A file with the mark may be replaced by another page.
+# The mark in the head of every page that Sublex writes.
 PAGE_MARK = '<meta name="generator" content="Sublex">'
 
 

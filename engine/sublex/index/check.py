@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from sublex.contracts.base import Statistics
-from sublex.errors import IndexCorrupt, SublexError
+from sublex.errors import IndexCorrupt, SublexError, is_out_of_memory
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
@@ -59,9 +59,11 @@ def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Dir
     """Return the problems that `check_part` finds, one sentence each. An error that it raises becomes a sentence."""
     try:
         return check_part(directory, entry)
-    except SublexError as error:
-        return [str(error)]
-    except (ArithmeticError, LookupError, MemoryError, OSError, RecursionError, TypeError, ValueError) as error:
+    except (SublexError, ArithmeticError, LookupError, OSError, RecursionError, TypeError, ValueError) as error:
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        if isinstance(error, SublexError):
+            return [str(error)]
         return [f"{directory.path} is damaged ({in_short(error)}); rebuild the index."]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain
@@ -24,6 +25,8 @@ from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
 ENTRY = "entry.json"
+# The names that Sublex gives to folders of derived data, and to those that are being written.
+_NAME = re.compile(r"[a-z]+-[0-9a-f]{32}(\.new-\d+)?", re.ASCII)
 # Levels of folders below `derived` in which derived data lie.
 DEPTH = 2
 
@@ -99,10 +102,10 @@ def write(place: Directory, arrays: Mapping[str, np.ndarray | Iterator[np.ndarra
 
 
 def remove_all_but(root: Path, kept: Collection[Directory]) -> None:
-    """Remove the folders of derived data of an index, except the folders in `kept`."""
+    """Remove the folders of derived data of an index, except the folders in `kept` and those that Sublex did not name."""
     with suppress(OSError, SublexError):
         for folder in folder_of(root).folders():
-            if folder not in kept:
+            if folder not in kept and _NAME.fullmatch(folder.name):
                 folder.remove()
 
 

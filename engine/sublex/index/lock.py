@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -14,35 +14,32 @@ from sublex.errors import IndexProblem, SublexError, is_interrupt
 from sublex.index.directory import Directory
 from sublex.index.manifest import (
     BUILDING,
-    MANIFEST,
     REPRESENTATIONS,
     RESOURCES,
     SEGMENTS,
     read_manifest,
     remove_leftovers,
 )
-
-LOCK = "lock"
-# Bytes of the lock file that a message shows: the name of its holder.
-HOLDER_BYTES = 200
+from sublex.index.ownership import HOLDER_BYTES, LEFT, LOCK, expect_own, signature
 
 
 @contextmanager
-def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
+def locked(root: Path, action: str, create: bool = False, left: Collection[str] = LEFT) -> Iterator[None]:
     """Hold the lock of an index while the block runs. Raises `IndexProblem` if another process holds it.
 
     `action` names the change, for the message that other processes get. With `create` the folder is made if it is missing,
-    and removed again if the block leaves it without an index. An `OSError` of the block becomes an `IndexProblem` that says
-    that the index is unchanged.
+    and removed again if the block leaves it without an index; a folder that holds anything but an index, or the entries
+    `left` of a killed build, is refused. An `OSError` of the block becomes an `IndexProblem` that says that the index is
+    unchanged.
     """
     index = Directory(root)
     try:
-        if not create:
+        if create:
+            expect_own(root, left)
+        else:
             read_manifest(root)
-        if root.exists() and not root.is_dir():
-            raise IndexProblem(f"{root} is a file, not a folder for an index.")
-        if index.entries() and not any(index.has(name) for name in (LOCK, MANIFEST)):
-            raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
+        # A user's empty folder stays.
+        is_own = not root.exists() or bool(index.entries())
         for name in (BUILDING, SEGMENTS, REPRESENTATIONS, RESOURCES):
             # This raises an error for a link in the place of a folder now, before the work begins.
             (index / name).exists()
@@ -60,7 +57,8 @@ def locked(root: Path, action: str, create: bool = False) -> Iterator[None]:
             finally:
                 if create and index.entries() == [LOCK]:
                     index.delete(LOCK)
-                    index.remove_empty_index()
+                    if is_own:
+                        index.remove_empty_index()
     except OSError as error:
         raise _write_problem(error, root) from None
 
@@ -104,7 +102,7 @@ def _sign(file: BinaryIO, action: str) -> None:
     """
     if os.fstat(file.fileno()).st_nlink == 1:
         file.truncate(0)
-        file.write(f"sublex {action}, process {os.getpid()}".encode())
+        file.write(signature(action, os.getpid()))
 
 
 def _write_problem(error: OSError, root: Path) -> IndexProblem:

@@ -7,6 +7,7 @@ visible. Files that it does not name are leftovers, and the next writer removes 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -31,6 +32,11 @@ REPRESENTATIONS = "representations"
 RESOURCES = "resources"
 # The component that each optional part of an index is stored in.
 PARTS = {"text": "texts", "terms": "document_terms"}
+# The names that Sublex gives to folders and temporary files. Others in an index are somebody else's and stay.
+_SEGMENT, _DELETED = re.compile(r"\d{6,}", re.ASCII), re.compile(r"deleted-\d+", re.ASCII)
+_MODEL, _ROWS = re.compile(r"[\w-]+-[0-9a-f]{16}"), re.compile("rows-[0-9a-f]{16}")
+_RESOURCE = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+(-\d+)?", re.ASCII)
 
 
 def new_manifest(
@@ -71,6 +77,15 @@ def read_manifest(root: Path) -> Manifest:
     except (Mismatch, RecursionError) as error:
         raise IndexCorrupt(f"{path} is damaged: {error}; rebuild the index.") from None
     return manifest
+
+
+def is_manifest(root: Path) -> bool:
+    """Return whether the manifest of the folder is one that Sublex wrote, of this format or another: its checksum is right."""
+    try:
+        values = json.loads(Directory(root).read(MANIFEST))
+        return "format" in values and values.pop("checksum", None) == _checksum(values)
+    except (OSError, SublexError, ValueError, TypeError, AttributeError, RecursionError, MemoryError):
+        return False
 
 
 def _expect_agreement(manifest: Manifest) -> None:
@@ -180,37 +195,42 @@ def remove_leftovers(root: Path, manifest: Manifest | None, building: bool = Tru
 
     If `manifest` is None, the files of all segments, models and resources are removed. With `building`, the files of an
     interrupted build are removed too, even if the build could be resumed. Symbolic links to folders are neither
-    followed nor removed.
+    followed nor removed, and folders with other names than Sublex gives stay.
     """
     index = Directory(root)
     if building:
         (index / BUILDING).remove()
     with suppress(OSError):
         for name in index.entries():
-            if ".new-" in name:  # A file that was to replace another, as in `files.replacing`.
+            if is_temporary(name):
                 index.delete(name)
     live = {segment.name: segment.deleted for segment in manifest.segments} if manifest else {}
-    for segment in _keep_only(index / SEGMENTS, live):
+    for segment in _keep_only(index / SEGMENTS, live, _SEGMENT):
         deleted = live[segment.name]
-        _keep_only(segment, [deleted.name] if deleted else [], "deleted-")
+        _keep_only(segment, [deleted.name] if deleted else [], _DELETED)
     fitted = manifest.fitted if manifest else {}
-    for model in _keep_only(index / REPRESENTATIONS, fitted):
+    for model in _keep_only(index / REPRESENTATIONS, fitted, _MODEL):
         rows = fitted[model.name].rows
-        for folder in _keep_only(model, rows, "rows-"):
-            _keep_only(folder, rows[folder.name].segments)
-    _keep_only(index / RESOURCES, manifest.resources if manifest else ())
+        for folder in _keep_only(model, rows, _ROWS):
+            _keep_only(folder, rows[folder.name].segments, _SEGMENT)
+    _keep_only(index / RESOURCES, manifest.resources if manifest else (), _RESOURCE)
 
 
-def _keep_only(folder: Directory, names: Collection[str], prefix: str = "") -> list[Directory]:
+def is_temporary(name: str) -> bool:
+    """Return whether a file of this name was to replace a file of an index, as `files.replacing` names it."""
+    return bool(_TEMPORARY.fullmatch(name))
+
+
+def _keep_only(folder: Directory, names: Collection[str], ours: re.Pattern[str]) -> list[Directory]:
     """Remove the folders within `folder`, except the folders with these `names`. Return the kept folders.
 
-    Folders whose names do not begin with `prefix` are neither removed nor returned. If `folder` is a link, nothing is
+    Only folders with names that Sublex gives, which `ours` matches, are removed. If `folder` is a link, nothing is
     removed, because its files do not belong to the index.
     """
     found = []
     with suppress(IndexCorrupt, OSError):
-        found = [inner for inner in folder.folders() if inner.name.startswith(prefix)]
+        found = folder.folders()
     for inner in found:
-        if inner.name not in names:
+        if inner.name not in names and ours.fullmatch(inner.name):
             inner.remove()
     return [inner for inner in found if inner.name in names]

@@ -18,7 +18,7 @@ import pluggy
 
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
-from sublex.errors import PluginError, UnknownName
+from sublex.errors import PluginError, UnknownName, is_out_of_memory
 from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised, walk
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
@@ -182,6 +182,8 @@ class Registry:
                 if f"register_{kind}s" in plugin.hooks:
                     getattr(module, f"register_{kind}s")(register=partial(self._register, plugin, kind))
         except (Exception, SystemExit) as error:
+            if is_out_of_memory(error):
+                raise MemoryError from error
             plugin.error = str(error) if isinstance(error, PluginError) else in_short(error)
             if self._manager.has_plugin(point.name):
                 self._manager.unregister(name=point.name)

@@ -47,7 +47,7 @@ class Collection:
         for chosen in [known] if known else choose_readers([source.path], registry, None, notes):
             self.files.append(chosen.source.path)
             report, faults = Report(), _FileFaults()
-            for batch in _batches(chosen.reader.read(chosen.source, report), report, faults):
+            for batch in _batches(chosen.documents(report), report, faults):
                 self._add(batch, faults)
             documents += faults.documents
             forms.append(chosen.name)

@@ -25,7 +25,8 @@ NOT_FINITE = (
 _ROWS = {
     "nul": Effect(
         "nul",
-        "The line has a NUL byte: trec_eval stops reading there, and all lines after it are lost; remove the byte.",
+        "The line has a NUL byte: trec_eval stops reading there and all lines after it are lost, so Sublex refuses the file; "
+        "remove the byte.",
     ),
     "encoding": Effect(
         "encoding",
@@ -73,6 +74,7 @@ QRELS = _ROWS | {
         "json",
         'Topic {qid} has no object of grades such as {{"docno": 1}}: Sublex refuses the file; write one, or remove the topic.',
     ),
+    "id": Effect("id", "An id is misread: {reason}, so Sublex refuses the file; give it another id."),
     "empty": Effect("empty", "The file holds no judgements, so Sublex refuses it."),
     "grade": Effect(
         "grade",

@@ -28,7 +28,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from sublex.errors import InputError, SublexError
+from sublex.errors import InputError, SublexError, is_out_of_memory
 from sublex.operations.context import Context
 from sublex.operations.declaring import INDEXED, File, Needs, Operation, Parameter, operation, option, positional
 from sublex.tools.messages import in_short
@@ -108,6 +108,8 @@ def plugin_operations(registry: Registry) -> tuple[list[Operation], list[str]]:
         try:
             implementation(register=register)
         except Exception as error:
+            if is_out_of_memory(error):
+                raise MemoryError from error
             reason = str(error).rstrip(".") if isinstance(error, SublexError) else in_short(error)
             failures.append(f"Plugin {plugin.name} could not add its operations: {reason}.")
     return list(found.values()), failures

@@ -154,7 +154,7 @@ class Context:
 
         report = Report()
         sources = source_of(file, self.registry, reader, False).sources
-        documents = [document for source, _, own in sources for document in own.read(source, report)]
+        documents = [document for source in sources for document in source.documents(report)]
         if report.problems:
             malformed = counted(len(report.problems), "record")
             self.say(f"{malformed} of {file} left out as malformed, the first {report.problems[0]}.")

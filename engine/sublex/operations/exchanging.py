@@ -10,7 +10,7 @@ from sublex.forms.lines import Shown, line, sentence, table_lines
 from sublex.operations.building import built
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option, positional
-from sublex.operations.parameters import DataFile, Overwrite, Workers
+from sublex.operations.parameters import DataFile, Overwrite, OverwriteFile, Workers
 from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Step, counted
 
@@ -67,7 +67,7 @@ def attach(
 
 
 @operation("ciff export", Needs.MODEL, faces=("cli",))
-def export(context: Context, file: DataFile, workers: Workers = None) -> Shown:
+def export(context: Context, file: DataFile, workers: Workers = None, overwrite: OverwriteFile = False) -> Shown:
     """Write an index as a CIFF file.
 
     FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
@@ -85,7 +85,7 @@ def export(context: Context, file: DataFile, workers: Workers = None) -> Shown:
     snapshot = context.index.snapshot
     context.prepare("order-terms export")
     with context.step(f"Wrote {file}"), context.progress(f"Writing {file}", "terms") as advance:
-        done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance)
+        done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance, overwrite)
     left = f"texts, written forms of words, and the analyzer {snapshot.analyzer_expression}."
     notes = [f"Left out, for CIFF does not carry it: {left}"]
     if file == "-":

@@ -10,7 +10,7 @@ from sublex.errors import IndexProblem, InputError, SublexError, UnknownName
 from sublex.forms.lines import Shown, line, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
-from sublex.operations.parameters import Model, Reader, Workers
+from sublex.operations.parameters import Model, OverwriteFile, Reader, Workers
 from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Message, Step
 
@@ -209,6 +209,7 @@ def encode(
     file: Annotated[str | None, positional("FILE", completes="file")] = None,
     output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]
     reader: Reader = None,
+    overwrite: OverwriteFile = False,
 ) -> Shown:
     """Write the vectors that a fitted model gives to documents.
 
@@ -228,5 +229,7 @@ def encode(
     index = context.index
     model = index.representation(expression)
     with context.step("Wrote the vectors"):
-        count = export(index.snapshot, model, Path(file) if file else None, Path(output), reader, context.say)
+        count = export(
+            index.snapshot, model, Path(file) if file else None, Path(output), reader, context.say, overwrite
+        )
     return sentence(f"{output} has the vectors of {count:,} documents by {expression}")

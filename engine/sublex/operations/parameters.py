@@ -6,6 +6,9 @@ from typing import Annotated, Literal, NamedTuple
 
 from sublex.operations.declaring import option, positional
 
+# The help of --overwrite for a file, with which -o replaces more than what Sublex wrote.
+OVERWRITE_HELP = "Replace a file that is there even if Sublex did not write it, or somebody changed it."
+
 # fmt: off
 Docno = Annotated[str, positional("DOCNO", completes="docno")]
 # One fitted model; files.
@@ -59,6 +62,8 @@ Reorder = Annotated[bool, option(
     help="Put similar documents next to each other, for quicker searches; hits stay the same."
 )]
 Overwrite = Annotated[bool, option(help="Replace an existing index when the new one is finished.")]
+
+OverwriteFile = Annotated[bool, option("--overwrite", help=OVERWRITE_HELP)]
 
 
 class Asked(NamedTuple):

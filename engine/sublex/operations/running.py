@@ -15,6 +15,7 @@ from sublex.operations.parameters import (
     AllowUncovered,
     Fields,
     Metadata,
+    OverwriteFile,
     Profile,
     Rankers,
     RunHits,
@@ -50,6 +51,7 @@ def run(
     workers: Workers = None,
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
+    overwrite: OverwriteFile = False,
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
@@ -66,6 +68,8 @@ def run(
     """
     import sublex
     from sublex.pipeline.query_forms import topics_notes
+    from sublex.pipeline.running import run_path
+    from sublex.trec.run_writer import check_run_place
 
     _check_tag(tag, rankers)
     place = place_of_run(output, rankers)
@@ -75,7 +79,9 @@ def run(
         queries = sublex.read_topics(topics, fields)
     context.say(str(queries), *queries.notes, *topics_notes(queries))
     pipelines, failures = _compose(context, rankers or (None,), profile)
-    options = {"k": k, "where": metadata, "workers": workers, "tag": tag or ""}
+    options = {"k": k, "where": metadata, "workers": workers, "tag": tag or "", "overwrite": overwrite}
+    for pipeline in pipelines:
+        check_run_place(run_path(place, pipeline), metadata, overwrite)
     done = (write_run(context, queries, pipeline, place, **options) for pipeline in pipelines)
     left = [line(text, indent=0) for text in done if not context.show(text)]
     return Shown(lambda: left, code=2 * bool(failures))
@@ -103,10 +109,7 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
 
 
 def place_of_run(output: str, rankers: Sequence[str]) -> Path:
-    """Return where the runs go: a file or a folder. Raise InputError if a file that is not a run would be replaced."""
-    from sublex.readers.source import FileSource
-    from sublex.trec.detect import detect_kind
-    from sublex.trec.kinds import RUN
+    """Return where the runs go: a file or a folder."""
     from sublex.trec.run_names import is_run_file
 
     if output == "-":
@@ -123,9 +126,6 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
             raise InputError(f"{output} is a file; name a folder with -o.")
         path.mkdir(parents=True)
         return path
-    holds_text = path.is_file() and path.stat().st_size > 0
-    if holds_text and detect_kind(FileSource(path)) != RUN:
-        raise InputError(f"{output} is there and is no run; write the run elsewhere.")
     return path
 
 
@@ -159,6 +159,7 @@ def fuse(
         str | None, option("-o", "--output", metavar="FILE", completes="file", shown="standard output")
     ] = None,
     metadata: Metadata = "sidecar",
+    overwrite: OverwriteFile = False,
 ) -> Shown:
     """Fuse several run files into one.
 
@@ -176,13 +177,14 @@ def fuse(
     import sublex
     from sublex.trec.fuse import fuse, fusion_notes
     from sublex.trec.metadata import to_comments
-    from sublex.trec.run_writer import run_lines, write_run
+    from sublex.trec.run_writer import check_run_place, run_lines, write_run
 
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     if output not in (None, "-"):
         expect_folder(output)
+        check_run_place(Path(output), metadata, overwrite)
     context.prepare("number-terms read-runs write-runs")
     with context.step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]
@@ -194,7 +196,7 @@ def fuse(
     if output in (None, "-"):
         head = [to_comments(about)] if metadata == "header" else []
         return Shown(list, notes=notes, forms={"table": lambda: [*head, *run_lines(fused.rows(), fused.tag)]})
-    hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata), "hit")
+    hits = counted(write_run(output, fused.rows(), fused.tag, about, metadata, overwrite), "hit")
     topics = counted(len(fused), "topic")
     return sentence(f"Fused {len(runs)} runs of {topics} into {output}: {hits}, tag {fused.tag}", notes=notes)
 

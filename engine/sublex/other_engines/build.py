@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from sublex.building.writer import STORED_PARTS, existing_index
 from sublex.contracts.base import Document
 from sublex.errors import IndexProblem, InputError, contract
 from sublex.index.directory import Directory
+from sublex.index.entries import Manifest
+from sublex.index.foreign_places import place_of
 from sublex.index.lock import locked
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
@@ -23,6 +26,9 @@ from sublex.language import plugins
 from sublex.other_engines.attaching import Given, Progress, Say, attach_index
 from sublex.readers.batch import Batch
 from sublex.tools.messages import counted
+
+# The folder of a build that is not finished.
+WORK = "work"
 
 
 def build_foreign(
@@ -47,13 +53,17 @@ def build_foreign(
     those of `build_index`; `given` is passed to `attach_index`.
     """
     registry = registry or plugins.load()
-    existing_index(path, overwrite)
+    old = existing_index(path, overwrite)
     name = registry.find("backend", backend).name
     place = path.absolute().with_name(f"{path.absolute().name}.{name}")
     folder = Directory(place.parent) / place.name
     is_there = folder.exists()
     if is_there and not overwrite:
         raise IndexProblem(f"{place} is in the way; move it away, or replace it by --overwrite.")
+    if is_there and not _is_behind(place, path, old):
+        raise IndexProblem(f"{place} is not the index behind {path}, so it is not replaced; move it away.")
+    if (kept := _aside(folder)).exists():
+        raise IndexProblem(f"{kept.path} is in the way; an interrupted build may have put {place} there, so move it.")
     with contract("back end", name):
         made = registry.build("backend", name, {})
         if not hasattr(made, "build"):
@@ -66,8 +76,8 @@ def build_foreign(
     source, summary = source_of(documents, registry, reader, strict, columns), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"
-    with locked(unfinished.path, f"index --backend {name}", create=True):
-        work = unfinished / "work"
+    with locked(unfinished.path, f"index --backend {name}", create=True, left=(WORK,)):
+        work = unfinished / WORK
         work.remove()
         work.make()
         built = work / "index"
@@ -94,10 +104,8 @@ def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
 
     If the block fails, the old `folder` is put back; if there was no old folder, `folder` is removed.
     """
-    old = folder.parent / f"{folder.name}.replaced"
-    was_there = folder.exists()
+    old, was_there = _aside(folder), folder.exists()
     if was_there:
-        old.remove()
         folder.move(old)
     try:
         new.move(folder)
@@ -107,7 +115,19 @@ def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
         if was_there:
             old.move(folder)
         raise
-    old.remove()
+    if was_there:
+        old.remove()
+
+
+def _aside(folder: Directory) -> Directory:
+    """Return the place of the index of before while a new one is attached."""
+    return folder.parent / f"{folder.name}.replaced"
+
+
+def _is_behind(place: Path, path: Path, old: Manifest | None) -> bool:
+    """Return whether the folder `place` is the foreign index behind the index at `path`, whose manifest is `old`."""
+    known = place_of(path, old.attached.id) if old and old.attached else None
+    return known is not None and os.path.realpath(known.path) == os.path.realpath(place)
 
 
 def _documents(source: DocumentSource, summary: BuildSummary, progress: Progress) -> Iterator[Document]:

@@ -15,7 +15,7 @@ from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSour
 from sublex.errors import InputError
 from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
-from sublex.tools.strings import Strings, end_to_end
+from sublex.tools.strings import NUL_FAULT, Strings, end_to_end
 
 _SPACE = re.compile(r"\s")
 # The end of the messages about a source that contradicts itself.
@@ -146,6 +146,9 @@ class ReceivedDocuments:
         data, sizes = end_to_end(listed)
         if not sizes.all():
             raise InputError(f"{self.name}: document {first + int(np.argmin(sizes)):,} has an empty docno; {CAUSE}.")
+        if not data.all():
+            docno = quoted(next(docno for docno in listed if b"\0" in docno))
+            raise InputError(f"{self.name}: the docno {docno} {NUL_FAULT}; {CAUSE}.")
         known = self._docnos.size
         numbers = self._docnos.add(data, np.cumsum(sizes) - sizes, sizes)
         repeats = np.flatnonzero(numbers != known + np.arange(len(numbers)))

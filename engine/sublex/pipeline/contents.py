@@ -175,15 +175,18 @@ class Contents:
         """Yield all live stored documents, in the order in which they were indexed."""
         return self.snapshot.documents()
 
-    def to_ciff(self, file: str | Path, workers: int | None = None) -> None:
+    def to_ciff(self, file: str | Path, workers: int | None = None, overwrite: bool = False) -> None:
         """Write the postings, document lengths and docnos as a CIFF file for other engines.
 
         The file is compressed if its name ends in `.gz`. Deleted documents are left out, and the others are numbered
-        anew. The file has no texts, no written forms of words and no analyzer.
+        anew. The file has no texts, no written forms of words and no analyzer. `overwrite` replaces a file that is
+        there.
         """
         from sublex.other_engines.ciff.write_ciff import write_ciff
 
-        write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))
+        write_ciff(
+            self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers), overwrite=overwrite
+        )
 
 
 resolve_hints(__name__)

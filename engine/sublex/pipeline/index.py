@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm
+from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
@@ -137,6 +138,7 @@ class Index(Contents):
         If the argument is a query, it is returned unchanged.
         """
         if isinstance(text, Query):
+            expect_weights(term.weight for term in text.terms)
             return text
         words = arguments.text(text, "The query")
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))

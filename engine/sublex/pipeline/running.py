@@ -15,7 +15,7 @@ from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.trec.metadata import FINGERPRINT, value_at
 from sublex.trec.run_names import is_run_file, path_in
 from sublex.trec.run_reader import metadata_of
-from sublex.trec.run_writer import check_docnos, write_run
+from sublex.trec.run_writer import check_docnos, check_run_place, write_run
 from sublex.trec.topics import Topics
 
 # The keys under which a run's metadata have the expression.
@@ -72,12 +72,15 @@ def write(
     workers: int | None = None,
     progress: Callable[[int], None] = lambda topics: None,
     tag: str = "",
+    overwrite: bool = False,
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
     In a folder, the file is named after the expression of the pipeline. `tag` is the last column of the run; by default
     it is the expression.
     """
+    path = run_path(output, pipeline)
+    check_run_place(path, where, overwrite)
     snapshot = pipeline.snapshot
     check_docnos(snapshot.all_docnos.take(snapshot.corpus.docs))
     seconds: list[float] = []
@@ -89,10 +92,9 @@ def write(
     begin = time.perf_counter()
     run = index.run(topics, pipeline, k, workers, each=each)
     found = time.perf_counter()
-    path = run_path(output, pipeline)
     metadata = dict(run.metadata) | {"tag": tag or run.tag}
     replaced = _replaced(path, metadata)
-    lines = write_run(path, run.rows(), tag or run.tag, metadata, where)
+    lines = write_run(path, run.rows(), tag or run.tag, metadata, where, overwrite)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
     return Done(path, lines, times, replaced)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
 
@@ -24,6 +25,7 @@ def weighted_query(text: str) -> Query:
             weight = math.nan
         if not math.isfinite(weight) or (caret and not term):
             raise InputError(f"{word} is not a term with a weight; write for example crane^1 river^0.5.")
+        expect_weights([weight])
         terms.append(QueryTerm(term if caret else word, weight))
     if not terms:
         raise InputError("There is no term in the query; write for example crane^1 river^0.5.")

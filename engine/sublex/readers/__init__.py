@@ -7,14 +7,15 @@ bytes of each file, and passes documents, or batches of documents, to the index 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from sublex.contracts.base import Reader, Report
+from sublex.contracts.base import Document, Reader, Report
 from sublex.contracts.hookspecs import Register, hookimpl
 from sublex.errors import InputError
 from sublex.language.parser import parse_call
 from sublex.language.plugins import Registry
+from sublex.readers.batch import with_sound_ids
 from sublex.readers.fields import PARAMS
 from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below
@@ -69,6 +70,10 @@ class SourceReader(NamedTuple):
     source: FileSource
     name: str
     reader: Reader
+
+    def documents(self, report: Report) -> Iterator[Document]:
+        """Yield the documents of the source. Malformed ones are reported and left out."""
+        return with_sound_ids(self.reader.read(self.source, report), self.source.path, report)
 
 
 def choose_readers(

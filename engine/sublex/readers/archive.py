@@ -15,12 +15,12 @@ import zipfile
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, BinaryIO
 
 from sublex.contracts.base import Document, Reader, Report, Source
 from sublex.errors import InputError
-from sublex.readers.batch import MakeBatch, batches
+from sublex.readers.batch import MakeBatch, batches, with_sound_ids
 from sublex.readers.signatures import archive_format
 from sublex.readers.source import CHUNK, HEAD, PACKED, FileSource, Guarded, without_compression
 
@@ -84,7 +84,7 @@ class Archive:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the documents of all members."""
         for reader, member in self._members(source.path, report):
-            yield from reader.read(member, report)
+            yield from with_sound_ids(reader.read(member, report), member.path, report)
 
     def batches(self, source: Source, report: Report) -> Iterator[MakeBatch]:
         """Yield a function for each batch, in the order of the documents. Any thread may call these functions."""
@@ -94,7 +94,8 @@ class Archive:
                 for reader, member in group:
                     yield from reader.batches(member, report)  # type: ignore[attr-defined]
             else:
-                yield from batches((d for reader, member in group for d in reader.read(member, report)), report)
+                parts = (with_sound_ids(reader.read(member, report), member.path, report) for reader, member in group)
+                yield from batches(chain.from_iterable(parts), report)
         # A batch without documents carries the notes about members.
         yield from batches((), report)
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
+from sublex.tools.strings import NUL_FAULT
 
 # Bytes of input per batch.
 BATCH_BYTES = 4 << 20
@@ -83,6 +84,15 @@ def _fields(document: Document) -> str:
         raise InputError(
             f"Document {document.docno} has a field that JSON cannot hold ({error}); make it text."
         ) from None
+
+
+def with_sound_ids(documents: Iterable[Document], path: str, report: Report) -> Iterator[Document]:
+    """Yield the documents of a source, and report those with a NUL character in their docno as malformed."""
+    for document in documents:
+        if "\0" in document.docno:
+            report.malformed(path, report.line, f"the docno {document.docno!r} {NUL_FAULT}")
+        else:
+            yield document
 
 
 def batches(documents: Iterable[Document], report: Report) -> Iterator[MakeBatch]:

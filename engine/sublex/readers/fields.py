@@ -11,6 +11,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import NO_FIELDS, Document, Param, Report
+from sublex.tools.strings import NUL_FAULT
 
 ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
@@ -78,6 +79,8 @@ def _docno(name: str, value: Any) -> str:
         raise ValueError(f"{name} is {_kind(value)}, not a string or a whole number")
     if not value.strip():
         raise ValueError(f"{name} is empty")
+    if "\0" in value:
+        raise ValueError(f"{name} {value!r} {NUL_FAULT}")
     return value
 
 

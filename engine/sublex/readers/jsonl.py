@@ -76,14 +76,20 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
     The kernel reads all lines. If some lines are odd, Python code rewrites them in a form that the kernel reads, and
     leaves out malformed lines. Then the kernel reads all lines again.
     """
-    report = Report(strict)
+    report, counts = Report(strict), Report()
     data = utf8_lines(data, path, report)
-    batch, odd = _scan(data, FIELDS, False, report, names)
-    if not len(odd):
-        return batch
+    batch, odd = _scan(data, FIELDS, False, counts, names)
+    to_rewrite = odd[:, 0]
+    if batch.docnos.all():
+        report.merge(counts)
+    else:
+        # A docno has a NUL character. Python reads all lines, and reports this one as malformed.
+        to_rewrite = np.arange(count_lines(data) + 1)
+    if not len(to_rewrite):
+        return replace(batch, report=report)
     lines = data.split(b"\n")
     widest = FIELDS
-    for number in odd[:, 0]:
+    for number in to_rewrite:
         if not lines[number].strip():
             lines[number] = b""
             continue

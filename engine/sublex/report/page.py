@@ -13,7 +13,6 @@ import numpy as np
 from sublex.contracts.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
-from sublex.forms.pages import PAGE_MARK
 from sublex.language import plugins
 from sublex.readers.irds import source_name
 from sublex.report import svg
@@ -22,47 +21,48 @@ from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 from sublex.statistics.sentences import CORRECTIONS, p_cell
 from sublex.statistics.significance import TUKEY
+from sublex.tools.arguments import expect_folder
 from sublex.tools.files import replace_file
+from sublex.tools.outputs import MARKUP, MARKUP_FILES, expect_replaceable, sealed
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
-# A file is a page of Sublex if PAGE_MARK stands within this number of bytes at its beginning.
-HEAD = 4096
 TESTS = {"t": "paired t test", "wilcoxon": "Wilcoxon's signed rank test", "randomisation": "randomisation test"}
 
 
-def write_report(comparison: Comparison, path: str | os.PathLike[str], command: str = "") -> None:
-    """Write the report to a file, replacing an earlier report.
+def write_report(
+    comparison: Comparison, path: str | os.PathLike[str], command: str = "", overwrite: bool = False
+) -> None:
+    """Write the report to a file, replacing an earlier report that nobody has changed.
 
-    The page shows `command` as the command that makes the page again.
+    The page shows `command` as the command that makes the page again. `overwrite` replaces any file.
 
-    Raise InputError if the file cannot be written or is not a report.
+    Raise InputError if the file cannot be written or may not be replaced.
     """
-    check_report_path(path)
+    check_report_path(path, overwrite)
     write_page(path, render_page(comparison, command))
 
 
 def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write an HTML page to a file that `check_report_path` accepted; raise InputError if the file cannot be written."""
+    """Write a text to a file that `check_report_path` accepted; raise InputError if the file cannot be written.
+
+    A page or a drawing gets a seal, by which `expect_replaceable` knows it again.
+    """
     try:
-        replace_file(Path(path), text.encode())
+        in_markup = Path(path).suffix in MARKUP_FILES
+        replace_file(Path(path), sealed(text, MARKUP) if in_markup else text.encode())
     except OSError as error:
         raise _unwritable(path, error) from None
 
 
-def check_report_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError if a report cannot be written to this path, or would replace a file that is not a report."""
+def check_report_path(path: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Raise InputError if a report cannot be written to this path, or would replace a file that it may not replace."""
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
-    try:
-        if os.path.lexists(path):
-            with open(path, "rb") as file:
-                if PAGE_MARK.encode() not in file.read(HEAD):
-                    raise InputError(f"{path} exists and is not a report of Sublex; choose another place.")
-        elif not os.access(Path(path).parent, os.W_OK):
-            raise InputError(f"Cannot write the report to {path}; choose another place.")
-    except OSError as error:
-        raise _unwritable(path, error) from None
+    expect_folder(path)
+    expect_replaceable(Path(path), overwrite)
+    if not os.access(Path(path).parent, os.W_OK):
+        raise InputError(f"Cannot write the report to {path}; choose another place.")
 
 
 def _unwritable(path: str | os.PathLike[str], error: OSError) -> InputError:

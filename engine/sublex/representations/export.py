@@ -19,6 +19,7 @@ from sublex.representations.loaded import LoadedRepresentation
 from sublex.representations.rows import stacked
 from sublex.tools.files import replacing
 from sublex.tools.messages import counted
+from sublex.tools.outputs import expect_replaceable
 
 FORMS = (".npz", ".parquet")
 # Bytes of the array of docnos in a `.npz` file. NumPy gives every docno the room of the longest, 4 bytes a character.
@@ -34,16 +35,16 @@ def export(
     output: Path,
     reader: str | None = None,
     say: Say = lambda text: None,
+    overwrite: bool = False,
 ) -> int:
     """Write the vectors of documents with their docnos, and return how many documents there are.
 
     The documents are the live documents of the index, or the documents of `file`. `reader` names the reader of the
-    file; by default the format is detected. `output` is replaced only when everything has been written.
+    file; by default the format is detected. `output` is replaced only when everything has been written, and only with `overwrite`.
     """
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
-    if output.exists() and not output.is_file():
-        raise InputError(f"{output} is no file; choose another place.")
+    expect_replaceable(output, overwrite)
     vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
     try:
         with replacing(output) as stream:
@@ -72,7 +73,7 @@ def _of_file(
     """Yield the docnos and vectors of the documents of a file, analysed like those of the index, a block at a time."""
     report = Report()
     chosen = source_of(str(file), index.registry, reader, False)
-    documents = chain.from_iterable(source_reader.read(source, report) for source, _, source_reader in chosen.sources)
+    documents = chain.from_iterable(source.documents(report) for source in chosen.sources)
     seen: set[str] = set()
     while block := list(islice(documents, DOCUMENTS_PER_BLOCK)):
         docnos = [document.docno for document in block]

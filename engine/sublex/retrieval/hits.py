@@ -5,6 +5,7 @@ Titles, texts, fields and passages are read from the snapshot of the hits when t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, overload
 
@@ -209,10 +210,18 @@ class Hits(InParts):
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
         """Return hits with scores rounded to float32, in descending order of score.
 
-        Equal scores are in descending order of docno.
+        Equal scores are in descending order of docno. Raise InputError for a score that is no finite float32 number.
         """
-        rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
+        with np.errstate(over="ignore"):
+            rounded = scores.astype(np.float32) + np.float32(0)  # Adding 0 turns -0 into 0.
         order = np.lexsort((snapshot.docno_ranks[docs], rounded))[::-1]
+        # NaN is sorted as the largest, so that a score that is not finite stands at one of the ends.
+        for place in (order[0], order[-1]) if len(order) else ():
+            if not math.isfinite(rounded[place]):
+                docno = snapshot.docno(int(docs[place]))
+                raise InputError(
+                    f"The score of {docno} is {float(scores[place]):g}, which is no finite float32 number."
+                )
         return cls(snapshot, docs[order], rounded[order])
 
     @classmethod

@@ -51,6 +51,8 @@ class Impacts:
         if not self._stored:
             self.least, self.most = np.empty(terms, np.float32), np.empty(terms, np.float32)
             self.kth = np.full((len(self._levels), terms), -np.inf, np.float32)
+        # The largest size of an impact that was computed or stored.
+        self.largest = self._largest(slice(None)) if self._stored else 0.0
 
     def _map(self, documents: Folder, impacts: Folder) -> bool:
         """Use stored postings. Return False if their types or sizes are not those of the segment."""
@@ -80,10 +82,15 @@ class Impacts:
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_FILL):
                     self._fill(missing[begin:end])
+                self.largest = max(self.largest, self._largest(missing))
                 if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
                     # The coded postings are in memory now, so the segment's uncoded postings are not needed there.
                     self.segment.release()
             self._state[missing] = READY
+
+    def _largest(self, terms: np.ndarray | slice) -> float:
+        """Return the largest size of an impact of the terms with these ordinals."""
+        return max(float(self.most[terms].max(initial=0)), -float(self.least[terms].min(initial=0)))
 
     def settle(self, terms: np.ndarray) -> None:
         """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import Ranker, TermStats
+from sublex.contracts.base import LARGEST_SCORE, Ranker, TermStats
+from sublex.contracts.scores import SURE_WEIGHT, TOO_LARGE, expect_no_loss, expect_weights
 from sublex.errors import InputError, contract
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -122,7 +123,7 @@ class Searcher(Uncopied):
 
     def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
-        ends, terms, weights = self._weighted(queries)
+        ends, terms, weights, total, least = self._weighted(queries)
         thresholds, found = np.empty(len(queries)), []
         kernels, key_kernels = self._kernels
         # This takes a quarter of the time of np.full.
@@ -133,8 +134,30 @@ class Searcher(Uncopied):
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
+        self._expect_finite(total, ends, terms, weights)
         key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
+        if least < SURE_WEIGHT:
+            for row, number, own in zip(scores, counts.tolist(), np.split(weights, ends[:-1]), strict=True):
+                expect_no_loss(row[:number], own.tolist())
         return docs, scores, counts
+
+    def _expect_finite(self, total: float, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray) -> None:
+        """Raise InputError if a sum of impacts times weights may be too large for float32.
+
+        `total` is the sum of the sizes of the weights. The bound of a query is the sum over its terms of the weight times
+        the largest impact of the term; it is computed only if the largest of all impacts does not show that all is well.
+        """
+        for impacts in self.impacts:
+            if total * impacts.largest > LARGEST_SCORE:
+                break
+        else:
+            return
+        for impacts, ordinals in zip(self.impacts, self.term_table.ordinals, strict=True):
+            own_ends, own, factors = _of_segment(ordinals, ends, terms, weights)
+            impacts.compute(own)
+            sizes = np.maximum(np.abs(impacts.least[own]), np.abs(impacts.most[own])).astype(np.float64)
+            if any(part.sum() > LARGEST_SCORE for part in np.split(np.abs(factors) * sizes, own_ends[:-1])):
+                raise InputError(TOO_LARGE)
 
     def _retrieve(
         self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
@@ -169,7 +192,7 @@ class Searcher(Uncopied):
         from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
-        ends, terms, weights = self._weighted([query])
+        ends, terms, weights, total, least = self._weighted([query])
         order, sums = np.argsort(docs), np.empty(len(docs))
         for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
             base, end = self.snapshot.bases[segment : segment + 2]
@@ -180,6 +203,9 @@ class Searcher(Uncopied):
             coded = impacts.postings
             rescore(coded.docs, coded.runs, coded.codes, coded.lists, *own, np.array([len(inside)]), wanted, found)
             sums[inside] = found
+        self._expect_finite(total, ends, terms, weights)
+        if least < SURE_WEIGHT:
+            expect_no_loss(sums, weights.tolist())
         return sums.astype(np.float32)
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
@@ -189,8 +215,12 @@ class Searcher(Uncopied):
         names = self.term_table.names(np.array(numbers, np.int64))
         return list(zip(names, numbers, self._weights(known), strict=True))
 
-    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights."""
+    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
+        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights.
+
+        Return the sum of the sizes of the weights and the smallest size too. Raise InputError for a weight that float32
+        does not hold.
+        """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         numbers = self.term_table.numbers([term for query in counted for term in query])
         known: list[tuple[float, int, float]] = []
@@ -205,7 +235,12 @@ class Searcher(Uncopied):
             if self._weighs:
                 weights += self._weights(own)
         terms = np.array([n for _, n, _ in known], np.int64)
-        return np.array(ends, np.int64), terms, np.array(weights or [qtf for *_, qtf in known], np.float64)
+        weights = weights or [qtf for *_, qtf in known]
+        sizes = [*map(abs, weights)]
+        total, least = sum(sizes), min(sizes, default=1.0)
+        if not (total <= LARGEST_SCORE and least >= SURE_WEIGHT):
+            expect_weights(weights)
+        return np.array(ends, np.int64), terms, np.array(weights, np.float64), total, least
 
     def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
         """Return (df, number, qtf) of each query term in the index, rarest first.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.errors import InputError
 from sublex.operations import Operation, Parameter
+from sublex.operations.parameters import OVERWRITE_HELP
 from sublex.tools.messages import cut, option_words
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 # What is an expression, whose brackets hold blanks and quotes together; and what is one word even if it stands last.
 EXPRESSIONS = ("expression", "model", "fittable", "expander")
 WORDS = ("docno", "file", "snapshot", "saved", "command")
+# The option that lets -o replace any file.
+_OVERWRITE = Parameter(name="overwrite_file", type=bool, flags=("--overwrite",), help=OVERWRITE_HELP)
 
 
 def spoken(operation: Operation) -> list[Parameter]:
@@ -35,10 +38,12 @@ def usage_of(operation: Operation) -> str:
     return " ".join(words)
 
 
-def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments that the text after the name of a command gives, and the file of -o, if there is one."""
+def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dict[str, Any], str | None, bool]:
+    """Return the arguments that the text after the name of a command gives, the file of -o or None, and whether
+    --overwrite is given for this file.
+    """
     given, rest = _options(operation, text)
-    output = given.pop("-o", None)
+    output, overwrite = given.pop("-o", None), given.pop("overwrite_file", False)
     if operation.file and operation.file.required and output is None:
         raise usage_error(operation)
     given |= _positional(operation, rest, given)
@@ -52,7 +57,7 @@ def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dic
             arguments[each.name] = session.remembered(each)
         elif each.is_required:
             raise usage_error(operation)
-    return arguments, output
+    return arguments, output, overwrite
 
 
 def usage_error(operation: Operation) -> InputError:
@@ -64,7 +69,7 @@ def _options(operation: Operation, text: str) -> tuple[dict[str, Any], str]:
     """Return the options at the beginning of a text, written as on the command line, and the rest of the text."""
     flags: Mapping[str, Parameter | None] = {
         **{flag: each for each in operation.parameters if not each.hidden for flag in each.flags or ()},
-        **({"-o": None, "--output": None} if operation.file else {}),
+        **({"-o": None, "--output": None, "--overwrite": _OVERWRITE} if operation.file else {}),
     }
     given: dict[str, Any] = {}
     while text.startswith("-"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sublex.errors import SublexError, is_interrupt
+from sublex.errors import LITTLE_MEMORY, SublexError, is_interrupt, is_out_of_memory
 from sublex.faces.work import Work
 from sublex.tools.messages import in_short
 
@@ -32,20 +32,22 @@ def attempt(session: Session, text: str) -> Shown | None:
         session.adopt(trial)
         return shown
     except SublexError as error:
+        if is_out_of_memory(error):
+            raise Failed(LITTLE_MEMORY) from None
         raise Failed(session.worded(error.args[0] if error.args else str(error))) from None
     except KeyboardInterrupt as interrupt:
         # A change of the index says in the message what became of the index.
         raise Interrupted(f"interrupted; {interrupt}." if str(interrupt) else "interrupted.") from None
-    except MemoryError:
-        raise Failed(
-            "There is not enough memory for this; close other programs, or raise the limit on memory."
-        ) from None
     except OSError as error:
+        if is_out_of_memory(error):
+            raise Failed(LITTLE_MEMORY) from None
         place = error.filename or "The system"
         raise Failed(f"{place}: {error.strerror or in_short(error)}.") from None
     except Exception as error:
         if is_interrupt(error):
             raise Interrupted("interrupted.") from None
+        if is_out_of_memory(error):
+            raise Failed(LITTLE_MEMORY) from None
         what = text.split()[0] if text.startswith(":") else "The query"
         raise Failed(f"{what} failed ({in_short(error)}).") from None
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 from sublex.errors import InputError
 from sublex.tools.files import replace_file
+from sublex.tools.outputs import expect_replaceable
+from sublex.tools.strings import Strings
+from sublex.trec.ids import refuse_faulty
 
 
 def write_judgement(path: Path, qid: str, docno: str, grade: int) -> None:
@@ -15,6 +18,8 @@ def write_judgement(path: Path, qid: str, docno: str, grade: int) -> None:
     """
     if docno.split() != [docno]:
         raise InputError(f"{docno!r} holds white space, which separates the columns of judgements.")
+    refuse_faulty(Strings.of([docno]), "document")
+    expect_replaceable(path, overwrite=True)
     try:
         lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
     except OSError as error:

@@ -9,10 +9,12 @@ from typing import NamedTuple
 import click
 
 from sublex.display.hits import HEAD
+from sublex.errors import InputError
 from sublex.faces.output import print_lines, print_shown, say
 from sublex.forms.lines import Line, Shown
 from sublex.forms.values import to_json
 from sublex.shell.session import Session
+from sublex.tools.outputs import without_links
 
 # A function that prints lines for people.
 Printer = Callable[[Sequence[Line]], None]
@@ -38,7 +40,11 @@ def print_result(session: Session, shown: Shown | None, printer: Printer = print
     if session.out is None:
         _print(session, shown, printer, topic)
     else:
-        with open(session.out, "a", encoding="utf-8", errors="backslashreplace") as file, redirect_stdout(file):
+        try:
+            file = open(session.out, "a", encoding="utf-8", errors="backslashreplace", opener=without_links)  # noqa: SIM115
+        except OSError as error:
+            raise InputError(f"Cannot write {session.out}: {error.strerror}.") from None
+        with file, redirect_stdout(file):
             _print(session, shown, print_lines, topic)
 
 

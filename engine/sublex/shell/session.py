@@ -144,10 +144,10 @@ class Session:
             return self.search(text[1:] if text.startswith("::") else text)
         name, _, rest = text[1:].partition(" ")
         operation = self.commands.find(name)
-        arguments, output = arguments_of(operation, rest.strip(), self)
+        arguments, output, overwrite = arguments_of(operation, rest.strip(), self)
         if output is None:
             return self.ask(operation, **arguments)
-        ending = check_output(output, *operation.file.endings) if operation.file else ""
+        ending = check_output(output, *operation.file.endings, overwrite=overwrite) if operation.file else ""
         shown, after = write_file(self.ask(operation, **arguments), output, ending)
         return shown.between(notes=list(filter(None, [after])))
 
@@ -273,7 +273,7 @@ class Session:
         path = Path(name)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             raise InputError(f"Cannot write {name}; choose another place.")
-        if path.exists() and path.absolute() not in self._written:
+        if os.path.lexists(path) and (path.is_symlink() or path.absolute() not in self._written):
             raise InputError(f"{name} exists; choose another name.")
         self._written.add(path.absolute())
         return path

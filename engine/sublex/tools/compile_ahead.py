@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sublex.errors import InputError
+
 # The program of a process that compiles. It takes jobs from standard input.
 _PROGRAM = "from sublex.tools.compile_ahead import serve; serve()"
 
@@ -59,8 +61,13 @@ def _jobs(modules: Iterable[str]) -> list[CompileJob]:
     """Return the jobs of several modules. A plugin that cannot be imported has none; `sublex plugins` says why."""
     jobs: list[CompileJob] = []
     for module in modules:
-        with suppress(Exception, SystemExit):
+        try:
             jobs += jobs_of(module)
+        except InputError:
+            # The folder of machine code may not be used.
+            raise
+        except (Exception, SystemExit):
+            continue
     return jobs
 
 

@@ -31,6 +31,9 @@ from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 from numba.core.typing.typeof import Purpose, typeof
 from numba.np import numpy_support
 
+from sublex.errors import InputError
+from sublex.tools.private_folder import why_shared
+
 # `Any` hides from the type checker that Numba's type hints lack the options used below, and the attribute `CACHE_DIR`.
 numba_jit: Any = njit
 numba_config: Any = config
@@ -269,10 +272,29 @@ def is_temporary(kernel: Any) -> bool:
     return Path(kernel._cache.cache_path).parent.name.startswith(TEMPORARY)
 
 
+@cache
+def _expect_private(folder: str, source: str) -> None:
+    """Raise InputError if others may write to the folder of machine code, so that their code would run in this process.
+
+    `source` is the folder of the code.
+    """
+    path = Path(folder)
+    if why := why_shared(path, beside_source=path.parent == Path(source)):
+        raise InputError(
+            f"The compiled code in {folder} is not used, because others could have put their own there: {why}; set "
+            "NUMBA_CACHE_DIR to a folder that only you can write to."
+        )
+
+
 def _cache(function: Function) -> KernelCache:
-    """Return the cache of a function: in a folder that Numba chooses, or if it can write to none, in one for this process."""
+    """Return the cache of a function: in a folder that Numba chooses, or if it can write to none, in one for this process.
+
+    Raise InputError if others may write to the folder, because reading Numba's files can run code that is in them.
+    """
     try:
-        return KernelCache(function)
+        found = KernelCache(function)
+        _expect_private(found.cache_path, str(Path(function.__code__.co_filename).parent))
+        return found
     except RuntimeError:
         folder = tempfile.mkdtemp(prefix=TEMPORARY)
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -10,6 +10,8 @@ import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,27 +27,28 @@ def replacing(path: Path, buffering: int = -1, dir_fd: int | None = None) -> Ite
     `dir_fd`, a descriptor of a folder, `path` is the name of an entry of that folder. The rename itself is durable only
     after an fsync of the parent folder.
     """
-    # A long name is cut: the file system limits the length of names.
-    temporary = path.with_name(f"{path.name[:200]}.new-{os.getpid()}")
-
-    def opener(name: str, flags: int) -> int:
-        return os.open(name, flags, 0o666, dir_fd=dir_fd)
-
-    def remove() -> None:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary, dir_fd=dir_fd)
-
-    remove()
+    file, temporary = _new_file(path, buffering, dir_fd)
     try:
-        with open(temporary, "xb", buffering, opener=opener) as file:
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
         with suppress(OSError):
-            remove()
+            os.unlink(temporary, dir_fd=dir_fd)
         raise
+
+
+def _new_file(path: Path, buffering: int, dir_fd: int | None) -> tuple[BinaryIO, Path]:
+    """Return a new file next to `path`, open, and its path. A file that is there, as a killed process leaves it, stays."""
+    for number in count():
+        # A long name is cut: the file system limits the length of names.
+        name = f"{path.name[:200]}.new-{os.getpid()}{f'-{number}' if number else ''}"
+        with suppress(FileExistsError):
+            place = path.with_name(name)
+            return open(place, "xb", buffering, opener=partial(os.open, mode=0o666, dir_fd=dir_fd)), place
+    raise AssertionError("count() ends")
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -14,6 +14,10 @@ import numpy as np
 
 from sublex.tools.copies import Uncopied
 
+NUL_FAULT = "has a NUL character, at which trec_eval and other programs cut it off"
+# Half of a surrogate pair in UTF-8 begins with the first of these bytes, and its second byte is not below the second.
+SURROGATE, FIRST_HALF = 0xED, 0xA0
+
 
 class Strings(Uncopied, Sequence[str]):
     """A sequence of strings kept as UTF-8 in one array, without a Python object for each.
@@ -75,6 +79,34 @@ class Strings(Uncopied, Sequence[str]):
         """Return the places of the strings in ascending order of their bytes, like `argsort`."""
         data = self.tobytes()
         return np.fromiter(sorted(range(len(data)), key=data.__getitem__), np.int64, len(data))
+
+
+def id_fault(text: str) -> str:
+    """Return why a text cannot be the id of a document or topic; an empty string if it can.
+
+    The C code of trec_eval takes an id for its part before a NUL character, and crashes on half of a surrogate pair.
+    """
+    if "\0" in text:
+        return NUL_FAULT
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "has half of a surrogate pair, which is no character"
+    return ""
+
+
+def first_faulty_id(ids: Strings) -> str | None:
+    """Return the first of the ids with an `id_fault`; None if all can be ids."""
+    arena = ids.arena
+    at = np.flatnonzero(arena == 0)
+    halves = np.flatnonzero(arena[:-1] == SURROGATE)
+    halves = halves[arena[halves + 1] >= FIRST_HALF]
+    if not len(at) and not len(halves):
+        return None
+    at = np.sort(np.concatenate([at, halves]))
+    # The arena may hold other strings too.
+    found = np.searchsorted(at, ids.starts) < np.searchsorted(at, ids.starts + ids.sizes)
+    return ids[int(np.argmax(found))] if found.any() else None
 
 
 def end_to_end(strings: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sublex.analysis.interner import Interner
-from sublex.contracts.scores import NORMALISERS, RRF_K, Normaliser, rrf
+from sublex.contracts.scores import NORMALISERS, RRF_K, Normaliser, expect_no_loss, expect_weights, rrf
 from sublex.errors import InputError
 from sublex.tools.strings import Strings
 from sublex.trec.metadata import FINGERPRINT, value_at
@@ -54,6 +54,8 @@ def fuse(
     topics = np.repeat(np.arange(len(qids), dtype=np.int32), [len(part) for part in fused_docs[1:]])
     if not np.isfinite(scores).all():
         raise InputError("The fused scores are too large for a run; use smaller weights or the normaliser minmax.")
+    expect_weights(factors.tolist())
+    expect_no_loss(scores[np.concatenate(fused_scores) != 0], factors.tolist())
     tag, metadata = _described(
         names or [run.tag or f"run{number}" for number, run in enumerate(runs, 1)], method, factors, normalise
     )

@@ -1,4 +1,4 @@
-"""Check the ids of topics and documents for white space, and make ids from Python code into texts."""
+"""Check the ids of topics and documents, and make ids from Python code into texts."""
 
 from __future__ import annotations
 
@@ -8,16 +8,27 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.tools.arguments import shown
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, first_faulty_id, id_fault
 
 
 def id_text(value: Any, kind: str) -> str:
     """Return an id as text; raise InputError for a value that cannot be an id. `kind` is "topic" or "document"."""
     if isinstance(value, str):
+        if fault := id_fault(value):
+            raise InputError(f"The {kind} id {value!r} {fault}; give another id.")
         return str(value)
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
     raise InputError(f"The {kind} id {shown(value)} is neither a text nor a whole number; make it a text.")
+
+
+def refuse_faulty(ids: Strings, kind: str, where: str = "") -> None:
+    """Raise InputError for an id that trec_eval's code misreads. `kind` is "topic" or "document".
+
+    `where` is the beginning of the message, such as "qrels.txt: ".
+    """
+    if (text := first_faulty_id(ids)) is not None:
+        raise InputError(f"{where}The {kind} id {text!r} {id_fault(text)}; give it another id.")
 
 
 def with_white_space(ids: Strings) -> np.ndarray:

@@ -22,7 +22,7 @@ from sublex.readers.irds import PREFIX
 from sublex.readers.lines import read_whole
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, first_faulty_id, id_fault
 from sublex.trec.columns import offsets
 from sublex.trec.kinds import QRELS, reads
 from sublex.trec.qrels import Qrels
@@ -199,6 +199,7 @@ def _of_json(data: bytes, first: int, path: str, listen: Listener) -> Iterator[J
             listen([Fault("no object", [0], refusal, {"qid": qid})])
             continue
         docnos, grades = zip(*judged, strict=True) if judged else ((), ())
+        _check_ids(listen, path, [qid], docnos)
         refusals = (f"{path}: topic {qid}: the grade of {docno} is not a whole number." for docno in docnos)
         yield Judgements([qid] * len(judged), docnos, [*map(partial(_whole, listen), grades, refusals)])
 
@@ -208,11 +209,20 @@ def _of_dataset(path: str, listen: Listener) -> Iterator[Judgements]:
     from sublex.trec.irds import judgements
 
     qids, docnos, grades = [*zip(*judgements(path), strict=True)] or ((), (), ())
+    _check_ids(listen, path, qids, docnos)
     refusals = (
         f"{path}: topic {qid}, document {docno}: the grade {str(grade)!r} is not a whole number."
         for qid, docno, grade in zip(qids, docnos, grades, strict=True)
     )
     yield Judgements(qids, docnos, [*map(partial(_whole, listen), grades, refusals)])
+
+
+def _check_ids(listen: Listener, path: str, qids: Iterable[str], docnos: Iterable[str]) -> None:
+    """Report the first id that trec_eval's code misreads. This is for ids that have no line, such as the ids in JSON."""
+    for kind, ids in (("topic", qids), ("document", docnos)):
+        if (text := first_faulty_id(Strings.of(ids))) is not None:
+            reason = f"the {kind} id {text!r} {id_fault(text)}"
+            listen([Fault("id", [0], f"{path}: {reason}; give it another id.", {"reason": reason})])
 
 
 def _whole(listen: Listener, grade: Any, refusal: str) -> int:

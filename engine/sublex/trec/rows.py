@@ -96,7 +96,10 @@ def pieces_of_text(
         if b"\0" in text:
             buf = np.frombuffer(text, np.uint8)
             at = np.searchsorted(np.flatnonzero(buf == ord("\n")), np.flatnonzero(buf == 0))
-            listen([Fault("nul", first + np.unique(at))])
+            refusal = (
+                f"{path}:{first + at[0]}: the line has a NUL byte, at which trec_eval cuts an id; remove the byte."
+            )
+            listen([Fault("nul", first + np.unique(at), refusal)])
         yield first, text
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,12 +18,15 @@ import numpy as np
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError, SublexError
 from sublex.tools.files import replacing
-from sublex.tools.strings import Strings
-from sublex.trec.ids import with_white_space
+from sublex.tools.outputs import Sealing, content_hash, expect_replaceable, is_device, is_sealed
+from sublex.tools.strings import Strings, id_fault
+from sublex.trec.ids import refuse_faulty, with_white_space
 from sublex.trec.metadata import END, START, sidecar_path, to_comments, to_yaml
 
 # Where the metadata of a run can go.
 WHERE = ("sidecar", "header", "none")
+# The comment in a file of metadata that gives the hash of the run.
+RUN_HASH = "# sublex.run "
 # Bytes per write to a file.
 BUFFER = 1 << 22
 # At higher levels, gzip takes several times longer than all other work, and the file is little smaller.
@@ -39,39 +42,74 @@ def write_run(
     tag: str,
     metadata: Mapping[str, Any] = NO_FIELDS,
     where: str = "sidecar",
+    overwrite: bool = False,
 ) -> int:
     """Write a run file, and return how many lines it has. A file whose name ends in .gz is compressed.
 
     Docnos can be any strings; `Strings` are fastest. `where` says where the metadata go: into a file next to the run
     (`sidecar`), into comments at the head of the run file (`header`), or nowhere (`none`). Raise InputError for an id,
-    a docno or a tag that a run file cannot hold.
+    a docno or a tag that a run file cannot hold, and for a file that may not be replaced, as `check_run_place` says.
     """
-    if where not in WHERE:
-        raise InputError(f"Metadata cannot go to {where}; use {', '.join(WHERE[:-1])} or {WHERE[-1]}.")
     path, counts = Path(path), [0]
+    check_run_place(path, where, overwrite)
     with output_file(path) as file:
+        sealing = Sealing(file)
         if where == "header" and metadata:
-            file.write(to_comments(metadata).encode())
+            sealing.write(to_comments(metadata).encode())
         for lines in run_lines(_counted(rankings, counts), tag):
-            file.write(lines.data)
-    if _special(path):
+            sealing.write(lines.data)
+        if where == "header" and metadata and not is_device(path):
+            sealing.seal()
+    if is_device(path):
         return sum(counts)
     sidecar = Path(sidecar_path(path))
     if where == "sidecar" and metadata:
         with output_file(sidecar) as file:
-            file.write(f"{START}\n{to_yaml(metadata)}{END}\n".encode())
-    else:
-        _remove_stale(sidecar)
+            sealing = Sealing(file)
+            sealing.write(f"{START}\n{to_yaml(metadata)}{END}\n{RUN_HASH}{content_hash(path)}\n".encode())
+            sealing.seal()
+    elif _is_metadata(sidecar):
+        # The metadata of an earlier run of the same name would describe this one.
+        try:
+            sidecar.unlink()
+        except OSError as error:
+            raise SublexError(f"Cannot remove {sidecar}, which may describe another run: {error.strerror}.") from None
     return sum(counts)
 
 
-def _remove_stale(sidecar: Path) -> None:
-    """Remove the metadata file of an earlier run of the same name; a file that Sublex did not write is kept."""
-    try:
-        if sidecar.is_file() and sidecar.read_bytes().startswith(START.encode()):
-            sidecar.unlink()
-    except OSError as error:
-        raise SublexError(f"Cannot remove {sidecar}, which may describe another run: {error.strerror}.") from None
+def check_run_place(path: Path, where: str = "sidecar", overwrite: bool = False) -> None:
+    """Raise InputError if a run cannot be written to `path` with its metadata at `where`.
+
+    A run, or a file of metadata beside it, is replaced if Sublex wrote it and nobody has changed it since, or if
+    `overwrite` is true.
+    """
+    if where not in WHERE:
+        raise InputError(f"Metadata cannot go to {where}; use {', '.join(WHERE[:-1])} or {WHERE[-1]}.")
+    if is_device(path):
+        return
+    sidecar = Path(sidecar_path(path))
+    if where == "sidecar" or _is_metadata(sidecar):
+        expect_replaceable(sidecar, overwrite)
+    expect_replaceable(path, overwrite, _is_own_run)
+
+
+def _is_own_run(path: Path) -> bool:
+    """Return whether Sublex wrote a run as it is: its metadata, beside it or in it, match the hash of the file."""
+    sidecar = Path(sidecar_path(path))
+    if is_sealed(sidecar):
+        with suppress(OSError):
+            lines = sidecar.read_bytes().splitlines()
+            return f"{RUN_HASH}{content_hash(path)}".encode() in lines[-2:]
+    return is_sealed(path)
+
+
+def _is_metadata(sidecar: Path) -> bool:
+    """Return whether there is a file of metadata. A file without their first line is another file, which stays."""
+    with suppress(OSError):
+        if sidecar.is_file() and not sidecar.is_symlink():
+            with open(sidecar, "rb") as file:
+                return file.read(len(START)) == START.encode()
+    return False
 
 
 def _counted(rankings: Rankings, counts: list[int]) -> Rankings:
@@ -138,6 +176,7 @@ def _digits(value: np.float32) -> tuple[int, int]:
 
 def check_docnos(docnos: Strings) -> None:
     """Raise InputError for a docno that a run file cannot hold. Commands call this before they search an index."""
+    refuse_faulty(docnos, "document")
     for place in with_white_space(docnos)[:1].tolist():
         raise InputError(
             f"Document {docnos[place]!r} cannot be in a run, because white space separates the columns of a run; "
@@ -149,6 +188,8 @@ def check_word(text: str, what: str) -> None:
     """Raise InputError for an id or a tag that a run file cannot hold."""
     if not text or any(map(str.isspace, text)):
         raise InputError(f"The {what} {text!r} is empty or has white space, which separates the columns of a run.")
+    if fault := id_fault(text):
+        raise InputError(f"The {what} {text!r} {fault}; choose another.")
     if text.startswith("#"):
         raise InputError(f"The {what} {text!r} begins with #, which marks comments in a run; choose another.")
 
@@ -157,11 +198,11 @@ def check_word(text: str, what: str) -> None:
 def output_file(path: Path) -> Iterator[IO[bytes]]:
     """Yield a file to write.
 
-    At the end the new file replaces the file at `path`; after an error the new file is removed. Links are followed.
+    At the end the new file replaces the file at `path`; after an error the new file is removed. The caller has asked
+    `expect_replaceable`, unless `path` is a device.
     """
-    place = path if _special(path) else Path(os.path.realpath(path))
     try:
-        with open(place, "wb", buffering=BUFFER) if _special(place) else replacing(place, BUFFER) as file:
+        with open(path, "wb", buffering=BUFFER) if is_device(path) else replacing(path, BUFFER) as file:
             if path.suffix == ".gz":
                 with gzip.GzipFile("", "wb", GZIP_LEVEL, file, mtime=0) as zipped:
                     yield zipped  # type: ignore[misc]
@@ -169,8 +210,3 @@ def output_file(path: Path) -> Iterator[IO[bytes]]:
                 yield file
     except OSError as error:
         raise SublexError(f"Cannot write {path}: {error.strerror or error}.") from None
-
-
-def _special(path: Path) -> bool:
-    """Return whether the path is something other than a regular file, such as a pipe; it is written to and never replaced."""
-    return os.path.exists(path) and not os.path.isfile(path)

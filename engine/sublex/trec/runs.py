@@ -21,6 +21,7 @@ from sublex.tools.arguments import file_path, whole
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns, offsets
+from sublex.trec.ids import refuse_faulty
 
 # Documents of a topic that a notebook shows.
 DOCNOS_SHOWN = 3
@@ -70,11 +71,15 @@ class Run(Columns, dict):  # type: ignore[misc]
             where = self.slice(qid)
             yield Ranking(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
-    def write(self, path: str | os.PathLike[str], where: str = "sidecar") -> int:
-        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none."""
+    def write(self, path: str | os.PathLike[str], where: str = "sidecar", overwrite: bool = False) -> int:
+        """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none.
+
+        Without `overwrite`, a file is replaced only if Sublex wrote it and nobody has changed it since.
+        """
         from sublex.trec.run_writer import write_run
 
-        return write_run(file_path(path, "The path of the run"), self.rows(), self.tag or "run", self.metadata, where)
+        place = file_path(path, "The path of the run")
+        return write_run(place, self.rows(), self.tag or "run", self.metadata, where, overwrite)
 
     def top(self, k: int) -> Run:
         """Return a run with the best k hits of each topic."""
@@ -112,9 +117,10 @@ class Run(Columns, dict):  # type: ignore[misc]
     def __bool__(self) -> bool:
         """Return whether there are topics, and fill the `dict` with the topics that have hits.
 
-        A topic without hits crashes the code of trec_eval.
+        A topic without hits crashes the code of trec_eval. Raise InputError for a docno that this code misreads.
         """
         if dict.__contains__(self, None):
+            refuse_faulty(self.docnos, "document")
             filled = {qid: hits for qid, hits in self.items() if hits}
             dict.update(self, filled)
             dict.__delitem__(self, None)

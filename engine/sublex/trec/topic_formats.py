@@ -19,6 +19,7 @@ from sublex.readers.sgml import Records, without_markup
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import FileSource, decode
 from sublex.readers.tsv import csv_rows
+from sublex.tools.strings import id_fault
 from sublex.trec.rows import Fault, Listener
 
 # Names that the id of a topic may have; the first that a record has counts.
@@ -82,6 +83,8 @@ def distinct_records(stream: Iterable[Record | Fault], path: str, listen: Listen
     for record in stream:
         if isinstance(record, Fault):
             listen([record])
+        elif fault := id_fault(record.qid):
+            listen([_malformed(path, record.line, f"the id {record.qid!r} {fault}; give it another id.")])
         elif record.qid in records:
             before = records[record.qid].line
             refusal = f"{path}:{record.line}: topic {record.qid} is on line {before} already; keep one of the two."

@@ -350,7 +350,10 @@ def test_the_command_card_prints_topics_and_writes_pages(demo: Callable[..., Don
     assert demo("card", "demo", "lda(k=3, iterations=20)", "-o", "topics.html").code == 0
     Path("notes.html").write_text("mine")
     for arguments, message in (
-        (("lda(k=3, iterations=20)", "-o", "notes.html"), "notes.html exists and is not a report of Sublex"),
+        (
+            ("lda(k=3, iterations=20)", "-o", "notes.html"),
+            "notes.html is there, and nothing shows that Sublex wrote it",
+        ),
         (("lda(k=3, iterations=20)", "-o", "notes.txt"), "notes.txt does not end in .html"),
         (("lsi(e=2)", "-o", "new.html"), "lsi(e=2) has no page; leave out -o to print its card"),
         (("-o", "new.html"), "Name the model that the page shows"),

@@ -296,7 +296,7 @@ def test_mistakes_of_graph_cost_one_sentence(command, fitted, tmp_path):
     for topic, output, message in (
         ("7", "a.html", "has no topic 7; its topics are 0 to 1."),
         ("0", "a.pdf", "a.pdf does not end in .html, .svg or .graphml; choose one of these."),
-        ("0", "mine.html", "mine.html exists and is not a report of Sublex"),
+        ("0", "mine.html", "mine.html is there, and nothing shows that Sublex wrote it"),
     ):
         done = command("graph", fitted.path, MODEL, topic, "-o", output)
         assert done.code != 0 and message in done.messages and not done.output

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
-from sublex.other_engines.ciff.ciff_file import CiffFile
 from sublex.other_engines.ciff.header import DESCRIPTION, VERSION, Header
 from sublex.other_engines.live_postings import LivePostings
 from sublex.readers.source import COMPRESSED
+from sublex.tools.outputs import expect_replaceable, is_device
 from sublex.tools.strings import Strings, end_to_end, read_only
 from sublex.tools.workers import Workers
 from sublex.trec.run_writer import output_file
@@ -37,16 +37,18 @@ def write_ciff(
     path: str | os.PathLike[str],
     workers: int,
     progress: Callable[[int, int], None] = lambda terms, total: None,
+    overwrite: bool = False,
 ) -> Exported:
     """Write the postings and documents of an index as a CIFF file, and return the counts of what it holds.
 
-    The file is compressed if its name ends in `.gz`. An existing file is replaced when the new file is finished. If
-    `path` is a pipe, the bytes are written into it.
+    The file is compressed if its name ends in `.gz`. An existing file is replaced only with `overwrite`, when the new file
+    is finished. If `path` is a pipe, the bytes are written into it.
     """
     target = Path(path)
     if target.suffix in set(COMPRESSED) - {".gz"}:
         raise InputError(f"Cannot write {path}: CIFF files are plain or end in .gz.")
-    _refuse_to_replace(target)
+    if not is_device(target):
+        expect_replaceable(target, overwrite)
     if not len(snapshot):
         raise InputError(f"{snapshot.path} has no documents to export.")
     with Workers(workers) as pool, output_file(target) as stream:
@@ -54,18 +56,6 @@ def write_ciff(
     nbytes = target.stat().st_size
     deleted = sum(int(segment.dead.sum()) for segment in snapshot.segments)
     return Exported(len(snapshot), terms, snapshot.statistics.postings, nbytes, deleted)
-
-
-def _refuse_to_replace(path: Path) -> None:
-    """Raise `InputError` if the path is a file of another format than CIFF, because writing would destroy it."""
-    if not path.is_file() or not path.stat().st_size:
-        return
-    try:
-        CiffFile(path).close()
-    except InputError:
-        raise InputError(
-            f"{path} is there and is not a CIFF file, so it is not replaced; choose another name."
-        ) from None
 
 
 def _write(

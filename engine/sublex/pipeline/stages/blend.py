@@ -11,7 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import LARGEST_SCORE, Explanation
-from sublex.contracts.scores import NO_OPINION, RRF_K, Normaliser, rank, rrf, with_opinion
+from sublex.contracts.scores import (
+    NO_OPINION,
+    RRF_K,
+    SURE_WEIGHT,
+    Normaliser,
+    expect_no_loss,
+    expect_weights,
+    rank,
+    rrf,
+    with_opinion,
+)
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in
@@ -130,6 +140,11 @@ class BlendScoring(Scoring):
                     total += part.weight * part.scale.of(docs, scoring.scores(docs))
         if not (np.abs(total) <= LARGEST_SCORE).all():
             raise InputError("The scores of a blend are too large for float32; use smaller weights.")
+        weights = [part.weight for part, _ in self.parts]
+        if not all(SURE_WEIGHT <= abs(weight) <= 1 / SURE_WEIGHT for weight in weights):
+            expect_weights(weights)
+            # A normaliser makes scores of exactly 0, which are none that were lost.
+            expect_no_loss(total[total != 0], weights)
         return total
 
     def explain(self, doc: int) -> Explanation:

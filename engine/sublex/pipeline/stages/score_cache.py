@@ -55,6 +55,10 @@ class ScoreCache:
         """Open the file, or make it. Raise InputError if this fails, or if the file contains anything but scores."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            if self.path.is_symlink():
+                raise InputError(
+                    f"{self.path} is a symbolic link, and Sublex writes through none; choose another folder."
+                )
             with closing(sqlite3.connect(self.path, timeout=PATIENCE)) as database:
                 database.execute("PRAGMA trusted_schema = OFF")
                 if not _tables(database):

@@ -8,10 +8,12 @@ from typing import Annotated
 from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, table_lines
 from sublex.operations import Needs, Operation, operation, positional
+from sublex.operations.parameters import OVERWRITE_HELP
 from sublex.shell.arguments import usage_of
 from sublex.shell.registry import BARE
 from sublex.shell.session import Session
 from sublex.tools.messages import counted
+from sublex.tools.outputs import without_links
 
 # Columns of the usage of a command in the list.
 USAGE = 20
@@ -31,7 +33,7 @@ def _described(command: Operation) -> Shown:
     options = [each for each in command.parameters if each.flags and not each.hidden and not each.bare]
     rows = [(", ".join(each.flags or ()), each.help) for each in options]
     if command.file:
-        rows.append(("-o, --output", command.helps.get("output", "")))
+        rows += [("-o, --output", command.helps.get("output", "")), ("--overwrite", OVERWRITE_HELP)]
     more = [line(), *table_lines(rows)] if rows else []
     usage = line(Span(usage_of(command), "heading"))
     return Shown(lambda: [usage, *_paragraphs(command.help.split("\n\n")), *more], lambda: command.help)
@@ -73,7 +75,7 @@ def out(session: Session, file: Annotated[str, positional("FILE", completes="fil
     """Write the following results to a file; without FILE, show them here again."""
     session.out = session.new_file(file) if file else None
     if session.out:
-        session.out.write_bytes(b"")
+        open(session.out, "wb", opener=without_links).close()
     session.say(f"Results go to {file}." if file else "Results are shown here.")
 
 

@@ -10,7 +10,7 @@ from sublex.errors import InputError
 from sublex.forms.lines import Shown, line, sentence, table_lines
 from sublex.operations import Needs, operation, positional
 from sublex.operations.evaluating import RUN_HITS
-from sublex.operations.parameters import DataFile, Docno
+from sublex.operations.parameters import DataFile, Docno, OverwriteFile
 from sublex.operations.running import place_of_run, write_run
 from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
@@ -87,12 +87,15 @@ def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRAD
 
 @operation(needs=Needs.SESSION)
 def run(
-    session: Session, file: DataFile, expression: Annotated[str, positional("EXPR", completes="expression")] = ""
+    session: Session,
+    file: DataFile,
+    expression: Annotated[str, positional("EXPR", completes="expression")] = "",
+    overwrite: OverwriteFile = False,
 ) -> Shown:
     """Run the loaded topics and write a TREC run, by the session's expression or another one."""
     loaded, pipeline = session.loaded_topics(), session.pipeline(expression or None)
     context = ShellContext(session, write_runs)
-    done = write_run(context, loaded, pipeline, place_of_run(file, [expression]), k=RUN_HITS)
+    done = write_run(context, loaded, pipeline, place_of_run(file, [expression]), k=RUN_HITS, overwrite=overwrite)
     if loaded.path:
         settings = session.settings
         given = {"topics": loaded.path, "rankers": (str(pipeline),), "output": file, "profile": settings.profile}

@@ -1,0 +1,58 @@
+"""Which folders are Sublex's own: an index with a valid manifest, and what an interrupted build left.
+
+A command makes an index only in such a folder, in an empty one, or in a new one. It never touches another folder, so that
+no file of a user is lost to a wrong path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from sublex.errors import IndexProblem, SublexError
+from sublex.index.directory import Directory
+from sublex.index.manifest import BUILDING, MANIFEST, SEGMENTS, is_manifest, is_temporary
+
+LOCK = "lock"
+# Bytes of the lock file that are read: the name of its holder.
+HOLDER_BYTES = 200
+# What a first build leaves beside the lock if it is killed.
+LEFT = (BUILDING, SEGMENTS)
+_HOLDER = re.compile(rb"sublex [^\n]{1,150}, process [0-9]{1,20}")
+
+
+def signature(action: str, process: int) -> bytes:
+    """Return what a process writes into the lock file, for messages of others and as a mark of Sublex."""
+    return f"sublex {action}, process {process}".encode()
+
+
+def expect_own(root: Path, left: Collection[str] = LEFT) -> None:
+    """Raise IndexProblem if the folder `root` holds anything that is not Sublex's.
+
+    It may be missing or empty, have a manifest of any format, or have what a killed build leaves: a signed lock, and entries with
+    the names in `left`.
+    """
+    if root.exists() and not root.is_dir():
+        raise IndexProblem(f"{root} is a file, not a folder for an index.")
+    index = Directory(root)
+    names = index.entries()
+    if MANIFEST in names:
+        if not is_manifest(root):
+            raise IndexProblem(
+                f"{root} is not replaced, because its {MANIFEST} is damaged or not that of an index; choose another place, or "
+                f"move {root} away."
+            )
+        return
+    others = [name for name in names if name != LOCK and name not in left and not is_temporary(name)]
+    if names and (others or not _is_signed(index, empty=names == [LOCK])):
+        raise IndexProblem(f"{root} holds other files and is not an index; choose another place.")
+
+
+def _is_signed(index: Directory, empty: bool) -> bool:
+    """Return whether the lock file has the signature of a process of Sublex. With `empty`, it may also be empty."""
+    with suppress(OSError, SublexError), index.open_to_read(LOCK) as file:
+        text = file.read(HOLDER_BYTES)
+        return bool(_HOLDER.fullmatch(text)) or (empty and not text)
+    return False

@@ -1,0 +1,124 @@
+"""Which files of a user an output may replace: one rule for all commands that write a file which the user names.
+
+A file is replaced if Sublex wrote it and nobody has changed it since. Text files of Sublex end in a seal, a comment with a
+hash of everything before it. Without a sound seal, only `overwrite` replaces a file. Links are never written through.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import stat
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, BinaryIO
+
+import xxhash
+
+from sublex.errors import InputError
+from sublex.tools.files import hash_of
+
+# The marks of comments around a seal: in YAML and runs, and in HTML, SVG and GraphML.
+LINE, MARKUP = ("# ", "\n"), ("<!-- ", " -->\n")
+# The endings of files that take a seal as markup.
+MARKUP_FILES = (".html", ".htm", ".svg", ".graphml")
+_WORD = "sublex.written"
+_DIGITS = 32
+# Bytes of a file that are hashed at a time.
+_PIECE = 1 << 20
+
+
+class Sealing:
+    """A binary file to write, with the hash of everything that was written to it."""
+
+    def __init__(self, file: IO[bytes]):
+        self._file, self._hash = file, xxhash.xxh3_128()
+
+    def write(self, data: Any) -> int:
+        """Write bytes."""
+        self._hash.update(data)
+        return self._file.write(data)
+
+    def seal(self, marks: tuple[str, str] = LINE) -> None:
+        """Write the seal, after which nothing may follow."""
+        self._file.write(_seal(self._hash.hexdigest(), marks))
+
+
+def sealed(text: str, marks: tuple[str, str]) -> bytes:
+    """Return a text in UTF-8 with its seal."""
+    data = text.encode()
+    return data + _seal(xxhash.xxh3_128_hexdigest(data), marks)
+
+
+def _seal(digest: str, marks: tuple[str, str]) -> bytes:
+    return f"{marks[0]}{_WORD} {digest}{marks[1]}".encode()
+
+
+def is_sealed(path: Path) -> bool:
+    """Return whether a file ends in a seal that fits the bytes before it. A file that ends in .gz is unpacked for this."""
+    longest = max(len(_seal("0" * _DIGITS, marks)) for marks in (LINE, MARKUP))
+    hashed, kept = xxhash.xxh3_128(), b""
+    with suppress(OSError, EOFError, zlib.error), _opened(path) as file:
+        while piece := file.read(_PIECE):
+            kept += piece
+            hashed.update(kept[:-longest])
+            kept = kept[-longest:]
+        for marks in (LINE, MARKUP):
+            size = len(_seal("0" * _DIGITS, marks))
+            whole = hashed.copy()
+            whole.update(kept[:-size])
+            if kept[-size:] == _seal(whole.hexdigest(), marks):
+                return True
+    return False
+
+
+def _opened(path: Path) -> BinaryIO:
+    file = open(path, "rb", opener=without_links)  # noqa: SIM115
+    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file  # type: ignore[arg-type]
+
+
+def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:
+    """Raise InputError if there is a file at `path` that an output may not replace.
+
+    An empty file holds nothing, so it may be replaced. `is_own` tells whether Sublex wrote a file as it is.
+    """
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"Cannot write {path}: {error.strerror}; choose another place.") from None
+    if stat.S_ISLNK(status.st_mode):
+        raise InputError(f"{path} is a symbolic link, and Sublex writes through none; name the file itself.")
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
+        raise InputError(f"Cannot write {path}, which is {kind}; name a file.")
+    if status.st_size and not overwrite and not is_own(path):
+        raise InputError(
+            f"{path} is there, and nothing shows that Sublex wrote it as it is; choose another name, or replace it by "
+            "--overwrite (in Python overwrite=True)."
+        )
+
+
+def without_links(name: str, flags: int) -> int:
+    """Open a file for `open`, as its `opener`; a symbolic link at `name` is an error."""
+    return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+
+
+def is_device(path: Path) -> bool:
+    """Return whether a path is a pipe, a device or a stream of this process, which is written to and never replaced."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        return not os.path.isdir(path)
+    folder = os.path.realpath(path.parent)
+    return os.path.islink(path) and (folder == "/dev" or folder.startswith("/proc/"))
+
+
+def content_hash(path: Path) -> str:
+    """Return the hash of a file that is no link; an empty string if it cannot be read."""
+    with suppress(OSError):
+        if not path.is_symlink():
+            return hash_of(path)
+    return ""
