@@ -16,7 +16,7 @@ from test_search import RANKERS, queries
 
 import sublex
 from sublex.contracts.base import Document
-from sublex.errors import IndexCorrupt
+from sublex.errors import IndexCorrupt, InputError
 from sublex.index import derived
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
@@ -205,8 +205,10 @@ def test_scores_are_rounded_as_in_the_order_of_the_query(tmp_path):
 @given(chance=st.randoms(use_true_random=False), k=st.sampled_from([1, 10, 100]))
 @settings(max_examples=examples(60))
 def test_weights_of_any_size_give_the_sums_of_the_definition(index, chance, k):
-    sizes = [1.0, 1e-9, 1e-45, 1e-300, 1e20, 1e35, -1.0, -1e9]
-    query = {term: chance.choice(sizes) * chance.random() for term in chance.sample(WORDS, chance.randint(1, 9))}
+    sizes = [1.0, 1e-9, 1e-29, 1e20, 1e29, -1.0, -1e9]
+    query = {
+        term: chance.choice(sizes) * (1 - 0.9 * chance.random()) for term in chance.sample(WORDS, chance.randint(1, 9))
+    }
     searcher = Searcher(index.snapshot, BM25())
     rows_of(searcher)
     check(searcher, query, k)
@@ -214,19 +216,10 @@ def test_weights_of_any_size_give_the_sums_of_the_definition(index, chance, k):
         assert search(searcher, query, k, NEVER) == naive.retrieve(searcher.snapshot, searcher.ranker, query, k)
 
 
-def test_a_weight_that_is_not_finite_spoils_only_the_documents_with_its_term(index):
-    searcher = Searcher(index.snapshot, BM25())
-    rows_of(searcher)
-    rest = {"w1": 1.0, "w2": 5.0, "w3": -0.5}
-    docs, scores = search(searcher, rest, 5000, NEVER)
-    with_term = set(search(searcher, {"w9": 1.0}, 5000, NEVER)[0])
-    expected = [(doc, score) for doc, score in zip(docs, scores, strict=True) if doc not in with_term]
-    for choices in (NEVER, LOOK_UP, ALWAYS):
-        for query in ({**rest, "w9": np.nan}, {"w9": np.nan, **rest}):
-            assert list(zip(*search(searcher, query, 5000, choices), strict=True)) == expected
-        # All documents with w9 have +inf, and those with both terms have no score.
-        hits = search(searcher, {**rest, "w9": np.inf, "w8": -np.inf}, 5000, choices)[1]
-        assert hits[0] == np.inf and not np.isnan(hits).any()
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf, 1e39, 1e-46])
+def test_a_weight_outside_float32_is_refused(index, weight):
+    with pytest.raises(InputError, match="outside float32"):
+        Searcher(index.snapshot, BM25()).search({"w1": 1.0, "w9": weight}, 10)
 
 
 def test_a_query_keeps_its_order_when_too_many_sums_depend_on_it(tmp_path):
