@@ -248,9 +248,11 @@ def test_none_drops_a_document_after_a_stage_and_is_no_opinion_in_a_blend(demo_i
     found = demo_index.search("crane river", "BM25", 1000)
     even = {docno for docno in found.docnos if int(docno[-1]) % 2 == 0}
     assert 0 < len(even) < len(found)
-    forms: list[Callable[[list], Any]] = [
-        list, tuple, iter, lambda scores: np.array(scores, object), lambda scores: [pandas.NA if score is None else score for score in scores],
-    ]  # fmt: skip
+
+    def as_pandas(scores: list[float | None]) -> list[Any]:
+        return [pandas.NA if score is None else score for score in scores]
+
+    forms: list[Callable[[list], Any]] = [list, tuple, iter, lambda scores: np.array(scores, object), as_pandas]
     for form in forms:
         hits = demo_index.search(
             "crane river", "BM25" >> sublex.rerank(lambda q, d, form=form: form(evens(q, d))), 1000
