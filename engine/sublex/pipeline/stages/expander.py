@@ -19,6 +19,8 @@ from sublex.tools.messages import counted
 class ExpanderStage(Stage):
     """An expander. If the state has no hits, `searcher` finds the feedback documents."""
 
+    through = False
+
     def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
         docs = getattr(expander, "docs", None)
@@ -34,7 +36,7 @@ class ExpanderStage(Stage):
         if hits is None:
             hits = Hits.none(self.searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models))
+            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models, self.name))
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
         if not finite:
