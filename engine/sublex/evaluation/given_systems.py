@@ -16,7 +16,8 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.forms.frames import is_frame
 from sublex.language.expression import Expression
-from sublex.language.functions import is_transformer, name_of
+from sublex.language.functions import is_transformer
+from sublex.language.python_parts import name_of
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.retrieval.hits import Hits

@@ -19,7 +19,8 @@ from sublex.errors import InputError
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
-FUNCTION = "rerank"  # A Python function prints as rerank(name).
+# Python objects print as one of these words with a name in parentheses; the functions of `sublex` that make them have these names.
+PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank")
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 

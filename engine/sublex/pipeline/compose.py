@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from sublex.contracts.base import Resource
 from sublex.contracts.fitted import Fittable
@@ -24,11 +25,13 @@ from sublex.language.expression import (
     chain,
     no_ranges,
     operand,
-    walk,
 )
-from sublex.language.functions import Function, functions_in, versions
+from sublex.language.finders import Finder
+from sublex.language.functions import Function
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
+from sublex.language.python_parts import PythonPart, python_parts, states
+from sublex.language.python_rankers import PythonRanker
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
@@ -65,8 +68,10 @@ class Composer:
         self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
         self.term_table = TermTable(snapshot)
         self._namer = Namer(snapshot.path, snapshot.manifest, self.registry)
-        self._pipelines: dict[tuple[str, str], _Kept] = {}
+        self._pipelines: dict[tuple[Any, ...], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
+        # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
+        self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
@@ -78,10 +83,11 @@ class Composer:
 
         It is made on first use, and again after a change of a file that it names.
         """
-        printed = _printed(expression)
-        if printed is None:
-            return self._made(expression, profile).pipeline
-        key = printed, profile.name
+        given = expression if isinstance(expression, str) else operand(expression, ">>")
+        names = _key(given)
+        if names is None:
+            return self._made(given, profile).pipeline
+        key = *names, profile.name
         with self._lock:
             # The first pipelines of this dictionary are dropped first, so the one in use moves to the end.
             if kept := self._pipelines.pop(key, None):
@@ -123,7 +129,7 @@ class Composer:
                 retriever, state = component.make(), self.snapshot.attachment.state
                 engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
                 found[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
-        return found | versions(resolved)
+        return found | states(resolved)
 
     def _files(self, resolved: Expression) -> dict[str, str]:
         """Return the hashes of the resources that a resolved expression names."""
@@ -151,6 +157,8 @@ class Composer:
 
     def searcher(self, ranker: Component) -> Searcher:
         """Return the searcher of a ranker, made on first use."""
+        if isinstance(ranker, PythonRanker):
+            return self._searcher_of(ranker)
         name = str(ranker)
         with self._lock:
             self._used.add(name)
@@ -160,8 +168,8 @@ class Composer:
             return self._searchers[name]
 
     def filter(self, component: Component) -> NamedFilter:
-        """Return the filter of a component. Filters with the same name and models share one mask."""
-        key = self._key(component)
+        """Return the filter of a component. Filters with equal keys share one mask."""
+        key = component.key if isinstance(component, PythonPart) else self._printed(component)
         return NamedFilter(str(component), self.made(component), self.term_table, self.models(component), self._masks, key)
 
     def made(self, component: Component) -> Any:
@@ -172,13 +180,22 @@ class Composer:
         """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
         return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
-    def _key(self, component: Component) -> tuple[str, ...]:
-        """Return a text for each thing on which the object of a component depends: its printed form, and hashes of files."""
+    def _printed(self, component: Component) -> tuple[str, ...]:
+        """Return the printed form of a component, and the hashes of the files that it names."""
         return str(component), *self._files(component).values()
+
+    def _searcher_of(self, ranker: PythonRanker) -> Searcher:
+        """Return the searcher of a Python object. Objects with equal code and values share one."""
+        with self._lock:
+            searcher = self._given.get(ranker.key)
+            if searcher is None:
+                searcher = Searcher(self.snapshot, ranker.make(), str(ranker), self.term_table, ranker.state)
+                self._given[ranker.key] = searcher
+            return searcher
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        key = self._key(component)
+        key = self._printed(component)
         with self._lock:
             self._used.add(key)
             if key not in self._models:
@@ -199,7 +216,7 @@ class Composer:
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
-        if not isinstance(node, Component) or node.kind in ("ranker", "retriever"):
+        if not isinstance(node, Component) or isinstance(node, PythonPart) or node.kind in ("ranker", "retriever"):
             return False
         return node.kind == "representation" or isinstance(node.make(), Fittable)
 
@@ -237,7 +254,7 @@ class Composer:
         `defaults` are the defaults for the ranker that finds feedback documents for an expander. With a cache, the
         expressions that are composed with it share the results of the parts of their blends.
         """
-        functions_in(resolved)  # This raises InputError for two functions with the same name.
+        python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
@@ -282,6 +299,10 @@ class _Composition:
                 return self.normalised(name, self.cached(inner, node))
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
+            case Finder():
+                raise InputError(f"{node} cannot be run yet.")
+            case PythonPart(kind="expander"):
+                raise InputError(f"{node} cannot be run yet.")
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
@@ -363,18 +384,18 @@ class _Composition:
         return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
 
-def _printed(expression: str | Expression) -> str | None:
-    """Return the text under which a composer keeps the pipeline of an expression.
+def _key(expression: str | Expression) -> tuple[Any, ...] | None:
+    """Return the key under which a composer keeps the pipeline of an expression: its text, and the keys of Python objects.
 
-    Return None if the pipeline must not be found by a text. This holds for an expression with a function, because
-    another function may have the same name. It also holds for an expression with a resolved component, because another
-    profile may have resolved the component.
+    Return None if the pipeline must not be found by a key. This holds for an expression with a resolved component,
+    because another profile may have resolved the component.
     """
     if isinstance(expression, str):
-        return str(expression)
-    if not isinstance(expression, Expression) or any(isinstance(n, (Function, Component)) for n in walk(expression)):
+        return (str(expression),)
+    components = list(components_in(expression))
+    if not all(isinstance(component, PythonPart) for component in components):
         return None
-    return str(expression)
+    return str(expression), *(component.key for component in components)
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 from sublex.contracts.base import Explanation, Filter
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
+from sublex.language.python_filters import FunctionFilter
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
@@ -42,8 +43,12 @@ class NamedFilter:
             raise PluginError(f"The filter {name} has per_document={self.per_document!r}; it has to be True or False.")
 
     def mask(self) -> Mask:
-        """Return the mask of a filter that looks at each document alone."""
-        return self.masks.get(self.key, partial(self._keep, hits=Hits.none(self.masks.snapshot)))
+        """Return the mask of a filter that looks at each document alone.
+
+        A function is called for one document at a time and reads it, so it is not asked about all documents at once.
+        """
+        keep = partial(self._keep, hits=Hits.none(self.masks.snapshot))
+        return self.masks.get(self.key, keep, at_once=not isinstance(self.filter, FunctionFilter))
 
     def kept(self, hits: Hits) -> np.ndarray:
         """Return whether the filter keeps each of the hits."""
