@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from threading import Lock
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from sublex.language.expression import (
     Expression,
     Normalised,
     Weighted,
+    chain,
     no_ranges,
     operand,
 )
@@ -37,9 +38,10 @@ from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, 
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
-from sublex.pipeline.stages.filter import FilterScoring
+from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
 from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.mask import Masks
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
@@ -78,6 +80,7 @@ class Composer:
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
+        self._masks = Masks(snapshot)
         self._lock = Lock()
 
     def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
@@ -184,6 +187,23 @@ class Composer:
                 self._searchers[name] = Searcher(self.snapshot, ranker.make(), name, self.term_table, code)
             return self._searchers[name]
 
+    def filter(self, component: Component) -> NamedFilter:
+        """Return the filter of a component. Filters with equal keys share one mask."""
+        key = component.key if isinstance(component, PythonPart) else self._printed(component)
+        return NamedFilter(str(component), self.made(component), self.term_table, self.models(component), self._masks, key)
+
+    def made(self, component: Component) -> Any:
+        """Return the plugin's object of an expander or a filter."""
+        return self.model(component).model if self.is_fitted(component) else component.make()
+
+    def models(self, component: Component) -> dict[str, LoadedModel]:
+        """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
+        return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
+
+    def _printed(self, component: Component) -> tuple[str, ...]:
+        """Return the printed form of a component, and the hashes of the files that it names."""
+        return str(component), *self._files(component).values()
+
     def _searcher_of(self, ranker: PythonRanker) -> Searcher:
         """Return the searcher of a Python object. Objects with equal code and values share one."""
         with self._lock:
@@ -198,7 +218,7 @@ class Composer:
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        key = str(component), *self._files(component).values()
+        key = self._printed(component)
         with self._lock:
             self._used.add(key)
             if key not in self._models:
@@ -280,30 +300,26 @@ class _Composition:
 
         Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
         """
-        stage = self.stage(node)
-        if isinstance(stage, Scorer):
-            return stage
-        within = f" in {whole}" if whole is not node else ""
-        raise InputError(
-            f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
-        )
+        return _as_scorer(self.stage(node), node, whole)
 
     def stage(self, node: Expression) -> Stage:
         """Return the stage of a node."""
         match node:
             case Chain(stages=nodes):
-                before, last = [self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node)
-                return Scorer(partial(ChainScoring, before, last), (*before, last)[0].finds)
+                *before, final = self.stages(nodes, node)
+                last = _as_scorer(final, nodes[-1], node)
+                if not before:
+                    return last
+                through = all(stage.through for stage in (*before, last))
+                return Scorer(partial(ChainScoring, before, last), before[0].finds, through)
             case Blend() | Weighted():
                 parts = [self.part(part, node) for part in (node.parts if isinstance(node, Blend) else (node,))]
-                finds = any(part.finds for part in parts)
-                return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds)
+                finds, through = any(part.finds for part in parts), all(part.scorer.through for part in parts)
+                return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds, through)
             case Cut(expression=inner, depth=depth):
-                scorer = self.scorer(inner, node)
-                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)  # type: ignore[arg-type]
+                return _cut(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
-                scorer = self.cached(inner, node)
-                return Scorer(partial(NormaliserScoring, self.scale(name), scorer), scorer.finds)
+                return self.normalised(name, self.cached(inner, node))
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
             case Finder():
@@ -311,11 +327,41 @@ class _Composition:
             case PythonExpander():
                 expander = GivenExpander(node, self.composer.snapshot)
                 return ExpanderStage(node.name, expander, self.composer.searcher(self.feedback), printed=str(node))
-            case PythonPart(kind="filter"):
-                raise InputError(f"{node} cannot be run yet.")
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
+
+    def stages(self, nodes: Sequence[Expression], whole: Chain) -> list[Stage]:
+        """Return the stages of the nodes of a chain.
+
+        A filter that looks at each document alone makes one stage with all nodes before it.
+        """
+        for place in range(len(nodes) - 1, 0, -1):
+            filtered = self.filtered(nodes[:place], nodes[place], whole)
+            if filtered is not None:
+                return [filtered, *map(self.stage, nodes[place + 1 :])]
+        return list(map(self.stage, nodes))
+
+    def filtered(self, before: Sequence[Expression], node: Expression, whole: Chain) -> Scorer | None:
+        """Return the scorer of a chain that ends with a filter; None if its last node is anything else.
+
+        The filter may be cut or normalised. A filter that looks at more than the document is None too.
+        """
+        match node:
+            case Cut(expression=inner, depth=depth):
+                scorer = self.filtered(before, inner, whole)
+                return scorer and _cut(scorer, depth)  # type: ignore[arg-type]
+            case Normalised(normaliser=name, expression=inner):
+                scorer = self.filtered(before, inner, whole)
+                return scorer and self.normalised(name, scorer)
+            case Component(kind="filter"):
+                filter = self.composer.filter(node)
+                return FilteredScorer(filter, self.scorer(chain(before), whole)) if filter.per_document else None
+        return None
+
+    def normalised(self, normaliser: str, scorer: Scorer) -> Scorer:
+        """Return a scorer whose scores are normalised."""
+        return Scorer(partial(NormaliserScoring, self.scale(normaliser), scorer), scorer.finds, scorer.through)
 
     def part(self, part: Expression, blend: Expression) -> Part:
         """Return one part of a blend. If the part names no normaliser, it gets minmax."""
@@ -355,12 +401,11 @@ class _Composition:
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
-        made = composer.model(component).model if composer.is_fitted(component) else component.make()
-        name = str(component)
-        models = {str(named): composer.model(named) for named in composer.fitted_components(_named_in(component))}
         if component.kind == "filter":
-            return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
-        return ExpanderStage(name, made, composer.searcher(self.feedback), models)
+            filter = composer.filter(component)
+            return Scorer(partial(FilterScoring, filter), finds=False, through=filter.per_document)
+        made, models = composer.made(component), composer.models(component)
+        return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
 
 def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
@@ -380,6 +425,24 @@ def _named_in(component: Component) -> tuple[Any, ...]:
     These values may name models that the component uses for each query.
     """
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
+
+
+def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
+    """Return the stage of a node itself.
+
+    Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
+    """
+    if isinstance(stage, Scorer):
+        return stage
+    within = f" in {whole}" if whole is not node else ""
+    raise InputError(
+        f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
+    )
+
+
+def _cut(scorer: Scorer, depth: int) -> Scorer:
+    """Return a scorer that keeps the first hits of another one."""
+    return Scorer(partial(CutScoring, scorer, depth), scorer.finds, through=False)
 
 
 def _is_filter(node: Expression) -> bool:

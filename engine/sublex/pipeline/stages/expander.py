@@ -22,6 +22,8 @@ class ExpanderStage(Stage):
     `printed` is the printed form for explanations, by default the name.
     """
 
+    through = False
+
     def __init__(
         self,
         name: str,
@@ -45,7 +47,7 @@ class ExpanderStage(Stage):
         if hits is None:
             hits = Hits.none(self.searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models))
+            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models, self.name))
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
         if not finite:
