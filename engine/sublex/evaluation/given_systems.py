@@ -18,6 +18,7 @@ from sublex.forms.frames import is_frame
 from sublex.language.expression import Expression
 from sublex.language.functions import is_transformer
 from sublex.language.python_parts import name_of
+from sublex.language.python_rankers import is_ranker, ranker
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.found import found_by
@@ -70,7 +71,13 @@ def _is_one(given: Any) -> bool:
     """
     if isinstance(given, Run) or not isinstance(given, Mapping):
         one = (str, os.PathLike, Expression, Pipeline, Run)
-        return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")
+        return (
+            isinstance(given, one)
+            or callable(given)
+            or is_ranker(given)
+            or is_frame(given)
+            or hasattr(given, "to_dict")
+        )
     return all(
         isinstance(hits, Mapping) and all(isinstance(score, (int, float, np.number)) for score in hits.values())
         for hits in given.values()
@@ -81,6 +88,8 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
     """Return one system. A run without a name gets the name `name`."""
     if isinstance(source, str) and _is_path(source, setup.index is not None):
         source = Path(source)
+    if is_ranker(source):
+        source = ranker(source)
     if isinstance(source, (str, Expression, Pipeline)):
         return _ranked(source, setup)
     if is_transformer(source) and not is_frame(source):  # A DataFrame has a method transform too.

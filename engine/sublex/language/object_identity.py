@@ -32,7 +32,8 @@ NAMED = (
 # Entries of a class that no method reads, or that repeat other entries.
 UNREAD = frozenset(
     "__dict__ __weakref__ __doc__ __module__ __qualname__ __annotations__ __annotate__ __annotations_cache__ __firstlineno__ "
-    "__static_attributes__ __dataclass_fields__ __dataclass_params__ __match_args__ __abstractmethods__ _abc_impl".split()
+    "__static_attributes__ __dataclass_fields__ __dataclass_params__ __match_args__ __abstractmethods__ _abc_impl "
+    "__slotnames__".split()
 )
 # The arrays of SciPy's sparse matrices. Their other attributes remember what was asked before.
 SPARSE = ("data", "indices", "indptr", "row", "col", "offsets")

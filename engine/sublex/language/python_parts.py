@@ -94,8 +94,6 @@ _COMMON = frozenset(each.name for each in fields(PythonPart))
 
 def make_part(node: type[Part], kind: str, thing: Any, name: str | None, version: object, **options: Any) -> Part:
     """Return a node of the given class and kind for an object, with its identity as it is now."""
-    if isinstance(thing, PythonPart):
-        raise InputError(f"{thing} is a part of an expression already; use it as it is.")
     chosen, text = _named(thing, name), _version(version)
     return _node(node, kind, chosen, thing, identity_of(thing, text), options)
 

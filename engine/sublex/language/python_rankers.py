@@ -186,7 +186,8 @@ def _check_formula(formula: Callable[..., Any]) -> None:
             continue
         if parameter.kind == parameter.POSITIONAL_ONLY:
             raise InputError(
-                f"The formula {name} takes {parameter.name} by its place alone; leave out the / behind it."
+                f"The formula {name} takes {parameter.name} by its place alone; write a function around it, "
+                f"as in lambda tf: {name}(tf)."
             )
         hint = nearest(parameter.name, STATISTICS)
         raise InputError(
