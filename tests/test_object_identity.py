@@ -219,7 +219,7 @@ def test_of_an_own_module_what_is_used_counts_of_an_installed_one_its_version(mo
         (threading.Lock(), "it has a value of type lock, whose content cannot be seen"),
         (Holder(threading.Lock()), "its value has a value of type lock, whose content cannot be seen"),
         (Holder([{"a": (x for x in "ab")}]), "its value has a value of type generator"),
-        (defined("f = lambda: FILE", FILE=sys.stdin), "its FILE has a value of type"),
+        (defined("f = lambda: FILE", FILE=threading.Lock()), "its FILE has a value of type"),
     ],
     ids=["lock", "attribute", "inside", "global"],
 )

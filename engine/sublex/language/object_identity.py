@@ -177,7 +177,7 @@ class _Hash:
             return self._by_name(value)
         if "py_func" in getattr(value, "__dict__", ()):  # A function that Numba compiles.
             return self._all("compiled", (value.py_func,))
-        if _is_plain(kind):
+        if _is_plain(kind) and not _is_sparse(value):
             self.seen.attributes.append((value, "__class__", kind))
             return _joined("object", self.of(kind), self._namespace(vars(value)))
         self.sealed = False
@@ -195,7 +195,7 @@ class _Hash:
             return self._array(value)
         if kind in (bytearray, memoryview):
             return _joined("bytes", bytes(value))
-        if kind.__module__.startswith("scipy.sparse") and hasattr(value, "tocsr"):
+        if _is_sparse(value):
             shown = value.tocsr() if value.format in ("dok", "lil") else value
             arrays = [getattr(shown, name, None) for name in SPARSE]
             return self._all("sparse", (kind, shown.format, tuple(map(int, shown.shape)), *arrays))
@@ -336,6 +336,10 @@ def _is_installed(value: Any) -> bool:
     for part in name.split("."):
         found = getattr(found, part, None)
     return found is value
+
+
+def _is_sparse(value: Any) -> bool:
+    return type(value).__module__.startswith("scipy.sparse") and hasattr(value, "tocsr")
 
 
 @lru_cache(1 << 10)
