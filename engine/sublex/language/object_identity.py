@@ -220,7 +220,7 @@ class _Hash:
             return _joined("named", *_texts(kind.__module__, kind.__qualname__, reduced))
         if not isinstance(reduced, tuple) or not 2 <= len(reduced) <= 6:
             raise Unhashable(f"{self._what()} a value of type {kind.__name__}, whose content cannot be seen")
-        make, args, state, items, pairs, setter = (*reduced, *(None,) * (6 - len(reduced)))
+        make, args, state, items, pairs, setter = [*reduced, None, None, None, None][:6]
         listed = self._all("items", items or ())
         return _joined("object", *map(self.of, (make, args, state, setter)), listed, self._pairs(pairs or ()))
 
@@ -295,7 +295,7 @@ class _Hash:
     def _array(self, array: np.ndarray) -> bytes:
         if array.dtype.hasobject:
             return self._all("array", (array.dtype.str, array.shape, array.tolist()))
-        content = xxhash.xxh3_128_digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        content = xxhash.xxh3_128_digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return _joined("array", *_texts(str(array.dtype.descr), str(array.shape)), content)
 
     def _all(self, tag: str, values: Iterable[Any]) -> bytes:

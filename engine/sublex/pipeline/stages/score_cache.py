@@ -97,10 +97,11 @@ class FoundCache(_CacheFile):
             row = database.execute("SELECT docnos, scores FROM found WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        docnos, scores = map(_listed, row)
-        if len(docnos) != len(scores) or not all(isinstance(docno, str) for docno in docnos):
-            raise self.refusal(row[0])
-        if not all(isinstance(score, float) and abs(score) <= LARGEST_SCORE for score in scores):
+        docnos = [docno for docno in _listed(row[0]) if isinstance(docno, str)]
+        scores = [score for score in _listed(row[1]) if isinstance(score, float) and abs(score) <= LARGEST_SCORE]
+        if len(docnos) != len(_listed(row[0])) or len(set(docnos)) < len(docnos) or len(scores) != len(docnos):
+            raise self.refusal(row)
+        if len(scores) != len(_listed(row[1])):
             raise self.refusal(row[1])
         return docnos, np.array(scores, np.float64)
 
