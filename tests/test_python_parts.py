@@ -325,6 +325,12 @@ def test_a_ranker_may_weigh_explain_and_normalise(demo_index):
                 float(self.score(tf, doc, term, collection)), "mine", evidence={"tf": tf}
             )
 
+    index, ranker = sublex.open(demo_index.path), Whole()
+    part = sublex.ranker(ranker)
+    index.search("crane", part)
+    ranker.k1 = 3
+    with pytest.raises(InputError, match="has changed since it was made"):
+        index.search("crane", part)  # Its weight may be another one now.
     hits, plain = demo_index.search("crane river", Whole()), demo_index.search("crane river", Plain())
     assert hits.docnos == plain.docnos and hits.scores.tolist() == pytest.approx((2 * plain.scores).tolist())
     tree = demo_index.explain("crane river", hits.docnos[0], Whole())
@@ -722,6 +728,20 @@ def test_objects_stand_beside_texts_and_expressions(demo_index):
         demo_index.search("crane", Plain)
     with pytest.raises(InputError, match=r"becomes a stage by sublex.rerank\(…\), .* sublex.finder, sublex.keep or"):
         demo_index.search("crane", by_theme)
+
+
+def test_a_part_of_a_blend_may_have_a_normaliser(demo_index):
+    part = sublex.finder(found(birds_05=3, sea_01=9))
+    raw = "raw(BM25)" + 0.5 * part.normalised("raw")
+    assert str(raw) == f"raw(BM25) + 0.5*raw({part})"
+    crane = dict(pairs(demo_index.search("crane", "BM25", 1000)))
+    scores = dict(pairs(demo_index.search("crane", raw, 1000)))
+    assert scores["birds-05"] == pytest.approx(crane["birds-05"] + 1.5)
+    with pytest.raises(InputError, match="No normaliser max; there are minmax, zscore, rank, raw, rrf"):
+        part.normalised("max")
+    topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
+    tuned = sublex.tune(demo_index, topics, qrels, "BM25" + "{0,1}" * part.normalised("zscore"), folds=2)
+    assert len(tuned.settings) == 2
 
 
 @pytest.mark.parametrize("word", ["ranker", "finder", "keep", "expander", "rerank"])

@@ -71,6 +71,12 @@ class Expression:
     def __mod__(self, depth: Any) -> Expression:
         return Cut(self, depth)
 
+    def normalised(self, normaliser: str) -> Expression:
+        """Return the expression with its scores on a common scale: `a.normalised("raw")` is `raw(a)` in a text."""
+        if normaliser not in NORMALISERS:
+            raise InputError(f"No normaliser {normaliser}; there are {', '.join(NORMALISERS)}.")
+        return Call(normaliser, (self,))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expression) and str(self) == str(other)
 

@@ -13,7 +13,7 @@ from sublex.errors import InputError
 from sublex.language.python_parts import PythonPart, make_part
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Finder(PythonPart):
     """A Python function `f(query)` that finds documents and scores them. `sublex.finder` documents it.
 

@@ -56,7 +56,7 @@ class StoredDocument:
         return f"<StoredDocument {self.docno}>"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Function(PythonPart):
     """A Python function `f(query, documents)` that scores documents. `sublex.rerank` documents the attributes.
 

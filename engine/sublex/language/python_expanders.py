@@ -11,7 +11,7 @@ from sublex.language.python_parts import PythonPart, make_part
 from sublex.tools.arguments import whole
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PythonExpander(PythonPart):
     """A Python function `f(query, context)` that makes a new query. `sublex.expander` documents it.
 

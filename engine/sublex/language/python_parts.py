@@ -28,7 +28,7 @@ _MARK = re.compile(r"[\w.:/-]+")
 Part = TypeVar("Part", bound="PythonPart")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PythonPart(Component):
     """A Python object as a part of an expression. It prints as `word(name@hash)`, which the parser refuses.
 
@@ -44,6 +44,9 @@ class PythonPart(Component):
 
     def __str__(self) -> str:
         return self._printed
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     @cached_property
     def _printed(self) -> str:

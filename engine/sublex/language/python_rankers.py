@@ -94,8 +94,13 @@ class _Object(GivenRanker):
         given = part.thing
         self.lengths, self.reads = getattr(given, "lengths", Ranker.lengths), getattr(given, "reads", Ranker.reads)
         self.norm_part = getattr(given, "norm_part", None)
-        if hasattr(given, "weight"):
-            self.weight = given.weight  # type: ignore[method-assign]
+        if getattr(getattr(given, "weight", Ranker.weight), "__func__", Ranker.weight) is not Ranker.weight:
+            self.weight = self._weight  # type: ignore[method-assign]
+
+    def _weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
+        with self.part.lock:
+            self._refuse_changed()
+            return self.part.thing.weight(qtf, term, collection)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         return self.part.thing.score(tf, doc, term, collection)

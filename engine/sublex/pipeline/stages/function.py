@@ -70,7 +70,8 @@ class FunctionScoring(Scoring):
         A document with changed content has another key, so it is scored again.
         """
         content = [document.title, document.text, dict(document.fields)] if document.has_text else []
-        parts = [self.function.name, self.function.state, query, document.docno, *content]
+        code = self.function.identity.version or self.function.identity.digest
+        parts = [self.function.name, code, query, document.docno, *content]
         return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).digest()
 
     def explain(self, doc: int) -> Explanation:
