@@ -258,9 +258,7 @@ class Snapshot:
         `purpose` says in the message about an index without texts what needs them.
         """
         has_text = "text" in self.store
-        return [
-            StoredDocument(self.docno(doc), partial(self.stored, doc, purpose), has_text) for doc in docs.tolist()
-        ]
+        return [StoredDocument(self.docno(doc), partial(self.stored, doc, purpose), has_text) for doc in docs.tolist()]
 
     def shown(self, doc: int) -> Document | None:
         """Return the stored document with the number `doc`, or None if its text cannot be had.

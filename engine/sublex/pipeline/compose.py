@@ -170,7 +170,9 @@ class Composer:
     def filter(self, component: Component) -> NamedFilter:
         """Return the filter of a component. Filters with equal keys share one mask."""
         key = component.key if isinstance(component, PythonPart) else self._printed(component)
-        return NamedFilter(str(component), self.made(component), self.term_table, self.models(component), self._masks, key)
+        return NamedFilter(
+            str(component), self.made(component), self.term_table, self.models(component), self._masks, key
+        )
 
     def made(self, component: Component) -> Any:
         """Return the plugin's object of an expander or a filter."""

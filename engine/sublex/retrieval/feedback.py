@@ -21,9 +21,7 @@ class Feedback:
     the printed form of the expander or filter, for messages.
     """
 
-    def __init__(
-        self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage"
-    ):
+    def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage"):
         self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
         self.docs, self.scores, self.collection = hits.docs, hits.scores, hits.snapshot.statistics
         self.numbers, self.names = term_table.numbers, term_table.names
