@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from sublex.language.functions import is_transformer
 from sublex.language.python_parts import name_of
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
-from sublex.retrieval.hits import Hits
+from sublex.pipeline.stages.found import found_by
 from sublex.tools.arguments import shown
 from sublex.trec.given_tables import run_of
 from sublex.trec.run_names import tag_of
@@ -129,7 +129,7 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         begin = time.perf_counter()
         found = function(topic.text)
         seconds.append(time.perf_counter() - begin)
-        hits[topic.qid] = dict(_scored(found, name))
+        hits[topic.qid] = dict(found_by(name, found))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
 
@@ -152,15 +152,3 @@ def _takes_one(function: Callable[..., Any]) -> bool:
     except ValueError:
         return True
     return True
-
-
-def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the docno and the score of each hit that a function returned."""
-    if isinstance(found, Hits):
-        yield from ((hit.docno, hit.score) for hit in found)
-    elif isinstance(found, Mapping):
-        yield from found.items()
-    elif isinstance(found, (list, tuple)) and all(isinstance(hit, (list, tuple)) and len(hit) == 2 for hit in found):
-        yield from found
-    else:
-        raise InputError(f"The function {name} returned {shown(found)}; return hits, or a dictionary {{docno: score}}.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 from sublex.errors import InputError
@@ -16,11 +17,12 @@ from sublex.language.python_parts import PythonPart, make_part
 class Finder(PythonPart):
     """A Python function `f(query)` that finds documents and scores them. `sublex.finder` documents it.
 
-    One thread at a time calls the function.
+    One thread at a time calls the function. `has_found` is set once the function has found a document of an index.
     """
 
     word = "finder"
     cache: Path | None = None
+    has_found: Event = field(default_factory=Event, repr=False)
 
 
 def finder(

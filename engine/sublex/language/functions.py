@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import LARGEST_SCORE, Document
+from sublex.contracts.base import Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.forms.frames import data_frame
+from sublex.language.given_scores import finite_scores
 from sublex.language.python_parts import PythonPart, make_part
 from sublex.tools.arguments import whole
-from sublex.tools.messages import counted
 
 
 class StoredDocument:
@@ -74,45 +74,7 @@ class Function(PythonPart):
         """
         with self.lock, contract(self.kind, self.name):
             given = self.thing(query, list(documents))
-        return self._checked(self._array(given, len(documents)), [document.docno for document in documents])
-
-    def _array(self, given: Any, number: int) -> np.ndarray:
-        """Return the function's result as an array. Raise PluginError unless it consists of `number` numbers."""
-
-        def refusal(what: str) -> PluginError:
-            return PluginError(
-                f"The {self.kind} {self.name} gave {what} for {counted(number, 'document')}; "
-                "it has to give one number for each document, in their order."
-            )
-
-        if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping, set, frozenset)):
-            raise refusal(f"a value of type {_type(given)}")
-        with contract(self.kind, self.name):
-            items = given if hasattr(given, "__array__") else list(given)
-            try:
-                array = np.asarray(items)
-            except ValueError:
-                raise refusal("lists of different lengths") from None
-        if array.shape != (number,):
-            raise refusal(counted(array.size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
-        if array.dtype.kind in "fiub":
-            return array.astype(np.float64)
-        for item in array.tolist():
-            if not isinstance(item, (int, float)):
-                raise refusal(f"a score of type {_type(item)}")
-        # An array of Python objects may hold whole numbers beyond float64.
-        return np.array([np.inf if abs(item) > LARGEST_SCORE else item for item in array.tolist()], np.float64)
-
-    def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
-        """Return the scores themselves. Raise PluginError unless they are finite as float32."""
-        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
-        if len(wrong):
-            value, docno = scores[wrong[0]], docnos[wrong[0]]
-            raise PluginError(
-                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; "
-                "scores have to be finite float32 numbers."
-            )
-        return scores
+        return finite_scores(self, given, [document.docno for document in documents])
 
 
 class Transformer(Function):
@@ -124,7 +86,7 @@ class Transformer(Function):
         with self.lock, contract(self.kind, self.name):
             given = self.thing.transform(_frame(query, documents, before))
             docnos, values = self._columns(given)
-        scores = self._checked(self._array(values, len(docnos)), docnos)
+        scores = finite_scores(self, values, docnos)
         by_docno = dict(zip(docnos, scores.tolist(), strict=True))
         unknown = by_docno.keys() - {document.docno for document in documents}
         if unknown or len(by_docno) < len(docnos):

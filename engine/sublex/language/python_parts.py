@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
 from threading import RLock
 from typing import Any, ClassVar, TypeVar
@@ -43,6 +43,10 @@ class PythonPart(Component):
     lock: Any = field(default_factory=RLock, repr=False)
 
     def __str__(self) -> str:
+        return self._printed
+
+    @cached_property
+    def _printed(self) -> str:
         mark = self.identity.version or self.identity.digest[:PRINTED] or f"object{self.number}"
         shown = f"{self.name}@{mark}"
         plain = NAME.fullmatch(self.name) and _MARK.fullmatch(mark)
@@ -58,9 +62,9 @@ class PythonPart(Component):
         return self.thing
 
     def __reduce__(self) -> Any:
-        identity, options = self.identity, {each.name: getattr(self, each.name) for each in fields(self)}
-        own = {name: value for name, value in options.items() if name not in _COMMON}
-        return _remade, (type(self), self.kind, self.name, self.thing, identity.digest, identity.version, own)
+        # What can be given to the class is an option of the user, but for the fields of this class and what a process keeps.
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
+        return _remade, (type(self), self.kind, self.name, self.thing, self.identity.digest, self.identity.version, own)
 
     @property
     def state(self) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import DocStats, Explanation, Ranker, Statistics, TermStats
 from sublex.errors import InputError, PluginError
+from sublex.language.object_identity import identity_of
 from sublex.language.python_parts import SharedPart, make_part
 from sublex.tools.messages import nearest
 
@@ -26,61 +27,114 @@ class PythonRanker(SharedPart):
 
     word = "ranker"
 
-    def make(self) -> Ranker:
-        return _ObjectRanker(str(self), self.thing) if is_ranker(self.thing) else FormulaRanker(str(self), self.thing)
+    def make(self) -> GivenRanker:
+        return _Object(self) if is_ranker(self.thing) else _Formula(self)
 
 
-class _ObjectRanker(Ranker):
-    """A user's ranker under its printed name. What its class does not define is as `Ranker` has it."""
+class GivenRanker(Ranker):
+    """A user's ranker under its printed name. What it does not define is as `Ranker` has it.
 
-    def __init__(self, name: str, ranker: Any):
-        self._name, self._ranker = name, ranker
-        self.lengths = getattr(ranker, "lengths", Ranker.lengths)
-        self.reads = getattr(ranker, "reads", Ranker.reads)
-        self.norm_part = getattr(ranker, "norm_part", None)
-        if hasattr(ranker, "weight"):
-            self.weight = ranker.weight  # type: ignore[method-assign]
+    Scores that were computed are used for all later queries. So the ranker refuses to compute others once its code or a
+    value that the code reads is another one than when the part of the expression was made. One thread at a time calls the
+    user's code.
+    """
+
+    def __init__(self, part: PythonRanker):
+        self.use(part)
+
+    def use(self, part: PythonRanker) -> None:
+        """Call the object of a part from now on. Its code and values are those of the part used before."""
+        with part.lock:
+            self.part, self._digest, self._seen = part, part.identity.digest, part.identity.seen
 
     def __str__(self) -> str:
-        return self._name
+        return self.part.name
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return self._ranker.score(tf, doc, term, collection)
+        with self.part.lock:
+            self._refuse_changed()
+            scores = self._score(tf, doc, term, collection)
+            self._see_changes()
+        return scores
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        if hasattr(self._ranker, "explain"):
-            return self._ranker.explain(tf, doc, term, collection)
-        return super().explain(tf, doc, term, collection)._replace(label=self._name)
+        with self.part.lock, np.errstate(all="ignore"):
+            self._refuse_changed()
+            explanation = self._explain(tf, doc, term, collection)
+            self._see_changes()
+        return explanation
+
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        raise NotImplementedError
+
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        raise NotImplementedError
+
+    def _refuse_changed(self) -> None:
+        """Raise InputError if the code or a value has changed since the part was made."""
+        if not self._digest or (self._seen and self._seen.still_holds()):
+            return
+        if identity_of(self.part.thing, "").digest != self._digest:
+            raise InputError(
+                f"{self.part} or a value that it reads has changed since it was made; make it again by sublex.ranker(…)."
+            )
+
+    def _see_changes(self) -> None:
+        """Allow the changes that the ranker itself made while it computed scores, such as a table that it keeps."""
+        if self._digest and not (self._seen and self._seen.still_holds()):
+            identity = identity_of(self.part.thing, "")
+            self._digest, self._seen = identity.digest, identity.seen
 
 
-class FormulaRanker(Ranker):
-    """A formula as a ranker: the names of the function's parameters say which statistics it gets."""
+class _Object(GivenRanker):
+    """An object with a method `score`."""
 
-    def __init__(self, name: str, formula: Callable[..., Any]):
-        self._name, self._formula = name, formula
-        self._asked = [name for name in STATISTICS if name in parameters_of(formula)]
+    def use(self, part: PythonRanker) -> None:
+        super().use(part)
+        given = part.thing
+        self.lengths, self.reads = getattr(given, "lengths", Ranker.lengths), getattr(given, "reads", Ranker.reads)
+        self.norm_part = getattr(given, "norm_part", None)
+        if hasattr(given, "weight"):
+            self.weight = given.weight  # type: ignore[method-assign]
+
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return self.part.thing.score(tf, doc, term, collection)
+
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        given = self.part.thing
+        if hasattr(given, "explain") and getattr(type(given), "explain", None) is not Ranker.explain:
+            return given.explain(tf, doc, term, collection)
+        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        evidence = {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
+        return Explanation(float(value), self.part.name, evidence=evidence)
+
+
+class _Formula(GivenRanker):
+    """A function: the names of its parameters say which statistics it gets."""
+
+    def use(self, part: PythonRanker) -> None:
+        super().use(part)
+        parameters = inspect.signature(part.thing).parameters
+        self._asked = [name for name in STATISTICS if name in parameters and parameters[name].kind in KEYWORD]
         self.reads = tuple(name for name in OF_DOCUMENT if name in self._asked)
 
-    def __str__(self) -> str:
-        return self._name
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         try:
-            given = self._formula(**self._given(tf, doc, term, collection))
+            given = self.part.thing(**self._given(tf, doc, term, collection))
         except (TypeError, ValueError) as error:
-            if _takes_numbers(error):
-                raise PluginError(
-                    f"{self._name} works on single numbers, and it gets arrays of numbers; "
-                    "write np.log for math.log, np.where for if, and np.maximum for max."
-                ) from error
-            raise
+            if not _takes_numbers(error):
+                raise
+            raise PluginError(
+                f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
+                "write np.log for math.log, np.where for if, and np.maximum for max."
+            ) from error
         # A formula without a statistic of postings, such as `lambda docs: 1 / docs`, gives all of them one score.
-        return np.broadcast_to(given, np.shape(tf)) if np.ndim(given) == 0 else given
+        return np.full(np.shape(tf), given) if np.ndim(given) == 0 else given
 
-    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        given = self._given(np.float64(tf), doc, term, collection)
-        value = float(np.float32(self._formula(**given)))
-        return Explanation(value, self._name, evidence={name: float(number) for name, number in given.items()})
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        evidence = {name: float(number) for name, number in self._given(tf, doc, term, collection).items()}
+        return Explanation(float(value), self.part.name, evidence=evidence)
 
     def _given(self, tf: Any, doc: DocStats, term: TermStats, collection: Statistics) -> dict[str, Any]:
         """Return the arguments that the formula asks for."""
@@ -88,6 +142,12 @@ class FormulaRanker(Ranker):
         for group, names in ((doc, OF_DOCUMENT), (term, OF_TERM), (collection, OF_COLLECTION)):
             known |= {name: getattr(group, name) for name in names}
         return {name: known[name] for name in self._asked}
+
+
+def _arrays(tf: float, doc: DocStats, term: TermStats) -> tuple[np.ndarray, DocStats, TermStats]:
+    """Return the statistics of one posting as arrays with one item, as the engine gives those of many."""
+    stats = DocStats(*(None if value is None else np.array([value], np.float64) for value in doc))  # type: ignore[arg-type]
+    return np.array([tf], np.float64), stats, TermStats(*(np.array([value], np.float64) for value in term))
 
 
 def ranker(given: Any, name: str | None = None, version: object = None) -> PythonRanker:
@@ -107,15 +167,6 @@ def ranker(given: Any, name: str | None = None, version: object = None) -> Pytho
 def is_ranker(thing: object) -> bool:
     """Return whether an object has the method of rankers."""
     return callable(getattr(thing, "score", None)) and not isinstance(thing, type)
-
-
-def parameters_of(formula: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of a formula that it can be given by name."""
-    return {
-        name: parameter
-        for name, parameter in inspect.signature(formula).parameters.items()
-        if parameter.kind in KEYWORD
-    }
 
 
 def _check_formula(formula: Callable[..., Any]) -> None:

@@ -30,6 +30,7 @@ from sublex.language.finders import Finder
 from sublex.language.functions import Function
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
+from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import PythonRanker
 from sublex.pipeline.pipeline import Pipeline
@@ -38,8 +39,10 @@ from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
+from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
 from sublex.pipeline.stages.mask import Masks
+from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
@@ -72,6 +75,8 @@ class Composer:
         self._searchers: dict[str, Searcher] = {}
         # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
         self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
+        # The parts of the objects that stood for themselves, by `id`.
+        self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
@@ -83,22 +88,37 @@ class Composer:
 
         It is made on first use, and again after a change of a file that it names.
         """
-        given = expression if isinstance(expression, str) else operand(expression, ">>")
-        names = _key(given)
-        if names is None:
+        given = expression if isinstance(expression, (str, Expression)) else self._standing_part(expression)
+        parts = _python_parts(given)
+        if parts is None:
             return self._made(given, profile).pipeline
-        key = *names, profile.name
+        key = str(given), *(part.key for part in parts), profile.name
         with self._lock:
             # The first pipelines of this dictionary are dropped first, so the one in use moves to the end.
             if kept := self._pipelines.pop(key, None):
                 self._pipelines[key] = kept
         if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
-            kept = self._made(expression, profile)
+            kept = self._made(given, profile)
             with self._lock:
                 self._pipelines[key] = kept
                 if len(self._pipelines) > KEPT:
                     del self._pipelines[next(iter(self._pipelines))]
+        for part in parts:
+            if isinstance(part, PythonRanker):
+                self._searcher_of(part)
         return kept.pipeline
+
+    def _standing_part(self, thing: Any) -> Expression:
+        """Return the part that an object is where an expression is wanted.
+
+        The part made before is returned as long as the object has not changed, so that searches by one object are quick.
+        """
+        part = self._standing.get(id(thing))
+        if part is None or part.thing is not thing or not (part.identity.seen and part.identity.seen.still_holds()):
+            part = operand(thing, ">>")
+            if isinstance(part, PythonPart):
+                self._standing[id(thing)] = part
+        return part
 
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
@@ -193,6 +213,9 @@ class Composer:
             if searcher is None:
                 searcher = Searcher(self.snapshot, ranker.make(), str(ranker), self.term_table, ranker.state)
                 self._given[ranker.key] = searcher
+            elif searcher.ranker.part.thing is not ranker.thing:  # type: ignore[attr-defined]
+                # The object that made the first scores may have changed; this one has just been looked at.
+                searcher.ranker.use(ranker)  # type: ignore[attr-defined]
             return searcher
 
     def model(self, component: Component) -> LoadedModel:
@@ -302,9 +325,10 @@ class _Composition:
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
             case Finder():
-                raise InputError(f"{node} cannot be run yet.")
-            case PythonPart(kind="expander"):
-                raise InputError(f"{node} cannot be run yet.")
+                return finder_scorer(node, self.composer.snapshot, self.cache)
+            case PythonExpander():
+                expander = GivenExpander(node, self.composer.snapshot)
+                return ExpanderStage(node.name, expander, self.composer.searcher(self.feedback), printed=str(node))
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
@@ -386,18 +410,15 @@ class _Composition:
         return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
 
-def _key(expression: str | Expression) -> tuple[Any, ...] | None:
-    """Return the key under which a composer keeps the pipeline of an expression: its text, and the keys of Python objects.
+def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
+    """Return the Python objects of an expression, which with its text are the key of its pipeline.
 
     Return None if the pipeline must not be found by a key. This holds for an expression with a resolved component,
     because another profile may have resolved the component.
     """
-    if isinstance(expression, str):
-        return (str(expression),)
-    components = list(components_in(expression))
-    if not all(isinstance(component, PythonPart) for component in components):
-        return None
-    return str(expression), *(component.key for component in components)
+    components = [] if isinstance(expression, str) else list(components_in(expression))
+    parts = [component for component in components if isinstance(component, PythonPart)]
+    return parts if len(parts) == len(components) else None
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:

@@ -17,12 +17,23 @@ from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
-    """An expander. If the state has no hits, `searcher` finds the feedback documents."""
+    """An expander. If the state has no hits, `searcher` finds the feedback documents.
+
+    `printed` is the printed form for explanations, by default the name.
+    """
 
     through = False
 
-    def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
+    def __init__(
+        self,
+        name: str,
+        expander: Expander,
+        searcher: Searcher,
+        models: Mapping[str, Any] = NO_FIELDS,
+        printed: str = "",
+    ):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
+        self.printed = printed or name
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -48,7 +59,7 @@ class ExpanderStage(Stage):
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
-        label = f"{self.name} made the query {counted(len(state.query.terms), 'word')}"
+        label = f"{self.printed} made the query {counted(len(state.query.terms), 'word')}"
         parts = tuple(map(_explained, state.query.evidence))
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
