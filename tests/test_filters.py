@@ -357,6 +357,17 @@ def test_a_function_scores_only_what_passes(index, f, few):
     assert sorted(seen) == sorted(hits.docnos) == sorted(docno for docno, _ in filtered(top, few))
 
 
+def test_a_function_that_finds_keeps_what_passes(index, f, few):
+    found = {index.docno(doc): 1 / (doc + 1) for doc in index.corpus.docs.tolist() if doc % 3}
+    finder = sublex.finder(lambda query: found)
+    passing = {docno: score for docno, score in found.items() if index.doc(docno) in few}
+    for filter, docs in ((f, passing), (chosen([4]), {index.docno(4): found[index.docno(4)]})):
+        check(index.search(TEXT, finder >> filter, 300), docs)
+        check(index.search(TEXT, finder >> filter, 2), dict(sorted(docs.items(), key=lambda pair: -pair[1])[:2]))
+    parts = [(1, "minmax", scores_of(index, few, "BM25"), 1000), (0.5, "minmax", passing, 1000)]
+    check(index.search(TEXT, ("BM25" + 0.5 * finder) >> f, 300), naive.blend(parts))
+
+
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
@@ -504,6 +515,18 @@ def test_a_filter_reads_stored_documents(index, tmp_path, load):
     bare = sublex.build([Document("a", "w1"), Document("b", "w1 w2")], tmp_path / "bare", store="terms")
     with pytest.raises(IndexProblem, match="without stored text, which titled reads; rebuild it: sublex index"):
         Index(bare.path, load_registry=load).search("w1", "BM25 >> titled")
+
+
+def test_an_expander_reads_stored_documents(index, f, few):
+    titles: list[str] = []
+
+    def words_of_titles(query, context):
+        titles.extend(document.title for document in context.documents(context.docs[:3]))
+        return query
+
+    index.search(TEXT, sublex.parse("BM25") >> f >> sublex.expander(words_of_titles, docs=3) >> "BM25")
+    first = index.search(TEXT, f"BM25 >> {f}", 3)
+    assert titles == [index.document(docno).title for docno in first.docnos]
 
 
 # Python functions.
