@@ -65,8 +65,8 @@ class FunctionFilter:
                 field = error.args[0] if error.args else None
                 if isinstance(field, str) and document.has_text and field not in document.fields:
                     raise PluginError(
-                        f"The document {document.docno} has no field {field}, which {self.part} reads; "
-                        f'for documents without it, write fields.get("{field}", "").'
+                        f"The filter {asked} failed (KeyError: {cut(repr(field))}); "
+                        f'for documents without this field, write fields.get({cut(repr(field))}, "").'
                     ) from error
                 raise
         if not isinstance(answer, (bool, np.bool_)):
