@@ -8,6 +8,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import EntryPoint
 
+import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,9 +19,10 @@ from strategies import examples
 import sublex
 from sublex.contracts.base import Document, Param, Query, QueryTerm
 from sublex.contracts.hookspecs import hookimpl
+from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.language import plugins
 from sublex.pipeline.index import Index
-from sublex.pipeline.stages.mask import Mask
+from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import State
 
 # The documents that the filter `chosen(n)` keeps, by n, and the documents about which each filter was asked.
