@@ -188,6 +188,15 @@ def test_a_wrong_formula_costs_a_sentence_that_names_it(demo_index, formula, mes
         assert isinstance(caught.value.__cause__, (TypeError, ValueError, ZeroDivisionError))
 
 
+def test_an_object_for_single_numbers_gets_the_same_sentence(demo_index):
+    class Single:
+        def score(self, tf, doc, term, collection):
+            return math.log(tf)
+
+    with pytest.raises(PluginError, match="^The ranker Single works on single numbers, .*; write np.log for math.log"):
+        demo_index.search("crane", Single())
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [

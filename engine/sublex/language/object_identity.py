@@ -48,6 +48,8 @@ WRAPPERS = {
 }  # fmt: skip
 # In place of a value where there is none.
 ABSENT = object()
+# The most names of a path to a value that a message shows.
+SHOWN = 3
 # The most levels at which values contain one another.
 DEEPEST = 200
 
@@ -122,7 +124,8 @@ class _Hash:
         self._outer: dict[int, int] = {}
         # The outermost value that the present one refers back to, by its depth.
         self._lowest = DEEPEST
-        self._name = ""
+        # The names that lead to the present value, for messages.
+        self._path: tuple[str, ...] = ()
         self.seen, self.sealed = Seen([], [], []), True
 
     def of(self, value: Any) -> bytes:
@@ -270,9 +273,9 @@ class _Hash:
         """Return the hash of a value under its name, which a message about the value can tell."""
         if value is ABSENT:
             return NOTHING
-        before, self._name = self._name, name
+        before, self._path = self._path, (*self._path, name)
         digest = _joined(name, self.of(value))
-        self._name = before
+        self._path = before
         return digest
 
     def _class(self, kind: type) -> bytes:
@@ -305,7 +308,7 @@ class _Hash:
         return _joined("pairs", *sorted(self.of(key) + self.of(value) for key, value in pairs))
 
     def _what(self) -> str:
-        return f"its {self._name} has" if self._name else "it has"
+        return f"its {'.'.join(self._path[:SHOWN])} has" if self._path else "it has"
 
 
 def _joined(tag: str, *parts: bytes) -> bytes:

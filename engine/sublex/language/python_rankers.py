@@ -53,7 +53,15 @@ class GivenRanker(Ranker):
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         with self.part.lock:
             self._refuse_changed()
-            scores = self._score(tf, doc, term, collection)
+            try:
+                scores = self._score(tf, doc, term, collection)
+            except (TypeError, ValueError) as error:
+                if not _takes_numbers(error):
+                    raise
+                raise PluginError(
+                    f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
+                    "write np.log for math.log, np.where for if, and np.maximum for max."
+                ) from error
             self._see_changes()
         return scores
 
@@ -124,15 +132,7 @@ class _Formula(GivenRanker):
         self.reads = tuple(name for name in OF_DOCUMENT if name in self._asked)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        try:
-            given = self.part.thing(**self._given(tf, doc, term, collection))
-        except (TypeError, ValueError) as error:
-            if not _takes_numbers(error):
-                raise
-            raise PluginError(
-                f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
-                "write np.log for math.log, np.where for if, and np.maximum for max."
-            ) from error
+        given = self.part.thing(**self._given(tf, doc, term, collection))
         # A formula without a statistic of postings, such as `lambda docs: 1 / docs`, gives all of them one score.
         return np.full(np.shape(tf), given) if np.ndim(given) == 0 else given
 
