@@ -21,9 +21,10 @@ import numpy as np
 import xxhash
 
 from sublex.contracts.base import VERSION
+from sublex.tools.messages import in_short
 
 # Values whose `repr` says what they are. Sizes of integers are unlimited in `hex` only.
-PLAIN = frozenset((type(None), bool, float, complex, bytes, type(...), type(NotImplemented), range))
+PLAIN = frozenset((type(None), bool, float, complex, type(...), type(NotImplemented), range))
 # Things that stand for themselves by name: parts of the interpreter, and methods written in C.
 NAMED = (
     types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, types.MethodWrapperType,
@@ -99,6 +100,8 @@ def identity_of(thing: Any, version: str) -> Identity:
         digest = hashed.of(thing).hex()
     except Unhashable as error:
         return Identity(reason=str(error))
+    except Exception as error:  # An object may raise anything when it is looked at.
+        return Identity(reason=f"it cannot be looked at ({in_short(error)})")
     return Identity(digest, seen=hashed.seen if hashed.sealed else None)
 
 
@@ -135,6 +138,8 @@ class _Hash:
             return _joined("str", value.encode("utf-8", "surrogatepass"))
         if kind is int:
             return _joined("int", hex(value).encode())
+        if kind is bytes:
+            return _joined("bytes", xxhash.xxh3_128_digest(value))
         if kind in PLAIN:
             return _joined(kind.__name__, repr(value).encode())
         place, depth = id(value), len(self._outer)
@@ -197,7 +202,7 @@ class _Hash:
         if kind is np.ndarray or kind is np.memmap:
             return self._array(value)
         if kind in (bytearray, memoryview):
-            return _joined("bytes", bytes(value))
+            return _joined(kind.__name__, xxhash.xxh3_128_digest(bytes(value)))
         if _is_sparse(value):
             shown = value.tocsr() if value.format in ("dok", "lil") else value
             arrays = [getattr(shown, name, None) for name in SPARSE]
