@@ -467,6 +467,9 @@ def test_a_finder_is_called_once_for_a_query_in_a_search_and_in_an_explanation(d
     topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
     sublex.tune(demo_index, topics, qrels, "BM25" + "{0..1}" * part)
     assert Counter(asked) == Counter(topic.text for topic in topics)
+    asked.clear()
+    sublex.tune(demo_index, topics, qrels, sublex.parse("BM25 % {5,20}") >> sublex.parse("PL2") + 0.5 * part)
+    assert Counter(asked) == Counter(topic.text for topic in topics)
 
 
 def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(demo_index):
