@@ -771,6 +771,17 @@ def test_parts_travel_to_other_processes(demo_index):
         assert pairs(demo_index.search("crane", copy)) == pairs(demo_index.search("crane", part))
 
 
+def test_a_copy_of_a_ranker_scores_though_its_process_hashes_it_in_another_way(demo_index, monkeypatch):
+    from sublex.language import object_identity
+
+    stored = pickle.dumps(sublex.ranker(Plain(b=0.2)))
+    monkeypatch.setattr(object_identity, "UNREAD", object_identity.UNREAD | {"reads"})
+    copy = pickle.loads(stored)
+    assert copy.identity.here != copy.identity.digest
+    hits = sublex.open(demo_index.path).search("crane river", copy)
+    assert hits.docnos == demo_index.search("crane river", "BM25(b=0.2)").docnos
+
+
 def test_a_name_that_is_no_word_is_quoted():
     assert str(sublex.ranker(bm25, name="my formula", version="2 b")) == 'ranker("my formula@2 b")'
     assert str(sublex.finder(by_theme, name="dense", version="L6-v2")) == "finder(dense@L6-v2)"

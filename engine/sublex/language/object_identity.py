@@ -60,13 +60,15 @@ class Identity(NamedTuple):
 
     `digest` is the hash of its code and values, "" if it cannot be hashed or if the user gave a version; then `reason` says
     why. `version` is the user's version, or "". `seen` is what was hashed, as far as it can be told quickly whether it
-    has changed.
+    has changed. `here` is the hash of the copy of an object that another process hashed; it should be equal, but a
+    program that pickles code may change details.
     """
 
     digest: str = ""
     version: str = ""
     reason: str = ""
     seen: Seen | None = None
+    here: str = ""
 
 
 class Seen(NamedTuple):
