@@ -83,14 +83,17 @@ class Seen(NamedTuple):
 
     def still_holds(self) -> bool:
         """Return whether everything is as it was."""
-        try:
-            return (
-                all(mapping.get(name, ABSENT) is value for mapping, name, value in self.items)
-                and all(getattr(holder, name) is value for holder, name, value in self.attributes)
-                and all(len(mapping) == size for mapping, size in self.sizes)
-            )
-        except (AttributeError, ValueError):
-            return False
+        # Loops take half the time of `all` with generators.
+        for mapping, name, value in self.items:
+            if mapping.get(name, ABSENT) is not value:
+                return False
+        for holder, name, value in self.attributes:
+            try:
+                if getattr(holder, name) is not value:
+                    return False
+            except (AttributeError, ValueError):
+                return False
+        return all(len(mapping) == size for mapping, size in self.sizes)
 
 
 def identity_of(thing: Any, version: str) -> Identity:
@@ -239,7 +242,7 @@ class _Hash:
             return self._by_name(function)
         code, seen = _code(function.__code__), self.seen
         parts = [code.digest]
-        for name in ("__code__", "__defaults__", "__kwdefaults__", "__globals__"):
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
             seen.attributes.append((function, name, getattr(function, name)))
         parts += [self.of(function.__defaults__), self.of(function.__kwdefaults__)]
         for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
