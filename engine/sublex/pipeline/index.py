@@ -218,7 +218,7 @@ class Index(Contents):
         """
         from sublex.retrieval import impact_store
 
-        several = [rankers] if isinstance(rankers, (str, Expression)) or is_ranker(rankers) else rankers
+        several: Any = [rankers] if isinstance(rankers, (str, Expression)) or is_ranker(rankers) else rankers
         if not isinstance(several, Iterable):
             raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
         given = [self._resolve(ranker, profile) for ranker in several]
