@@ -306,9 +306,10 @@ def test_a_filter_within_a_part_limits_this_part_alone(index, f, few):
     check(index.search(TEXT, f"PL2 % 30 + 2*zscore((BM25 >> {f}) % 30)", 300), naive.blend(parts))
     hits = index.search(TEXT, "BM25", 50)
     some = set(hits.docs.tolist())
-    parts = [(1, "raw", scores_of(index, some, "PL2"), 0), (1, "raw", scores_of(index, some & few, "DPH"), 50)]
-    expected = naive.blend([(1, "raw", scores_of(index, some, "PL2"), 50), parts[1]])
-    check(index.search(TEXT, f"BM25 % 50 >> raw(PL2) + raw({f} >> DPH)", 300), expected)
+    parts = [(1, "raw", scores_of(index, docs, ranker), 50) for docs, ranker in ((some, "PL2"), (some & few, "DPH"))]
+    expected = naive.blend(parts)
+    for part in (f"{f} >> DPH", f"BM25 >> {f} >> DPH", f"DPH >> {f}"):
+        check(index.search(TEXT, f"BM25 % 50 >> raw(PL2) + raw({part})", 300), expected)
 
 
 def test_feedback_comes_from_what_the_stages_before_the_expander_find(index, f, few):
@@ -328,6 +329,8 @@ def test_feedback_comes_from_what_the_stages_before_the_expander_find(index, f, 
 def test_an_expander_within_a_blend_also_stops_a_filter(index, f, few):
     expression = "BM25 % 60 >> raw(PL2) + raw(BM25 >> RM3(docs=4, terms=5) >> BM25)"
     assert as_pairs(index.search(TEXT, f"{expression} >> {f}", 300)) == filtered(complete(index, TEXT, expression), few)
+    within = f"BM25 % 60 >> raw(PL2) + raw(BM25 >> RM3(docs=4, terms=5) >> BM25 >> {chosen(range(300))})"
+    assert as_pairs(index.search(TEXT, f"{within} >> {f}", 300)) == filtered(complete(index, TEXT, within), few)
 
 
 def test_a_filter_that_looks_at_more_than_the_document_is_not_passed(index, f, few):
@@ -565,6 +568,16 @@ def test_only_the_documents_that_a_search_looks_at_are_read(tmp_path):
     asked = []
     index.search("w1", "BM25" >> sublex.keep(lambda document: asked.append(document.docno) or True), 3)
     assert sorted(asked) == sorted(index.search("w1", "BM25", 3).docnos)
+
+
+def test_a_function_is_asked_only_about_what_other_filters_keep(index, f, few):
+    asked = []
+    keep = sublex.keep(lambda document: asked.append(index.doc(document.docno)) or True)
+    for expression in ("BM25" >> keep >> f, f"BM25 >> {f}" >> keep):
+        asked.clear()
+        assert as_pairs(index.search(TEXT, expression, 9)) == filtered(complete(index, TEXT, "BM25"), few, 9)
+        assert set(asked) <= few
+    assert asked == []
 
 
 @pytest.mark.parametrize(
