@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from command import invoke
 from scipy.sparse import csr_array
+from shared import load_stored, stored_by
 
 import sublex
 from sublex.contracts.base import Document
@@ -391,12 +392,6 @@ def test_unsuitable_collections_cost_a_sentence(tmp_path, model):
         bare.fit(model)
 
 
-def stored(model: LAKIRepresentation) -> dict:
-    values: dict = {}
-    model.save(SimpleNamespace(put=values.__setitem__))  # type: ignore[arg-type]
-    return values
-
-
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -408,11 +403,10 @@ def stored(model: LAKIRepresentation) -> dict:
     ],
 )  # fmt: skip
 def test_a_stored_model_whose_parts_do_not_fit_is_refused(found, name, change):
-    values = stored(found.model)
+    values = stored_by(found.model)
     values[name] = change(values[name])
-    fresh = LAKIRepresentation(**vars(found.model.params))
     with pytest.raises(IndexCorrupt):
-        fresh.load(SimpleNamespace(get=values.__getitem__))  # type: ignore[arg-type]
+        load_stored(LAKIRepresentation(**vars(found.model.params)), values)
 
 
 @pytest.fixture(scope="module")
