@@ -2,7 +2,11 @@
 
 `python tests/forgeries.py NUMBER [SEED] [PLACE]` makes forgeries and tries commands on each, in forked children. No process may die, no
 exception may come out of a command or a plugin, and no answer may be wrong without a message: an error, or a problem that `check` finds.
-With PLACE, such as representations/lda, only components in folders whose path begins so are forged.
+No forgery may have a kernel compiled.
+
+With PLACE, such as representations/lda, only components in folders whose path begins so are forged; with manifest or json, only index.json
+or the other JSON files. PLACE may also be shelf, whoosh, lucene or ciff, for forgeries of an index that mirrors one of another engine, of
+the files of that engine, and of CIFF files.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import re
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,7 +27,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -39,9 +44,12 @@ from sublex.index.format import CHECKSUMS, FolderWriter
 from sublex.language import plugins
 from sublex.other_engines.attaching import attach_index
 from sublex.representations import segment_rows, sketch_files
+from sublex_lucene import installed
+from sublex_whoosh.backend import missing as whoosh_is_missing
 
-# Forgeries that one child tries, seconds that one may take, and memory that they may take beyond the parent's.
-BATCH, PATIENCE, MEMORY = 25, 60, 2 << 30
+# Forgeries that one child tries; seconds of the processor and of the clock that one may take, and memory that it may take beyond its own.
+# On a busy machine, a second of the processor takes many of the clock.
+BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
@@ -78,35 +86,98 @@ WRITING = [
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
 ]  # fmt: skip
-# Commands that read an index that is attached to the engine of tests/plugins/samples/shelf.py. The forged copy lies elsewhere, so it has no
+# Commands that are tried on any index that mirrors one of another engine. The forged copy of an attached index lies elsewhere, so it has no
 # texts before it is attached again.
-ATTACHED = [
+MIRRORED = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY), ("card", "INDEX"),
-    ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> ShelfCount"), ("explain", "INDEX", QUERY, "birds-02"),
-    ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("attach", "INDEX", "--refresh"), ("attach", "INDEX", "shelf:shelf", "--refresh"),
-    ("attach", "INDEX", "shelf:shelf", "--refresh", "--field", "text"), ("delete", "INDEX", "birds-02"), ("merge", "INDEX", "--reorder"),
-    ("fit", "INDEX", "lsi(e=3)"), ("attach", "INDEX", "shelf:shelf", "--overwrite"),
+    ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("explain", "INDEX", QUERY, "birds-02"),
+    ("run", "INDEX", str(TOPICS), "-o", "out.run"), ("delete", "INDEX", "birds-02"), ("merge", "INDEX", "--reorder"),
+    ("fit", "INDEX", "lsi(e=3)"), ("ciff", "export", "INDEX", "out.ciff"),
 ]  # fmt: skip
-# Each forgery whose number is a multiple of this is of the attached index.
-ATTACHED_EVERY = 10
+# Each forgery whose number is a multiple of this is of such an index.
+MIRRORED_EVERY = 10
+
+
+class Mirror(NamedTuple):
+    """An index that mirrors one of another engine: the commands for it alone, and the folder or file with the engine's data."""
+
+    commands: list[tuple[str, ...]]
+    source: str
+
+
+def attached_to(source: str, retriever: str, field: str) -> list[tuple[str, ...]]:
+    """Return commands for an index that is attached to another engine's."""
+    attach = ("attach", "INDEX", source, "--trust")
+    return [
+        (*attach, "--refresh"), (*attach, "--refresh", "--field", field), (*attach, "--overwrite"), ("attach", "INDEX", "--refresh"),
+        ("search", "INDEX", QUERY, "-r", retriever), ("search", "INDEX", QUERY, "-r", f"PL2 >> RM3 >> {retriever}"),
+        ("explain", "INDEX", QUERY, "birds-02", "-r", retriever),
+    ]  # fmt: skip
+
+
+MIRRORS = {
+    "shelf": Mirror(attached_to("shelf:shelf.source", "ShelfCount", "text"), "shelf.source"),
+    "whoosh": Mirror(attached_to("whoosh:whoosh.source", "WhooshBM25F", "text"), "whoosh.source"),
+    "lucene": Mirror(attached_to("lucene:lucene.source", "LuceneBM25", "contents"), "lucene.source"),
+    "ciff": Mirror(
+        [("ciff", "import", "INDEX", "ciff.source", "--analyzer", "english", "--overwrite")] * 3, "ciff.source"
+    ),
+}
+# Which mirror is forged: Lucene's seldom, because Java takes a second to start.
+TURNS = ("shelf", "whoosh", "ciff", "whoosh", "ciff", "shelf", "whoosh", "ciff", "shelf", "lucene")
 # How messages show an exception of a plugin.
 EXCEPTION = re.compile(r"failed \(\w+: ")
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
 CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
 
 
-def make_attached(folder: Path) -> None:
-    """Attach an index to a shelf in `folder`."""
-    texts = {
-        doc.docno: doc.contents for doc in sublex.open(folder / "index").documents() if not doc.docno.startswith("more")
-    }
-    (folder / "shelf").mkdir()
-    (folder / "shelf" / "shelf.json").write_text(json.dumps({"texts": texts}))
+def make_mirrors(folder: Path) -> None:
+    """Make the indexes of other engines in `folder`, as far as these are installed, and the indexes that mirror them."""
+    index = sublex.open(folder / "index")
+    documents = [doc for doc in index.documents() if not doc.docno.startswith("more")]
+    (folder / "shelf.source").mkdir()
+    texts = {doc.docno: doc.contents for doc in documents}
+    (folder / "shelf.source" / "shelf.json").write_text(json.dumps({"texts": texts}))
+    if not whoosh_is_missing():
+        make_whoosh(folder / "whoosh.source", texts)
+    if not installed.missing():
+        make_lucene(folder)
     with patch.dict(os.environ, XDG_CONFIG_HOME=str(folder / "config")):
-        attach_index(folder / "attached", f"shelf:{folder / 'shelf'}", registry=registry())
+        for name in ("shelf", "whoosh", "lucene"):
+            if (source := folder / f"{name}.source").exists():
+                attach_index(folder / name, f"{name}:{source}", trust=True, registry=registry())
+    index.to_ciff(folder / "ciff.source")
+    sublex.from_ciff(folder / "ciff.source", folder / "ciff", analyzer="english")
     # Copies share their files, and a lock that they share would let only one of them be changed at a time.
-    for name in ("index", "attached"):
-        (folder / name / "lock").unlink()
+    for path in folder.glob("*/lock"):
+        path.unlink()
+
+
+def make_whoosh(folder: Path, texts: dict[str, str]) -> None:
+    """Write a Whoosh index of several segments."""
+    from whoosh import fields, index
+
+    folder.mkdir()
+    opened = index.create_in(
+        folder, fields.Schema(docno=fields.ID(stored=True, unique=True), text=fields.TEXT(stored=True))
+    )
+    for part in range(2):
+        writer = opened.writer()
+        for docno in list(texts)[part::2]:
+            writer.add_document(docno=docno, text=texts[docno])
+        writer.commit(merge=False)
+    opened.close()
+
+
+def make_lucene(folder: Path) -> None:
+    """Write a Lucene index of several segments, in a process that runs Java."""
+    script = Path(__file__).parent / "plugins" / "lucene" / "lucene_indexes.py"
+    (folder / "made").mkdir()
+    words = [sys.executable, script, folder / "made", installed.anserini_jar(), installed.CLASSES]
+    java = {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    subprocess.run(words, env=os.environ | java, check=True, capture_output=True)
+    (folder / "made" / "segments").rename(folder / "lucene.source")
+    shutil.rmtree(folder / "made")
 
 
 @cache
@@ -174,7 +245,7 @@ def make(folder: Path) -> Path:
     sources = [identity, manifest["analyzer"], manifest["store"]]
     journal = {"sources": sources, "batches": 1, "docs": entry["docs"], "spills": [entry], "outcome": outcome}
     (spill.parent / "journal.json").write_text(json.dumps(journal))
-    make_attached(folder)
+    make_mirrors(folder)
     return index.path
 
 
@@ -263,32 +334,62 @@ def write(path: Path, text: str) -> None:
 
 def forge(root: Path, chance: random.Random, place: str = "") -> tuple[str, bool]:
     """Forge one thing in an index. Return what it is, and whether a wrong answer may come of it without a message."""
-    if place:
+    if place and place not in ("manifest", "json"):
         return forge_component(
             root, chance, [folder for folder in folders(root) if str(folder).startswith(str(root / place))]
         )
-    kind = chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
+    kind = place or chance.choice(["component"] * 7 + ["manifest"] * 2 + ["json"])
     if kind == "manifest":
         what, forged = forged_json(manifest_of(root), chance)
         checked = forged | {"checksum": manifests._checksum(forged)} if isinstance(forged, dict) else forged
         write(root / "index.json", json.dumps(checked))
         return f"index.json: {what}", not what.startswith(("segments", "statistics", "store"))
     if kind == "json":
-        path = chance.choice([*root.glob("building/*.json"), *root.glob("derived/**/*.json")])
+        # The order in which a folder lists its files differs from run to run.
+        path = chance.choice(sorted([*root.glob("building/*.json"), *root.glob("derived/**/*.json")]))
         what, forged = forged_json(json.loads(path.read_text()), chance)
         write(path, json.dumps(forged))
         return f"{path.relative_to(root)}: {what}", True
     return forge_component(root, chance, folders(root / "segments") if chance.random() < 0.6 else folders(root))
 
 
-def forge_attached(root: Path, chance: random.Random) -> tuple[str, bool]:
-    """Forge a component of an attached index, or what its manifest says of the other engine. Return the same as `forge`."""
-    if chance.random() < 0.5:
-        return forge_component(root, chance, folders(root / "segments"))
+def forge_mirror(root: Path, chance: random.Random, source: Path) -> tuple[str, bool]:
+    """Forge a component of an index that mirrors another, what its manifest says of the other engine, or that engine's file.
+
+    Return the same as `forge`.
+    """
     manifest = manifest_of(root)
-    what, manifest["attached"] = forged_json(manifest["attached"], chance)
-    write_manifest(root, manifest)
-    return f"index.json: attached.{what}", True
+    way = chance.choice(["component", "component", "manifest", "file"])
+    if way == "component":
+        return forge_component(root, chance, folders(root / "segments"))
+    if way == "manifest" and "attached" in manifest:
+        what, manifest["attached"] = forged_json(manifest["attached"], chance)
+        write_manifest(root, manifest)
+        return f"index.json: attached.{what}", True
+    # Whoosh's table of contents is a pickle. It may run any code, which is why it needs --trust.
+    files = (
+        [source]
+        if source.is_file()
+        else sorted(path for path in source.iterdir() if path.suffix not in (".toc", ".json"))
+    )
+    return (
+        (forge_bytes(chance.choice(files), chance), True)
+        if files
+        else forge_component(root, chance, folders(root / "segments"))
+    )
+
+
+def forge_bytes(path: Path, chance: random.Random) -> str:
+    """Change some bytes of a file, and return what was done."""
+    data = bytearray(path.read_bytes())
+    place = chance.randrange(len(data) + 1)
+    size = chance.choice([1, 1, 1, 2, 4, 8, 100])
+    way = chance.choice(["replaced", "replaced", "zeroed", "filled", "inserted", "removed", "cut"])
+    new = {"zeroed": bytes(size), "filled": b"\xff" * size, "removed": b"", "cut": b""}.get(way, chance.randbytes(size))
+    data[place : len(data) if way == "cut" else place if way == "inserted" else place + size] = new
+    path.unlink()
+    path.write_bytes(data)
+    return f"{path.parent.name}/{path.name} {way} at {place}"
 
 
 def forge_component(root: Path, chance: random.Random, below: list[Path]) -> tuple[str, bool]:
@@ -367,21 +468,49 @@ def reading(what: str) -> list[tuple[str, ...]]:
     return [words for words in READING if model and any(f"{model[1]}(" in word for word in words)] or READING
 
 
+def unforeseen_code() -> set[str]:
+    """Return the kernels that were compiled for types that they do not declare, with these types.
+
+    A forgery whose types reach a kernel has it compiled. This takes a minute of a busy machine or all memory that is allowed, and the
+    machine code is kept, so that the next run of the same forgery finds nothing.
+    """
+    modules = [module for name, module in sys.modules.items() if name.startswith("sublex")]
+    kernels = {
+        id(value): value for module in modules for value in vars(module).values() if getattr(value, "declared", None)
+    }
+    return {
+        f"{kernel.py_func.__name__}{tuple(types)}"
+        for kernel in kernels.values()
+        for types in getattr(kernel, "overloads", ())
+        if tuple(types) not in set(kernel.declared)
+    }
+
+
+def limit_memory(limited: bool = True) -> None:
+    """Allow this process MEMORY more bytes than it has; or any number, as Java reserves far more than it uses."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = resource.RLIM_INFINITY
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY if limited else most, most))
+
+
 @sketches_of_small_segments()
 def attempt(whole: Path, place: Path, seed: int, rights: dict[str, list[Any]], below: str = "") -> list[str]:
     """Make one forgery and try it. Return what was found wrong; an exception or a signal ends the child."""
+    turn = TURNS[seed // MIRRORED_EVERY % len(TURNS)] if seed % MIRRORED_EVERY == 0 else ""
+    mirror = below if below in MIRRORS else "" if below or turn not in rights else turn
     chance = random.Random(seed)
     shutil.rmtree(place, ignore_errors=True)
     # Sublex never writes into a file that is there, so the copies share the files of the whole index.
     shutil.copytree(whole.parent, place, copy_function=os.link)
     os.chdir(place)
     os.environ["XDG_CONFIG_HOME"] = str(place / "config")
-    is_attached = not below and seed % ATTACHED_EVERY == 0
-    root = place / ("attached" if is_attached else "index")
-    what, content = forge_attached(root, chance) if is_attached else forge(root, chance, below)
+    root = place / (mirror or "index")
+    what, content = forge_mirror(root, chance, place / MIRRORS[mirror].source) if mirror else forge(root, chance, below)
     (place.parent / f"begun-{seed}").write_text(what)
-    findings = []
-    signal.alarm(PATIENCE)
+    limit_memory(mirror != "lucene")
+    findings, foreseen = [], unforeseen_code()
+    signal.setitimer(signal.ITIMER_PROF, PATIENCE)
+    signal.alarm(WAIT)
     try:
         problems = checking.check(root)
         if any("\n" in problem for problem in problems):
@@ -397,14 +526,20 @@ def attempt(whole: Path, place: Path, seed: int, rights: dict[str, list[Any]], b
         answered = right
     if answered != right and not problems and not content:
         findings.append(f"{what}: wrong answers, and check finds nothing")
-    able = ATTACHED if is_attached else reading(what)
-    for words in [*chance.sample(able, min(3, len(able))), *chance.sample(ATTACHED if is_attached else WRITING, 1)]:
+    if mirror:
+        tried = [*chance.sample(MIRRORED, 2), *chance.sample(MIRRORS[mirror].commands, 2), *chance.sample(MIRRORED, 1)]
+    else:
+        able = reading(what)
+        tried = [*chance.sample(able, min(3, len(able))), *chance.sample(WRITING, 1)]
+    for words in tried:
         done = invoke(*(str(root) if word == "INDEX" else word for word in words))
         refused = any(line.startswith("sublex: ") for line in done.messages.splitlines())
         if done.code not in (0, 1, 2) or done.code == 2 and not refused:
             findings.append(f"{what}: {words} ended with {done.code}: {done.messages[-300:]}")
         elif EXCEPTION.search(done.messages):
             findings.append(f"{what}: {words} met an exception: {done.messages[-300:]}")
+    findings += [f"{what}: compiled {kernel}" for kernel in sorted(unforeseen_code() - foreseen)]
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.alarm(0)
     (place.parent / f"begun-{seed}").unlink()
     shutil.rmtree(place)
@@ -421,8 +556,6 @@ def batch(whole: Path, folder: Path, seeds: list[int], right: dict[str, list[Any
     """Try forgeries in a child; return the findings."""
 
     def work() -> list[str]:
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         preload()
         found = []
         for seed in seeds:
@@ -450,7 +583,7 @@ def batch(whole: Path, folder: Path, seeds: list[int], right: dict[str, list[Any
 
 def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: int = 1, place: str = "") -> list[str]:
     """Try `number` forgeries of an index, and return the findings."""
-    right = {name: answers(whole.parent / name) for name in ("index", "attached")}
+    right = {name: answers(whole.parent / name) for name in ("index", *MIRRORS) if (whole.parent / name).exists()}
     seeds = list(range(first, first + number))
     batches = [seeds[begin : begin + BATCH] for begin in range(0, number, BATCH)]
     with ThreadPool(workers) as pool:

@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from sublex.evaluation.comparison import Comparison
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
@@ -24,11 +26,16 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def run(notebook: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the notebook with the outputs of its code cells, run in a folder that holds the demo collection."""
+    """Return the notebook with the outputs of its code cells, run where it lies: in `docs/notebooks` of a checkout.
+
+    `folder` becomes a checkout with the demo collection alone.
+    """
     (folder / "queries").symlink_to(ROOT / "queries")
+    place = folder / "docs" / "notebooks"
+    place.mkdir(parents=True)
     names: dict[str, Any] = {"__name__": "__main__"}
     before = Path.cwd()
-    os.chdir(folder)
+    os.chdir(place)
     try:
         cells, count = [], 0
         for cell in notebook["cells"]:
@@ -52,6 +59,9 @@ def outputs(code: str, names: dict[str, Any], count: int) -> list[dict[str, Any]
     if text := printed.getvalue():
         found.append({"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)})
     if value is not None:
+        if isinstance(value, Comparison):
+            # Times differ from run to run.
+            value.systems = tuple(system._replace(milliseconds=None) for system in value.systems)
         # The HTML of other packages depends on their versions.
         ours = type(value).__module__.startswith("sublex.") and hasattr(value, "_repr_html_")
         kinds = {"text/html": value._repr_html_()} if ours else {"text/plain": repr(value)}

@@ -7,17 +7,23 @@ import random
 import sys
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import sublex
+from sublex.contracts.fitted import Fittable
 from sublex.index import manifest as manifests
+from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
+from sublex.index.format import FolderWriter
 from sublex.index.schema import Mismatch, record_of
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
+from sublex.representations.model_store import StoreWriter
+from sublex.representations.stored_models import load_values
 from sublex.tools.strings import Strings
 from sublex.trec.qrels import Qrels
 from sublex.trec.runs import Run
@@ -66,6 +72,25 @@ def write_manifest(root: Path, values: dict[str, Any]) -> None:
     # The file may be linked to that of another index, which stays as it is.
     path.unlink()
     path.write_text(json.dumps(values | {"checksum": manifests._checksum(values)}))
+
+
+def stored_by(model: Fittable) -> dict[str, Any]:
+    """Return the values that a fitted model stores, by name."""
+    values: dict[str, Any] = {}
+    model.save(SimpleNamespace(put=values.__setitem__))  # type: ignore[arg-type]
+    return values
+
+
+def load_stored(model: Fittable, values: dict[str, Any]) -> None:
+    """Load values into a model as the engine does, from a folder."""
+    with TemporaryDirectory() as folder:
+        place = Directory(Path(folder)) / "model"
+        with FolderWriter(place) as writer:
+            store = StoreWriter(writer)
+            for name, value in values.items():
+                store.put(name, value)
+            entry = store.finish()
+        load_values(place, entry, model)
 
 
 def scores(index: Index, expression: str, queries: list[str] = QUERIES) -> dict[str, dict[str, float]]:

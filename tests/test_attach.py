@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import shutil
+import signal
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import child
 import numpy as np
 import pytest
 from command import invoke
@@ -106,6 +109,20 @@ def test_texts_come_from_the_foreign_index(shelf):
     assert hit["passage"] == TEXTS["b4"]
 
 
+def test_an_attached_index_is_pickled_by_its_path_and_finds_its_texts_again(shelf, monkeypatch, tmp_path):
+    index = attached()
+    data = pickle.dumps([index, index.pipeline("ShelfCount + BM25")])
+    assert TEXTS["b3"].encode() not in data and b"crane" not in data
+    shelf.OPENED.clear()
+    plugins.shared.cache_clear()
+    monkeypatch.chdir("/")
+    back, pipeline = pickle.loads(data)
+    assert shelf.OPENED == [] and back.path == tmp_path / "index"
+    assert back.document("b3").text == TEXTS["b3"] and back.store == {"terms", "text"}
+    assert back.search("crane river", pipeline).docnos == ["b1", "b2", "b3"]
+    plugins.shared.cache_clear()
+
+
 def test_models_are_fitted_to_an_attached_index(shelf):
     index = attached()
     index.fit("lsi(e=2)")
@@ -195,6 +212,25 @@ def test_a_damaged_file_of_places_costs_a_sentence_or_counts_as_empty(shelf, tex
     assert index.search("crane").docnos == ["b1", "b2"]
     with pytest.raises(SublexError, match=r"Cannot read .*attached.json|was attached to a shelf index elsewhere"):
         sublex.open("index").document("b1")
+
+
+@pytest.mark.parametrize("name", ["attached.json", "attached.json.lock"])
+def test_no_pipe_in_the_place_of_the_file_of_places_makes_a_command_wait(shelf, name):
+    attached()
+    place = places_path().with_name(name)
+    place.unlink()
+    os.mkfifo(place)
+
+    def work() -> list[str]:
+        signal.alarm(60)
+        words = ("attach", "./second", "shelf:books")
+        return [invoke("doc", "index", "b1").messages, invoke(*words).messages]
+
+    ended = child.run(work)
+    assert not ended.signal and not ended.error
+    read, written = ended.answer
+    assert "attached.json" in written and "sublex: Cannot" in written
+    assert name != "attached.json" or "sublex: Cannot read" in read
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ def test_an_evaluation_is_read_by_measure_and_by_topic():
     with pytest.raises(InputError, match="RR was not computed; there are AP, NumRel"):
         found["RR"]
     frame = pytest.importorskip("pandas") and found.to_pandas()
-    assert frame.loc["1", "AP"] == 1.0 and frame.index.name == "topic"
+    assert frame.loc["1", "AP"] == 1.0 and frame.index.name == "qid"
 
 
 def test_measure_takes_files_and_dictionaries(tmp_path):

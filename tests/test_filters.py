@@ -22,6 +22,7 @@ from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.language import plugins
 from sublex.pipeline.index import Index
+from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import State
 
@@ -306,9 +307,10 @@ def test_a_filter_within_a_part_limits_this_part_alone(index, f, few):
     check(index.search(TEXT, f"PL2 % 30 + 2*zscore((BM25 >> {f}) % 30)", 300), naive.blend(parts))
     hits = index.search(TEXT, "BM25", 50)
     some = set(hits.docs.tolist())
-    parts = [(1, "raw", scores_of(index, some, "PL2"), 0), (1, "raw", scores_of(index, some & few, "DPH"), 50)]
-    expected = naive.blend([(1, "raw", scores_of(index, some, "PL2"), 50), parts[1]])
-    check(index.search(TEXT, f"BM25 % 50 >> raw(PL2) + raw({f} >> DPH)", 300), expected)
+    parts = [(1, "raw", scores_of(index, docs, ranker), 50) for docs, ranker in ((some, "PL2"), (some & few, "DPH"))]
+    expected = naive.blend(parts)
+    for part in (f"{f} >> DPH", f"BM25 >> {f} >> DPH", f"DPH >> {f}"):
+        check(index.search(TEXT, f"BM25 % 50 >> raw(PL2) + raw({part})", 300), expected)
 
 
 def test_feedback_comes_from_what_the_stages_before_the_expander_find(index, f, few):
@@ -328,6 +330,10 @@ def test_feedback_comes_from_what_the_stages_before_the_expander_find(index, f, 
 def test_an_expander_within_a_blend_also_stops_a_filter(index, f, few):
     expression = "BM25 % 60 >> raw(PL2) + raw(BM25 >> RM3(docs=4, terms=5) >> BM25)"
     assert as_pairs(index.search(TEXT, f"{expression} >> {f}", 300)) == filtered(complete(index, TEXT, expression), few)
+    normalised = "BM25 >> raw(PL2 >> RM3(docs=4, terms=5) >> BM25)"
+    assert as_pairs(index.search(TEXT, f"{normalised} >> {f}", 300)) == filtered(complete(index, TEXT, normalised), few)
+    within = f"BM25 % 60 >> raw(PL2) + raw(BM25 >> RM3(docs=4, terms=5) >> BM25 >> {chosen(range(300))})"
+    assert as_pairs(index.search(TEXT, f"{within} >> {f}", 300)) == filtered(complete(index, TEXT, within), few)
 
 
 def test_a_filter_that_looks_at_more_than_the_document_is_not_passed(index, f, few):
@@ -368,6 +374,16 @@ def test_a_function_that_finds_keeps_what_passes(index, f, few):
     check(index.search(TEXT, ("BM25" + 0.5 * finder) >> f, 300), naive.blend(parts))
 
 
+def test_a_function_in_a_part_scores_only_what_passes(index, f, few):
+    count = sublex.rerank(lambda query, documents: [len(documents)] * len(documents), name="count")
+    blend = "BM25 % 20" >> sublex.parse("raw(PL2)") + (count >> f)
+    hits = index.search(TEXT, blend, 300)
+    for hit in hits:
+        assert index.explain(TEXT, hit.docno, blend).value == pytest.approx(hit.score, rel=1e-5)
+    with pytest.raises(InputError, match="scores hits, and nothing was found before it"):
+        index.search(TEXT, sublex.parse("PL2") + (count >> "BM25" >> chosen([1, 2])))
+
+
 @pytest.mark.parametrize(
     ("expression", "message"),
     [
@@ -388,14 +404,31 @@ def test_a_filter_that_cannot_work_is_refused_with_a_reason(index, f, expression
     assert message in str(error.value)
 
 
-def test_tuning_keeps_results_with_and_without_a_filter_apart(index, f):
-    expression = f"BM25 + {{0.2,0.9}}*((BM25 + PL2) >> {f})"
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "BM25 + {0.2,0.9}*((BM25 + PL2) >> FILTER)",
+        "BM25 % 60 >> raw(PL2) + {0.2,0.9}*raw(BM25 >> RM3(docs=4, terms=5) >> BM25) >> FILTER",
+    ],
+)
+def test_tuning_measures_what_a_run_finds(index, f, expression):
     topics = [("1", TEXT), ("2", "w2 w9")]
     qrels = {"1": dict.fromkeys(complete(index, TEXT, "BM25").docnos[::7], 1), "2": {"d001": 1, "e005": 1}}
-    tuning = sublex.tune(index, topics, qrels, expression, "AP", folds=2)
+    tuning = sublex.tune(index, topics, qrels, expression.replace("FILTER", f), "AP", folds=2)
     for setting, scores in zip(tuning.settings, tuning.scores, strict=True):
         evaluation = sublex.measure(qrels, index.run(topics, setting.expression), "AP")
         assert float(scores.mean()) == pytest.approx(evaluation.mean["AP"])
+
+
+def test_a_cache_keeps_results_under_different_masks_apart(index, few):
+    query, cache, live = index.query(TEXT), Cache(), index.corpus.docs.astype(np.int32)
+    mask = Mask(lambda docs: np.isin(docs, list(few)), index.snapshot)
+    plain = index.pipeline("BM25 >> PL2").scorer
+    scorer = cached("BM25 >> PL2", plain, cache)
+    for masks in ((), (mask,)):
+        state = State(query, depth=7, masks=masks)
+        assert as_pairs(scorer.start(state).find()) == as_pairs(plain.start(state).find())
+        assert np.array_equal(scorer.start(state).scores(live), plain.start(state).scores(live))
 
 
 # Explanations.
@@ -517,7 +550,7 @@ def test_a_filter_reads_stored_documents(index, tmp_path, load):
         Index(bare.path, load_registry=load).search("w1", "BM25 >> titled")
 
 
-def test_an_expander_reads_stored_documents(index, f, few):
+def test_an_expander_reads_stored_documents(index, f, tmp_path):
     titles: list[str] = []
 
     def words_of_titles(query, context):
@@ -527,6 +560,9 @@ def test_an_expander_reads_stored_documents(index, f, few):
     index.search(TEXT, sublex.parse("BM25") >> f >> sublex.expander(words_of_titles, docs=3) >> "BM25")
     first = index.search(TEXT, f"BM25 >> {f}", 3)
     assert titles == [index.document(docno).title for docno in first.docnos]
+    bare = sublex.build([Document("a", "w1"), Document("b", "w1 w2")], tmp_path / "bare", store="terms")
+    with pytest.raises(IndexProblem, match="without stored text, which words_of_titles reads; rebuild it"):
+        bare.search("w1", "BM25" >> sublex.expander(words_of_titles, docs=2) >> "BM25")
 
 
 # Python functions.
@@ -565,6 +601,16 @@ def test_only_the_documents_that_a_search_looks_at_are_read(tmp_path):
     asked = []
     index.search("w1", "BM25" >> sublex.keep(lambda document: asked.append(document.docno) or True), 3)
     assert sorted(asked) == sorted(index.search("w1", "BM25", 3).docnos)
+
+
+def test_a_function_is_asked_only_about_what_other_filters_keep(index, f, few):
+    asked = []
+    keep = sublex.keep(lambda document: asked.append(index.doc(document.docno)) or True)
+    for expression in ("BM25" >> keep >> f, f"BM25 >> {f}" >> keep):
+        asked.clear()
+        assert as_pairs(index.search(TEXT, expression, 9)) == filtered(complete(index, TEXT, "BM25"), few, 9)
+        assert set(asked) <= few
+    assert asked == []
 
 
 @pytest.mark.parametrize(

@@ -403,25 +403,42 @@ def test_a_model_that_lies_is_refused(index, expression):
     assert sublex.open(index.path).search("cranes by the river", expression)
 
 
-def test_rows_that_lie_are_refused(index):
-    index.fit("dcot(r=20)")
+@pytest.mark.parametrize(
+    ("expression", "lies"),
+    [
+        (
+            "dcot(r=20)",
+            [
+                lambda rows: rows[:, :2], lambda rows: rows[:, 0], lambda rows: rows[:100], csr_array, lambda rows: rows * np.nan,
+                lambda rows: rows.astype(np.float64),
+            ],
+        ),
+        ("lsi(e=5)", [lambda rows: -rows, lambda rows: rows[:, None], lambda rows: rows.astype(int), lambda rows: rows * np.inf]),
+        (
+            "lda(k=2, iterations=3)",
+            [lambda rows: rows.toarray(), lambda rows: -rows, lambda rows: rows[:, [0]], lambda rows: rows.astype(int)],
+        ),
+    ],
+)  # fmt: skip
+def test_rows_that_lie_are_refused(index, expression, lies):
+    index.fit(expression)
     manifest = manifest_of(index.path)
     ((name, entry),) = manifest["fitted"].items()
     ((place, rows),) = entry["rows"].items()
     ((segment, kept),) = rows["segments"].items()
     path = index.path / "representations" / name / place / segment
-    good = np.array(StoreReader(Directory(path), FolderEntry(**kept["data"])).get("rows"))
-    for lie in (good[:, :2], good[:, 0], good[:100], csr_array(good)):
+    good = StoreReader(Directory(path), FolderEntry(**kept["data"])).get("rows").copy()
+    for lie in lies:
         for file in path.iterdir():
             file.unlink()
         path.rmdir()
         with FolderWriter(Directory(path)) as folder:
             store = StoreWriter(folder)
-            store.put("rows", lie)
+            store.put("rows", lie(good))
             kept["data"] = store.finish()._asdict()
         write_manifest(index.path, manifest)
-        with pytest.raises(SublexError):
-            sublex.open(index.path).search("cranes by the river", "dcot(r=20)")
+        with pytest.raises(IndexCorrupt, match=f"{segment}.*; run: sublex forget .* then: sublex fit "):
+            sublex.open(index.path).search("cranes by the river", expression)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import count
@@ -19,6 +20,7 @@ from unittest import mock
 
 import naive
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -117,7 +119,7 @@ def assert_statistics(index: Index, expected: naive.Inverted) -> None:
     for name in names:
         assert postings(index, name) == expected.postings[name], f"the postings of {name!r}"
         assert index.term(name)[:3] == (name, df[name], cf[name])
-    for name in ("", "no such term", "zzzz", "\uffff", "\ud800"):
+    for name in ("", "unheardof", "zzzz", "\uffff", "\ud800"):
         assert index.term(name) is None
         assert not len(index.postings(name).docs)
 
@@ -223,13 +225,98 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
 @pytest.mark.parametrize(
     "bad",
     [
-        {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, "path", 7,
-        Document(5, "x"), Document("a", 7), Document("a", "x", None), Document("a", "x", "", 5),
+        {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, {"id": None, "text": "x"},
+        {"id": float("nan"), "text": "x"}, {"id": np.float64(5), "text": "x"}, {"id": True, "text": "x"},
+        Document(5.5, "x"), Document("", "x"), Document("a", 7), Document("a", "x", "", 5),
     ],
 )  # fmt: skip
-def test_a_document_that_is_none_stops_a_build_and_is_named_by_its_place(tmp_path, bad):
+def test_a_malformed_document_is_left_out_and_counted_and_stops_a_strict_build(tmp_path, bad):
+    given = [{"id": "a", "text": "b"}, bad, {"id": "c", "text": "d"}]
     with pytest.raises(InputError, match="Document 2 cannot be indexed: "):
+        sublex.build(given, tmp_path / "index", strict=True)
+    sentence = (
+        r"1 document of 3 left out: 1 for a fault \(documents:2: .*\); the attribute `built` of the index lists them"
+    )
+    with pytest.warns(sublex.SublexWarning, match=sentence) as warned:
+        index = sublex.build(iter(given), tmp_path / "index")
+    assert warned[0].filename == __file__
+    assert (index.built.read, index.built.indexed, list(index.snapshot.all_docnos)) == (2, 2, ["a", "c"])
+    assert [(problem.file, problem.line) for problem in index.built.problems] == [("documents", 2)]
+    with pytest.warns(sublex.SublexWarning, match=r"1 document of 2 left out: .*; the returned summary lists them"):
+        assert len(index.add([{"id": "e", "text": "f"}, bad]).problems) == 1
+    with pytest.raises(InputError, match="Document 1 cannot be indexed: "):
+        index.add([bad], strict=True)
+
+
+@pytest.mark.parametrize("bad", ["path", 7, ("b", "text")])
+def test_what_is_no_document_at_all_stops_every_build(tmp_path, bad):
+    with pytest.raises(InputError, match="Document 2 cannot be indexed: it is neither a Document nor a mapping"):
         sublex.build([{"id": "a", "text": "b"}, bad], tmp_path / "index")
+
+
+def test_missing_values_are_empty_and_numbers_of_numpy_are_numbers(tmp_path):
+    missing = [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT]
+    given = [{"id": np.int64(k), "title": value, "text": value, "year": value} for k, value in enumerate(missing)]
+    given += [
+        Document(np.int16(7), None, float("nan")),
+        {"id": 8, "text": "x", "a": np.float32(2.5), "b": np.arange(2)},
+    ]
+    index = sublex.build(given, tmp_path / "index")
+    assert [index.document(str(k)) for k in range(5)] == [Document(str(k), "", "", {"year": None}) for k in range(5)]
+    assert index.document("7") == Document("7", "") and index.document("8").fields == {"a": 2.5, "b": [0, 1]}
+
+
+FRAME = pd.DataFrame(
+    {"paper_id": [4, 2, 4], "abstract": ["a crane", None, "again"], "heading": ["A", "B", "C"], "id": "x"}
+)
+COLUMNS = {"id": "paper_id", "text": "abstract", "title": "heading"}
+
+
+@pytest.mark.parametrize(
+    "given", [FRAME, FRAME.to_dict("records"), (row._asdict() for row in FRAME.itertuples(index=False))],
+    ids=["frame", "dictionaries", "generator"],
+)  # fmt: skip
+def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
+    with pytest.warns(sublex.SublexWarning, match=r"1 document of 3 left out: 1 for a docno that came before \(4\); "):
+        index = sublex.build(given, tmp_path / "index", columns=COLUMNS)
+    assert list(index.documents()) == [Document("4", "a crane", "A", {"id": "x"}), Document("2", "", "B", {"id": "x"})]
+    assert index.built.duplicate == ["4"] and set(index.built.fields) == {
+        "docno=paper_id", "text=abstract", "title=heading"
+    }  # fmt: skip
+    assert repr(index.built) == "<3 read, 2 indexed, 1 duplicate, 0 malformed>"
+    _, read, indexed, *_ = str(index.built).split("\n")
+    assert read.split() == ["read", "3"] and indexed.split() == ["indexed", "2"]
+    assert "Fields: docno from paper_id; text from abstract; title from heading." in str(index.built)
+    assert "<td>duplicate docno</td><td>1</td><td>4</td>" in index.built._repr_html_()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # The user chose what becomes of duplicates.
+        summary = index.add(
+            [{"paper_id": "4", "abstract": "new"}], "last", columns={"id": "paper_id", "text": "abstract"}
+        )
+    assert summary.indexed == 1 and index.document("4").text == "new"
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "sentence"),
+    [
+        (FRAME, {"columns": {"id": "paper"}}, "The DataFrame has no column paper; it has paper_id, abstract, heading, id."),
+        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title"),
+        (FRAME, {"columns": ["id"]}, "The columns are ['id'] (list); give a dictionary such as {'id': 'paper_id'}."),
+        (FRAME, {"columns": {"id": 0}}, "The column of the id is 0 (int); give a text."),
+        (FRAME, {"reader": "jsonl(id=paper_id)"}, "reader='jsonl(id=paper_id)' names the format of files, and Python code"),
+        ([Document("a", "b")], {"columns": COLUMNS}, "Document 1 is a sublex.Document, in which columns= has no meaning"),
+        (str(DEMO), {"columns": COLUMNS}, "columns= names the fields of documents that Python code gives; for files, name"),
+        ([{"a": 1}, {}], {}, "There is no document to index; the first of 2 malformed records is documents:1: no id: the"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path, given, options, sentence):
+    built = sublex.build([{"id": "a", "text": "b"}], tmp_path / "there")
+    for make in (lambda: sublex.build(given, tmp_path / "index", **options), lambda: built.add(given, **options)):
+        with pytest.raises(InputError) as error:
+            make()
+        assert sentence in str(error.value) and "\n" not in str(error.value)
+    assert not (tmp_path / "index" / "index.json").exists() and len(built) == 1
 
 
 def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):

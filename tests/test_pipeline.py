@@ -22,8 +22,8 @@ from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
 from sublex.pipeline.compose import KEPT
-from sublex.pipeline.passages import passage
 from sublex.pipeline.running import write
+from sublex.retrieval.passages import passage
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
 

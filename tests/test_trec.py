@@ -25,7 +25,7 @@ import pytest
 import yaml
 import zstandard
 from command import invoke
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from naive import fused as naive_fused
 from naive import run_text, score_text, trec_eval_order
@@ -35,6 +35,7 @@ import sublex
 from sublex.errors import InputError, SublexError
 from sublex.tools.strings import Strings
 from sublex.trec.fuse import fuse
+from sublex.trec.given_tables import qrels_of
 from sublex.trec.metadata import from_yaml, to_comments, to_yaml, yaml_in_comments
 from sublex.trec.run_names import file_name_of, is_run_file, path_in, tag_of
 from sublex.trec.run_reader import PIECE, read_run
@@ -307,14 +308,21 @@ def test_judgements_given_twice_count_once_with_a_note(file):
         ("1 0 a 1.0\n", "file:1: the grade '1.0' is not a whole number."),
         ("1 0 a ١\n", "is not a whole number."),
         ("1 0 a 99999999999\n", "is not a whole number."),
-        ("1 0 a 1\n# c\n1 0 a 2\n", "file:3: topic 1 judges a as 2, and before (line 1) as 1; keep one of the two."),
+        (
+            "1 0 a 1\n# c\n1 0 a 2\n",
+            "file:3: topic 1 judges a as 2, and before (line 1) as 1; keep one of the two, or choose by "
+            "--contradictions first, last or highest (in Python contradictions='first').",
+        ),
         ("query-id corpus-id score\n1 a 1\n1 0 a 1\n", "file:3: 4 columns where 3 should be"),
         ('{"1": {"a": 1,}}', "file:1:"),
         ('\n\n{"1":\n {"a" 1}}', "file:4:"),
         ('{"1": {"a": true}}', "file: topic 1: the grade of a is not a whole number."),
         ('{"1": {"a": 1.0}}', "file: topic 1: the grade of a is not a whole number."),
         ('{"1": 1}', 'file: topic 1 has no object of grades; write {"1": {"docno": 1}}.'),
-        ('{"1": {"a": 1, "a": 2}}', "file: topic 1 judges a as 2, and before as 1; keep one of the two."),
+        (
+            '{"1": {"a": 1, "a": 2}}',
+            "file: topic 1 judges a as 2, and before as 1; keep one of the two, or choose by --contra",
+        ),
         ('{"1": ' + "{" * 100_000, "file"),
     ],
 )
@@ -322,6 +330,65 @@ def test_bad_qrels_get_a_sentence_with_the_place(content, sentence, file):
     with pytest.raises(InputError) as error:
         sublex.read_qrels(file(content))
     assert sentence in message(error)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("12"), st.sampled_from("abc"), st.integers(-1, 3)), min_size=1),
+    st.sampled_from(["first", "last", "highest"]),
+)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_contradictory_judgements_are_settled_by_the_rule_that_the_user_chooses(file, judged, rule):
+    expected: dict = {}
+    for qid, docno, grade in judged:
+        grades = expected.setdefault(qid, {})
+        if docno not in grades or rule == "last" or (rule == "highest" and grade > grades[docno]):
+            grades[docno] = grade
+    path = file("".join(f"{qid} 0 {docno} {grade}\n" for qid, docno, grade in judged))
+    found = sublex.read_qrels(path, rule)
+    assert dict(found) == expected and [list(found[qid]) for qid in found] == [list(expected[qid]) for qid in expected]
+    grades_of = {pair: {row[2] for row in judged if row[:2] == pair} for pair in {row[:2] for row in judged}}
+    contradicted = sum(len(grades) > 1 for grades in grades_of.values())
+    notes = [note for note in found.notes if f"the {rule} grade counts" in note]
+    assert len(notes) == (contradicted > 0) and all(f"for {contradicted} pair" in note for note in notes)
+    records = [{"qid": qid, "docno": docno, "label": grade} for qid, docno, grade in judged]
+    assert dict(qrels_of(records, rule)) == expected
+
+
+@pytest.mark.parametrize(("rule", "expected"), [("first", [0, 0]), ("last", [1, 0]), ("highest", [1, 1])])
+def test_every_command_and_function_that_reads_judgements_takes_a_rule_for_contradictions(demo, rule, expected):
+    Path("twice.txt").write_text("1 0 birds-05 0\n1 0 birds-05 2\n1 0 birds-05 1\n2 0 birds-05 2\n")
+    Path("topics.tsv").write_text("1\tcrane\n2\tcrane\n")
+    Path("one.run").write_text("1 Q0 birds-05 1 1 one\n2 Q0 birds-05 1 1 one\n")
+    measures = ["P(rel=1)@1", "P(rel=2)@1"]
+    # Topic 2 has 1 by both measures.
+    means = [(value + 1) / 2 for value in expected]
+    option = ("--contradictions", rule, "--format", "json", "-m")
+    done = demo("eval", "twice.txt", "one.run", *option, " ".join(measures))
+    assert list(json.loads(done.output)[0]["measures"].values()) == means
+    assert f"the {rule} grade counts" in done.messages
+    done = demo("compare", "twice.txt", "one.run", *option, " ".join(measures))
+    assert list(json.loads(done.output)["systems"][0]["measures"].values()) == means
+    assert list(sublex.measure("twice.txt", "one.run", measures, contradictions=rule).mean.values()) == means
+    compared = sublex.compare(None, None, "twice.txt", "one.run", measures, contradictions=rule)
+    assert [compared.mean(measure)[0] for measure in compared.measures] == means
+    for measure, mean in zip(measures, means, strict=True):
+        done = demo(
+            "tune", "indexes/demo", "topics.tsv", "twice.txt", "BM25(b={0,1})", "--folds", "2", *option, measure
+        )
+        assert json.loads(done.output)["best on all topics"]["score"] == mean
+        tuned = sublex.tune(
+            "indexes/demo", "topics.tsv", "twice.txt", "BM25(b={0,1})", measure, folds=2, contradictions=rule
+        )
+        assert tuned.best.score == mean
+
+
+def test_a_refusal_of_judgements_from_python_names_the_parameter(file):
+    records = [{"qid": 1, "docno": "a", "label": grade} for grade in (1, 2)]
+    with pytest.raises(InputError, match=r"or choose by contradictions='first', 'last' or 'highest'\.") as error:
+        sublex.measure(records, {})
+    assert "--" not in message(error)
+    with pytest.raises(InputError, match="no rule most for contradictions; choose one of error, first, last, highest"):
+        sublex.read_qrels(file("1 0 a 1"), "most")
 
 
 def words() -> st.SearchStrategy[str]:

@@ -352,6 +352,10 @@ def test_a_tuning_is_shown_as_tables(small):
     ]  # fmt: skip
     assert repr(found).startswith("<BM25(k1={0.5,3}, b={0..1}) by AP: cross-validated 0.")
     assert "6 settings, 5 topics, 2 folds>" in repr(found) and "<table>" in found._repr_html_()
+    caption, folds, settings, *remark = str(found).split("\n\n")
+    assert caption == "BM25(k1={0.5,3}, b={0..1}) by AP: 6 settings, 5 topics, 2 folds"
+    assert folds.split("\n")[-2].split()[:5] == ["best", "on", "all", "topics", "5"] and settings.startswith("k1 \\ b ")
+    assert remark and remark[0].startswith("The best setting has ") and remark[0] in found._repr_html_()
     frame = pytest.importorskip("pandas") and found.to_pandas()
     assert list(frame.columns) == ["k1", "b", "AP"] and frame.index[1] == "BM25(k1=0.5, b=0.5)"
     assert frame["AP"].tolist() == found.means.tolist()

@@ -15,9 +15,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.contracts.base import VERSION, Document, Report
-from sublex.errors import IndexCorrupt, IndexProblem, InputError, MissingExtra, PluginError, SublexError, UnknownName
+from sublex.errors import (
+    IndexCorrupt,
+    IndexProblem,
+    InputError,
+    MissingExtra,
+    PluginError,
+    SublexError,
+    SublexWarning,
+    UnknownName,
+    warn,
+)
 from sublex.language.expression import Expression
 from sublex.language.parser import parse
+from sublex.tools.hints import import_type, resolve_hints
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
     from sublex.language.python_rankers import PythonRanker
     from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
+    from sublex.retrieval.hits import Hits
     from sublex.trec.qrels import Qrels
     from sublex.trec.runs import Run
     from sublex.trec.topics import Topics
@@ -40,15 +52,24 @@ if TYPE_CHECKING:
 
 __version__ = VERSION
 __all__ = [
+    "Comparison",
     "Document",
+    "Evaluation",
     "Expression",
+    "Hits",
+    "Index",
     "IndexCorrupt",
     "IndexProblem",
     "InputError",
     "MissingExtra",
     "PluginError",
+    "Qrels",
     "Report",
+    "Run",
     "SublexError",
+    "SublexWarning",
+    "Topics",
+    "Tuning",
     "UnknownName",
     "attach",
     "backends",
@@ -83,6 +104,7 @@ def build(
     profile: str | None = None,
     analyzer: str | None = None,
     reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
     store: str | Iterable[str] = ("text", "terms"),
     backend: str | None = None,
     workers: int | None = None,
@@ -96,16 +118,20 @@ def build(
 ) -> Index:
     """Build an index at `path` and open it.
 
-    The attribute `built` of the result counts the documents that were indexed and those that were left out.
+    The attribute `built` of the result counts the documents that were indexed and those that were left out, and lists
+    the latter. If documents were left out, a `SublexWarning` says how many.
 
     Args:
         documents: A path or several, to files, folders, "-" for standard input, or "irds:NAME"; or an iterable of `Document`s
-            or of mappings with an id and a text; or a DataFrame with columns for the id and the text.
+            or of mappings with an id and a text; or a DataFrame with columns for the id and the text. In memory, None
+            and NaN are empty.
         path: The folder of the index.
         profile: The name of the set of defaults for analysis and ranking: sublex, anserini, terrier or pisa.
             By default sublex; with `backend`, the profile of the other engine.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
-        reader: The expression that names the format, such as "jsonl(id=docid)"; by default it is detected.
+        reader: The expression that names the format of files, such as "jsonl(id=docid)"; by default it is detected.
+        columns: The names of the fields of mappings or of the columns of a DataFrame, such as
+            `{"id": "paper_id", "text": "abstract", "title": "heading"}`; by default the usual names are recognised.
         store: The optional parts to store: "text,terms", one of them, or "none"; or an iterable of their names.
         backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
             index at `path` then mirrors it.
@@ -113,7 +139,8 @@ def build(
         memory: The bytes, or a text such as "512MB", after which a build spills to disk. It does not change the index.
         overwrite: Replace an existing index when the new one is finished.
         resume: Continue an interrupted build of the same sources and settings.
-        strict: Raise `InputError` at the first malformed record; by default such records are counted and left out.
+        strict: Raise `InputError` at the first malformed record, such as one without an id; by default malformed
+            records are counted and left out.
         reorder: Put similar documents next to each other. This changes the fingerprint. It changes no hit, no score and
             no order of hits with equal scores.
         progress: Called with the number of documents indexed so far, and once more with the last number when all are read.
@@ -129,8 +156,8 @@ def build(
     folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
     name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
     options: dict[str, Any] = {
-        "reader": optional_text(reader, "The reader"), "store": store, "memory": memory, "overwrite": overwrite, "strict": strict,
-        "progress": progress, "say": say, "registry": registry,
+        "reader": optional_text(reader, "The reader"), "columns": columns, "store": store, "memory": memory,
+        "overwrite": overwrite, "strict": strict, "progress": progress, "say": say, "registry": registry,
     }  # fmt: skip
     if backend is None:
         summary = build_index(
@@ -147,6 +174,7 @@ def build(
         summary = build_foreign(folder, documents, engine, Given(given, name if profile else None), **options)
     index = Index(folder, load_registry=lambda: registry)
     index.built = summary
+    warn(summary.warnings("the attribute `built` of the index"))
     return index
 
 
@@ -281,12 +309,16 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     return read_topics(file_path(path, "The path of the topics"), text(fields, "fields"))
 
 
-def read_qrels(path: str | os.PathLike[str]) -> Qrels:
-    """Read relevance judgements: a mapping from topic ids to `{docno: grade}`."""
-    from sublex.tools.arguments import file_path
+def read_qrels(path: str | os.PathLike[str], contradictions: str = "error") -> Qrels:
+    """Read relevance judgements: a mapping from topic ids to `{docno: grade}`.
+
+    `contradictions` says what happens if a topic judges a document several times, with different grades: "error"
+    refuses the file, "first", "last" and "highest" take that grade.
+    """
+    from sublex.tools.arguments import file_path, text
     from sublex.trec.qrels_reader import read_qrels
 
-    return read_qrels(file_path(path, "The path of the qrels"))
+    return read_qrels(file_path(path, "The path of the qrels"), text(contradictions, "contradictions"))
 
 
 def read_run(path: str | os.PathLike[str]) -> Run:
@@ -304,8 +336,11 @@ def measure(
     *,
     index: Index | str | os.PathLike[str] | None = None,
     topics: Any = None,
+    contradictions: str = "error",
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
+
+    A `SublexWarning` says what changes or prevents measures, such as topics that the run lacks.
 
     Args:
         qrels: Relevance judgements: a file, a result of `read_qrels`, a dictionary {qid: {docno: grade}}, or a DataFrame with
@@ -317,14 +352,17 @@ def measure(
             default the measures of `sublex eval`.
         index: The index, or its path, that an expression is run on.
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
     """
     from sublex.evaluation.given_systems import Setup, system_of
+    from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.trec.given_tables import qrels_of
 
-    judgements = qrels_of(qrels)
-    system = system_of(run, Setup(_index(index), _topics(topics)))
+    judgements, setup = qrels_of(qrels, contradictions), Setup(_index(index), _topics(topics))
+    system = system_of(run, setup)
+    warn([*judgements.notes, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -340,6 +378,8 @@ def fuse(
 ) -> Run:
     """Return one run that combines several runs, with the best k documents of each topic.
 
+    A `SublexWarning` names runs that do not belong together: without a common topic, or of different indexes.
+
     Args:
         runs: Two or more runs, each in any form that `measure` takes; also expressions and functions, with `index` and `topics`.
             The tag of the result lists the names of the runs if they are given as a dictionary by name, and otherwise
@@ -353,11 +393,13 @@ def fuse(
     """
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.tools.arguments import whole
-    from sublex.trec.fuse import fuse
+    from sublex.trec.fuse import fuse, fusion_notes
 
     systems = systems_of(runs, Setup(_index(index), _topics(topics)))
-    names = [system.name for system in systems] if isinstance(runs, Mapping) else []
-    return fuse([system.run for system in systems], method, weights, normalise, whole(k, "k"), names)
+    parts, names = [system.run for system in systems], [system.name for system in systems]
+    fused = fuse(parts, method, weights, normalise, whole(k, "k"), names if isinstance(runs, Mapping) else [])
+    warn([*(note for part in parts for note in part.notes), *fusion_notes(parts, names)])
+    return fused
 
 
 def compare(
@@ -375,8 +417,11 @@ def compare(
     profile: str | None = None,
     workers: int | None = None,
     fresh: bool = False,
+    contradictions: str = "error",
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
+
+    A `SublexWarning` says what changes or prevents measures; the attribute `notes` of the result has the same sentences.
 
     Args:
         index: An index or its path; None when no system is an expression.
@@ -395,6 +440,7 @@ def compare(
         workers: The number of threads; by default one a core.
         fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is read from
             the index's folder.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -402,11 +448,19 @@ def compare(
     from sublex.tools.arguments import number, threads, whole
     from sublex.trec.given_tables import qrels_of
 
-    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels)
+    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
     setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
-    return comparison.compare(systems_of(systems, setup), judgements, queries, names, opened, plan)
+    given = systems_of(systems, setup)
+    notes = [
+        *judgements.notes,
+        *(queries.notes if queries else ()),
+        *(note for each in given for note in each.run.notes),
+    ]
+    compared = comparison.compare(given, judgements, queries, names, opened, plan, notes)
+    warn(compared.notes)
+    return compared
 
 
 def ranker(
@@ -546,11 +600,12 @@ def tune(
     k: int = 1000,
     workers: int | None = None,
     profile: str | None = None,
+    contradictions: str = "error",
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tuning:
     """Find the best numbers for the ranges of an expression.
 
-    Cross-validation estimates how good they are on unseen topics.
+    Cross-validation estimates how good they are on unseen topics. A `SublexWarning` says which topics are left out.
 
     Args:
         index: An index or its path.
@@ -567,6 +622,7 @@ def tune(
         k: The number of hits per topic that the measure sees.
         workers: The number of threads; by default one a core.
         profile: The profile whose defaults rankers get; by default the index's own.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         progress: Called with the number of queries done and their total.
     """
     from sublex.tools.arguments import threads, whole
@@ -579,10 +635,13 @@ def tune(
         raise InputError("Tuning needs an index; give one, or its path.")
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
         whole(number, name, 0)
-    return tune(
-        opened, topics_of(topics, fields), qrels_of(qrels), expression, str(measure), folds=folds, search=search, steps=steps,
-        samples=samples, seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
+    asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)
+    tuning = tune(
+        opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples,
+        seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
+    warn([*asked.notes, *judged.notes, *tuning.left_out(len(asked))])
+    return tuning
 
 
 def _names(measures: str | Measure | Iterable[str | Measure]) -> list[str]:
@@ -614,10 +673,15 @@ def _topics(topics: Any) -> Topics | None:
     return None if topics is None else topics_of(topics)
 
 
+# The functions above, whose hints are resolved; and a module and classes that are imported when they are first used.
+resolve_hints(__name__)
+
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """Import `sublex.pyterrier` when it is first used; it needs an extra package."""
+        """Import a class of `__all__`, or `sublex.pyterrier`, which needs an extra package, when it is first used."""
+        if name in __all__:
+            return import_type(__name__, name)
         if name != "pyterrier":
             raise AttributeError(f"module 'sublex' has no attribute {name!r}")
         from importlib import import_module

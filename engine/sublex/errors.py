@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+import sys
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from sublex.tools.messages import in_short, install_command
+from sublex.tools.messages import in_short, install_command, one_line
 
 
 class SublexError(Exception):
@@ -22,6 +25,10 @@ class MissingExtra(SublexError):
 
     def __init__(self, what: str, extra: str):
         super().__init__(f"{what} needs an optional part; to install it: {install_command(extra)}")
+        self.what, self.extra = what, extra
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.extra)
 
 
 class UnknownName(SublexError):
@@ -50,6 +57,19 @@ class IndexProblem(SublexError):
 
 class IndexCorrupt(SublexError):
     """A file of an index differs from the file that was written."""
+
+
+class SublexWarning(UserWarning):
+    """The warnings that functions of Sublex give to Python code. The commands print the same sentences as messages."""
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Give warnings that name the line of the user's code which called Sublex."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "sublex":
+        frame, level = frame.f_back, level + 1
+    for sentence in sentences:
+        warnings.warn(one_line(sentence), SublexWarning, level)
 
 
 @contextmanager

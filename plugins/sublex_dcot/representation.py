@@ -14,7 +14,8 @@ from scipy.sparse import csr_array
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.estimators.word_sums import check_model, frequent_counts, stored_numbers, stored_texts
+from sublex.contracts.stored import Declared, Numbers
+from sublex.estimators.word_sums import VOCABULARY, check_model, frequent_counts
 from sublex_dcot.model import DCoT, Share
 
 # The number of prototypes in an explanation, and of the document's words that it lists for each prototype.
@@ -64,20 +65,28 @@ class DCoTRepresentation(Representation):
         for layer, W in enumerate(fitted.W_):
             store.put(f"W{layer}", W)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are: the numbers of the words in use, and a map for each layer to the r prototypes."""
+        types = np.dtype(self.estimator.storage).str[1:]
+        return {
+            **VOCABULARY,
+            "words": Numbers(("used",), "i4", 0, below="words"),
+            "steps": Numbers((None,), "i4"),
+            "W0": Numbers(("used + 1", "r"), types),
+            **{f"W{layer}": Numbers(("r + 1", "r"), types) for layer in range(1, self.estimator.layers)},
+        }
+
     def load(self, store: Stored) -> None:
-        """Restore the model, and check every shape and index that the kernels rely on."""
+        """Restore the model."""
         fitted = self.estimator
-        self.vocabulary = stored_texts(store, "vocabulary")
-        fitted.columns_, fitted.steps_ = len(self.vocabulary), stored_numbers(store, "steps", (None,), "i")
-        fitted.words_ = words = stored_numbers(store, "words", (None,), "i", 0)
-        check_model(0 < len(words) <= fitted.columns_ and words.max() < fitted.columns_ and len(fitted.steps_) > 0)
+        self.vocabulary = store.get("vocabulary")
+        fitted.columns_, fitted.words_, fitted.steps_ = len(self.vocabulary), store.get("words"), store.get("steps")
+        fitted.W_ = [store.get(f"W{layer}") for layer in range(fitted.layers)]
+        used, r = len(fitted.words_), fitted.W_[0].shape[1]
+        check_model(0 < r <= used and len(fitted.steps_) > 0)
         fitted.place_ = np.full(fitted.columns_, -1, np.int32)
-        fitted.place_[fitted.words_] = np.arange(len(fitted.words_))
-        fitted.W_ = [stored_numbers(store, f"W{layer}", (None, None)) for layer in range(fitted.layers)]
-        r = fitted.W_[0].shape[-1]
-        check_model(fitted.W_[0].shape == (len(words) + 1, r) and all(W.shape == (r + 1, r) for W in fitted.W_[1:]))
-        check_model(0 < r <= len(words))
-        self.row_shape = (r + 2,)
+        fitted.place_[fitted.words_] = np.arange(used)
+        self.row_values = Numbers((r + 2,), "f4")
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of prototypes, the most frequent prototypes, and the number of steps of conjugate

@@ -13,9 +13,10 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, Job, Rows, Store, Stored, View, Weights
+from sublex.contracts.stored import POSITIVE, Declared, Numbers, Places
 from sublex.errors import InputError
-from sublex.estimators.word_sums import WordSums, WordValues, check_model, count_blocks, stored_numbers, stored_texts
-from sublex_fisher.gmm import Mixture
+from sublex.estimators.word_sums import NORM, VOCABULARY, WordSums, WordValues, check_model, count_blocks
+from sublex_fisher.gmm import VARIANCE_FLOOR, Mixture
 from sublex_fisher.model import Fisher, Gammas
 
 if TYPE_CHECKING:
@@ -67,31 +68,34 @@ class FisherRepresentation(WordSums):
         for name, values in zip(fitted.gammas._fields, fitted.gammas, strict=True):
             store.put(f"gammas_{name}", values)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are. The mixture has k Gaussians of e dimensions."""
+        return {
+            **VOCABULARY,
+            "x": Numbers(("words", "e")),
+            "weights": Numbers(("words",)),
+            "counts": Numbers(("words",), least=0),
+            "likelihoods": Numbers((None,)),
+            "mixture_shares": Numbers(("k",), least=POSITIVE, most=1),
+            "mixture_means": Numbers(("k", "e")),
+            "mixture_variances": Numbers(("k", "e"), least=VARIANCE_FLOOR),
+            "mixture_centre": Numbers(("e",)),
+            "mixture_scale": Numbers(("e",), least=POSITIVE),
+            "gammas_values": Numbers(("gammas",), least=0),
+            "gammas_begins": Places("words", "gammas"),
+            "gammas_of": Numbers(("gammas",), "i8", 0, below="k"),
+        }
+
     def load(self, store: Stored) -> None:
-        """Restore the model, and check every shape and index that the kernels rely on."""
+        """Restore the model."""
         fitted = self.estimator
-        self.vocabulary = stored_texts(store, "vocabulary")
-        words = len(self.vocabulary)
-        fitted.x, fitted.likelihoods = (
-            stored_numbers(store, "x", (words, None)),
-            stored_numbers(store, "likelihoods", (None,)),
-        )
-        fitted.weights, fitted.counts = (stored_numbers(store, name, (words,), "fiu") for name in ("weights", "counts"))
-        shares, e = stored_numbers(store, "mixture_shares", (None,)), fitted.x.shape[1]
-        k = len(shares)
-        means, variances = (stored_numbers(store, f"mixture_{name}", (k, e)) for name in ("means", "variances"))
-        fitted.mixture = Mixture(
-            shares, means, variances, *(stored_numbers(store, f"mixture_{name}", (e,)) for name in ("centre", "scale"))
-        )
-        values, begins = (
-            stored_numbers(store, "gammas_values", (None,)),
-            stored_numbers(store, "gammas_begins", (words + 1,), "i"),
-        )
-        of = stored_numbers(store, "gammas_of", values.shape, "i", 0)
-        fitted.gammas = Gammas(begins, of, values)
-        check_model(begins[0] == 0 and begins[-1] == len(of) and (np.diff(begins) >= 0).all())
-        check_model(k > 0 and e > 0 and (of < k).all())
-        self.row_shape = () if self._sums else None
+        self.vocabulary = store.get("vocabulary")
+        for name in ("x", "weights", "counts", "likelihoods"):
+            setattr(fitted, name, store.get(name))
+        fitted.mixture = Mixture(*(store.get(f"mixture_{name}") for name in Mixture._fields))
+        fitted.gammas = Gammas(*(store.get(f"gammas_{name}") for name in Gammas._fields))
+        check_model(fitted.width > 0)
+        self.row_values = NORM if self._sums else Numbers((fitted.width + 1,), "f4")
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the likelihoods of the starts, and each Gaussian's share and most frequent words."""

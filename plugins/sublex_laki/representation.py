@@ -15,12 +15,14 @@ from scipy.sparse import csr_array
 from sublex import Expression
 from sublex.contracts.base import Explanation, Mark, TextWords
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.stored import Declared, Json, Numbers, Places
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.phrases.lexicon import COMMON_SHARE
 from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
+from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.page import page, records
@@ -122,20 +124,31 @@ class LAKIRepresentation(Representation):
             store.put(f"network_{name}", getattr(self.network, name))
         store.put("perplexities", self.perplexities)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are. The nodes of the network are the keyphrases and then the units."""
+        return {
+            **PhraseList.declares("phrases_"),
+            "units": Numbers(("units",), "i4", 0, below="phrases + terms", order="rising"),
+            "network_phrases": Numbers(("keyphrases",), "i4", 0, below="units"),
+            "network_leaks": Numbers(("keyphrases + units",), "f8", LEAST, MOST),
+            "network_weights": Numbers(("links",), "f8", LEAST, MOST),
+            "network_parents": Numbers(("links",), "i4", 0, below="keyphrases"),
+            "network_starts": Places("keyphrases + units", "links"),
+            "perplexities": Json(list[float]),
+        }
+
     def load(self, store: Stored) -> None:
-        """Restore the phrases, the units and the network, and check every shape and index that the kernels rely on."""
+        """Restore the phrases, the units and the network, which checks the order of its links."""
         phrases = PhraseList.load(store, "phrases_")
         self.units = Units(phrases, store.get("units"))
-        check_model(self.units.fits())
         try:
             self.network = Network(*(store.get(f"network_{name}") for name in ARRAYS))
         except InputError as error:
             raise IndexCorrupt(f"{error} Fit the model again.") from None
-        mentioned = self.network.phrases
-        check_model(self.network.units == len(self.units) and self.network.keyphrases > 0)
-        check_model(bool((mentioned >= 0).all()) and bool(self.units.is_phrase[mentioned].all()))
+        check_model(self.network.keyphrases > 0 and bool(self.units.is_phrase[self.network.phrases].all()))
         self.perplexities = store.get("perplexities")
         self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+        self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
 
     def encode_documents(self, inputs: TextWords) -> csr_array:
         """Return the probability of each keyphrase in each document (float32). Improbable keyphrases are left out."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -131,13 +131,3 @@ class Units:
     def names(self, units: Sequence[int], surface: Callable[[str], str]) -> list[str]:
         """Return the names of some units."""
         return [self.name(unit, surface) for unit in units]
-
-    def fits(self) -> Any:
-        """Return whether the codes are valid: they ascend, and each is the code of a phrase or of a word that is no
-        stop word.
-
-        Then kernels stay within their arrays.
-        """
-        codes, most = self.codes, len(self.phrases) + self.phrases.lexicon.first_stop
-        ascending = codes.ndim == 1 and codes.dtype.kind in "iu" and bool((codes[1:] > codes[:-1]).all())
-        return ascending and (not len(codes) or (codes[0] >= 0 and codes[-1] < most))

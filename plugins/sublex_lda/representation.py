@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
+from sublex.contracts.stored import Declared, Numbers
 from sublex.estimators.topics.coherence import npmi, top_words
-from sublex.estimators.topics.representation import TopicRepresentation
-from sublex.estimators.word_sums import frequent_counts, stored_numbers, stored_texts
+from sublex.estimators.topics.representation import TopicRepresentation, of_topics
+from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
 
 
@@ -40,12 +41,15 @@ class LDARepresentation(TopicRepresentation):
         store.put("coherence", self.coherence)
         store.put("trace", [float(value) for value in fitted.trace_])
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are."""
+        k = self.estimator.k
+        return {**VOCABULARY, "word_topics": Numbers(("words", k), least=0, sparse=None), **of_topics(k)}
+
     def load(self, store: Stored) -> None:
-        """Restore the model, and check every shape and index that the kernels rely on."""
-        self.vocabulary, k = stored_texts(store, "vocabulary"), self.estimator.k
-        word_topics = stored_numbers(store, "word_topics", (len(self.vocabulary), k), "fiu")
-        alpha, self.coherence = (stored_numbers(store, name, (k,)) for name in ("alpha", "coherence"))
-        self.estimator.restore(word_topics, alpha)
+        """Restore the model."""
+        self.vocabulary, self.coherence = store.get("vocabulary"), store.get("coherence")
+        self.estimator.restore(store.get("word_topics"), store.get("alpha"))
         self.check_restored(store)
 
     def estimate(self, corpus: Corpus, job: Job) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sublex.contracts.fitted import Corpus, Job, View
 from sublex.estimators.bags import damped
-from sublex.estimators.word_sums import BagSums, count_blocks, frequent_terms
+from sublex.estimators.word_sums import NORM, BagSums, count_blocks, frequent_terms
 from sublex_lsi.model import LSI
 
 
@@ -16,6 +16,7 @@ class LSIRepresentation(BagSums):
 
     version = 3
     vectors_name = "LSI vectors"
+    row_values = NORM
     stored = ("vectors", "values", "weights")
     estimator: LSI
 

@@ -12,6 +12,7 @@ import zlib
 from typing import NamedTuple
 
 from sublex.errors import InputError
+from sublex.readers.source import open_plain, plain_names
 
 # The major version of Lucene whose indexes can be read.
 MAJOR = 9
@@ -49,7 +50,7 @@ def read_commit(path: str) -> Commit:
     """
     name = _newest(path)
     try:
-        with open(os.path.join(path, name), "rb") as file:
+        with open_plain(os.path.join(path, name)) as file:
             data = file.read(_MOST)
     except OSError as error:
         raise InputError(f"Cannot read {os.path.join(path, name)}: {error.strerror}.") from None
@@ -66,16 +67,7 @@ def _newest(path: str) -> str:
     """Return the name of the newest file segments_N."""
     if not os.path.isdir(path):
         raise InputError(f"No folder {path}; name the folder of a Lucene index.")
-    try:
-        with os.scandir(path) as entries:
-            listed = list(entries)
-        # If the file is a pipe, Java would wait for it for ever.
-        special = [entry.name for entry in listed if not (entry.is_file() or entry.is_dir() or _is_lost(entry))]
-        names = [entry.name for entry in listed if _NAME.fullmatch(entry.name)]
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    if special:
-        raise InputError(f"{path} holds {sorted(special)[0]}, which is not a plain file; no Lucene index has such.")
+    names = [name for name in plain_names(path) if _NAME.fullmatch(name)]
     if not names:
         busy = os.path.exists(os.path.join(path, "write.lock"))
         raise InputError(
@@ -84,11 +76,6 @@ def _newest(path: str) -> str:
             else f"{path} is not a Lucene index: it has no file segments_N; name the folder that holds one."
         )
     return max(names, key=lambda name: int(_NAME.fullmatch(name)[1], 36))  # type: ignore[index]
-
-
-def _is_lost(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry of a folder is a broken link, or has been removed."""
-    return not os.path.exists(entry.path)
 
 
 def _major(data: bytes, path: str) -> int:

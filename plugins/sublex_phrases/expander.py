@@ -10,9 +10,9 @@ from typing import Any
 
 from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
+from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.estimators.phrases.phrase_list import PhraseList
-from sublex.estimators.word_sums import check_model
 from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.read_list import Phrase, read_list
 from sublex_phrases.text import read_text
@@ -86,10 +86,13 @@ class Phrases(Fittable):
         store.put("left_out", self._left_out)
         self.phrases.save(store)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are."""
+        return {"left_out": Json(int), **PhraseList.declares()}
+
     def load(self, store: Stored) -> None:
         """Restore the phrases."""
         self._left_out = store.get("left_out")
-        check_model(isinstance(self._left_out, int))
         self.phrases = PhraseList.load(store)
 
     def describe(self, view: View) -> Mapping[str, Any]:

@@ -8,13 +8,17 @@ import csv
 import io
 import json
 import os
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-# The largest number of bytes, and of phrases, of a list.
-MOST_BYTES, MOST_PHRASES = 1 << 28, 3_000_000
+# The largest number of bytes, and of phrases, of a list; and of characters of a phrase, which is the limit of Python's
+# reader of CSV.
+MOST_BYTES, MOST_PHRASES, LONGEST = 1 << 28, 3_000_000, 131_072
+# The largest number of commas in a JSON list, for each phrase: an object has some members.
+COMMAS = 8
 
 
 class Phrase(NamedTuple):
@@ -40,39 +44,56 @@ def read_list(path: str | os.PathLike[str]) -> list[Phrase]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{name} is not UTF-8 text; give a list of phrases.") from None
-    if text.count("\n") > MOST_PHRASES:
-        raise InputError(f"{name} has more than {MOST_PHRASES:,} lines; keep the phrases that matter.")
-    phrases = [phrase for phrase in _records(name, text) if phrase.text.strip()]
+    # Each line, and each item of JSON, takes some memory, however short it is. The ends of lines are those of files;
+    # `str.splitlines` would split at others too.
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if text.count("\n") > MOST_PHRASES or (_is_json(text) and text.count(",") > COMMAS * MOST_PHRASES):
+        raise InputError(f"{name} has more than {MOST_PHRASES:,} phrases; keep those that matter.")
+    phrases = []
+    for place, phrase in _records(name, text):
+        if len(phrase.text) > LONGEST:
+            raise InputError(f"{place}: the phrase has more than {LONGEST:,} characters; shorten it, or leave it out.")
+        if phrase.text.strip():
+            phrases.append(phrase)
     if not phrases:
         raise InputError(f"{name} lists no phrase; write one on each line.")
     return phrases
 
 
-def _records(name: str, text: str) -> list[Phrase]:
-    """Return the phrases of a text in one of the three formats."""
-    if text.lstrip().startswith("["):
+def _is_json(text: str) -> bool:
+    return text.lstrip().startswith("[")
+
+
+def _records(name: str, text: str) -> Iterator[tuple[str, Phrase]]:
+    """Yield the place and the value of each phrase of a text in one of the three formats. Lines end with a line feed."""
+    if _is_json(text):
         try:
             items = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise InputError(f"{name} begins like JSON, but is none: {error}.") from None
-        return [_from_json(name, number, item) for number, item in enumerate(items, 1)]
-    lines = text.splitlines()
-    head = next(csv.reader(lines[:1]), [])
-    if "phrase" not in head:
-        return [Phrase(line, 1.0) for line in lines]
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    return [
-        Phrase(row["phrase"] or "", _quality(f"{name}:{rows.line_num}", row.get("quality")))
-        for row in rows
-    ]  # fmt: skip
+        for number, item in enumerate(items, 1):
+            yield f"{name}, item {number}", _from_json(f"{name}, item {number}", item)
+        return
+    head, _, _ = text.partition("\n")
+    if len(head) > LONGEST or "phrase" not in next(csv.reader([head]), []):
+        for number, line in enumerate(text.split("\n"), 1):
+            yield f"{name}:{number}", Phrase(line, 1.0)
+        return
+    rows, begin = csv.DictReader(io.StringIO(text, newline="")), 1
+    try:
+        for row in rows:
+            place, begin = f"{name}:{rows.line_num}", rows.line_num + 1
+            yield place, Phrase(row["phrase"] or "", _quality(place, row.get("quality")))
+    except csv.Error as error:
+        raise InputError(f"{name}:{begin}: the line cannot be read as CSV: {error}; is a quote not closed?") from None
 
 
-def _from_json(name: str, number: int, item: Any) -> Phrase:
+def _from_json(place: str, item: Any) -> Phrase:
     if isinstance(item, str):
         return Phrase(item, 1.0)
     if isinstance(item, dict) and isinstance(item.get("phrase"), str):
-        return Phrase(item["phrase"], _quality(f"{name}, item {number}", item.get("quality")))
-    raise InputError(f"{name}: item {number} is neither a text nor an object with a phrase.")
+        return Phrase(item["phrase"], _quality(place, item.get("quality")))
+    raise InputError(f"{place} is neither a text nor an object with a phrase.")
 
 
 def _quality(place: str, value: Any) -> float:

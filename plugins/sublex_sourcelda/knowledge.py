@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sublex.contracts.stored import is_text
 from sublex.errors import InputError
-from sublex.estimators.word_sums import is_text
 from sublex.readers.source import FileSource
 
 if TYPE_CHECKING:

@@ -11,11 +11,12 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
+from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.errors import InputError
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.page import topics_page
-from sublex.estimators.topics.representation import TopicRepresentation
-from sublex.estimators.word_sums import check_model, frequent_counts, is_text, stored_numbers, stored_texts
+from sublex.estimators.topics.representation import TopicRepresentation, of_topics
+from sublex.estimators.word_sums import VOCABULARY, check_model, frequent_counts
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 from sublex_sourcelda.model import SourceLDA
 
@@ -78,21 +79,24 @@ class SourceLDARepresentation(TopicRepresentation):
         store.put("trace", fitted.trace_)
         store.put("unknown", self.unknown)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are. Each topic has the label of its text, or null."""
+        return {
+            **VOCABULARY,
+            "texts": Json(list[str | None], "topics"),
+            "likeness": Numbers(("topics",)),
+            "phi": Numbers(("words", "topics"), least=0),
+            "word_topics": Numbers(("words", "topics"), least=0, sparse=True),
+            "unknown": Json(list[str]),
+            **of_topics("topics"),
+        }
+
     def load(self, store: Stored) -> None:
-        """Restore the model, and check every shape and number that the kernels rely on."""
-        self.vocabulary, self.unknown = (
-            stored_texts(store, "vocabulary"),
-            stored_texts(store, "unknown", distinct=False),
-        )
-        self.texts = store.get("texts")
-        check_model(isinstance(self.texts, list) and len(self.texts) > 0)
-        check_model(all(text is None or is_text(text) for text in self.texts))
-        topics, words = len(self.texts), len(self.vocabulary)
-        alpha, self.coherence, self.likeness = (
-            stored_numbers(store, name, (topics,)) for name in ("alpha", "coherence", "likeness")
-        )
-        phi, word_topics = (stored_numbers(store, name, (words, topics)) for name in ("phi", "word_topics"))
-        self.estimator.restore(phi, alpha, word_topics)
+        """Restore the model."""
+        for name in ("vocabulary", "texts", "likeness", "unknown", "coherence"):
+            setattr(self, name, store.get(name))
+        check_model(len(self.texts) > 0)
+        self.estimator.restore(*(store.get(name) for name in ("phi", "alpha", "word_topics")))
         self.check_restored(store)
         self.topic_labels = [
             text if like >= self.least_likeness else None

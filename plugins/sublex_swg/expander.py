@@ -10,8 +10,9 @@ from scipy.sparse import csr_array, vstack
 
 from sublex.contracts.base import Context, Evidence, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
+from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.errors import InputError
-from sublex.estimators.word_sums import check_model, count_matrix, stored_numbers, stored_texts
+from sublex.estimators.word_sums import VOCABULARY, count_matrix
 from sublex.tools.messages import nearest
 from sublex_swg.graph import word_graph
 from sublex_swg.topic_documents import topic_documents
@@ -93,12 +94,20 @@ class SWG(Fittable):
         store.put("df", self.graphs.df)
         store.put("sizes", self.graphs.sizes)
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are. The graphs of all topics stand one below another."""
+        return {
+            **VOCABULARY,
+            "surfaces": Json(list[str], "words"),
+            "sizes": Numbers(("topics",), "i8", 0),
+            "df": Numbers(("topics", "words"), "i8", 0),
+            "graphs": Numbers(("topics * words", "words"), "f4", sparse=True),
+        }
+
     def load(self, store: Stored) -> None:
         """Restore the graphs, and look up the words of the senses that the user chose."""
-        vocabulary, self.surfaces = stored_texts(store, "vocabulary"), stored_texts(store, "surfaces", distinct=False)
-        check_model(len(self.surfaces) == len(vocabulary))
-        df, sizes = stored_numbers(store, "df", (None, None), "i", 0), stored_numbers(store, "sizes", (None,), "i", 0)
-        self.graphs = WordSenses(vocabulary, stored_numbers(store, "graphs", (None, None)), df, sizes)
+        self.surfaces = store.get("surfaces")
+        self.graphs = WordSenses(*(store.get(name) for name in ("vocabulary", "graphs", "df", "sizes")))
         self.forced = {}
         for word, topic in self._given:
             number = self.word(word)

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.word_sums import check_model
 from sublex_swg.graph import Edges, strongest, truncated
 
 # This number is added to the number of documents of a word in a topic, so that no probability is 0.
@@ -59,10 +58,6 @@ class WordSenses:
 
     def __init__(self, vocabulary: Sequence[str], graphs: csr_array, df: np.ndarray, sizes: np.ndarray):
         self.vocabulary, self.graphs, self.df, self.sizes = list(vocabulary), graphs, df, sizes
-        words = len(self.vocabulary)
-        check_model(df.ndim == 2 and df.shape[1] == words and sizes.shape == df.shape[:1])
-        check_model(graphs.shape == (df.size, words) and hasattr(graphs, "indptr"))
-        check_model(bool(graphs.has_sorted_indices))
         self.numbers = {word: number for number, word in enumerate(self.vocabulary)}
 
     @property

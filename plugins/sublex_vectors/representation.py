@@ -12,7 +12,7 @@ import numpy as np
 from sublex.contracts.fitted import Corpus, Job, View
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import totals
-from sublex.estimators.word_sums import BagSums
+from sublex.estimators.word_sums import NORM, BagSums
 from sublex_vectors.reader import read_vectors, width
 
 
@@ -22,6 +22,7 @@ class VectorsRepresentation(BagSums):
     """
 
     version = 1
+    row_values = NORM
     vectors_name = "sums of word vectors"
 
     def __init__(self, *, file: str, idf: bool, find: str):

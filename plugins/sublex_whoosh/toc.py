@@ -5,16 +5,15 @@ Nothing is unpickled.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import re
-import stat
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import xxhash
 
 from sublex.errors import InputError
+from sublex.readers.source import open_plain, plain_names
 
 # The largest number of bytes of a table of contents.
 MOST_BYTES = 1 << 28
@@ -37,7 +36,7 @@ class Toc(NamedTuple):
         """The name of the index, the number of the commit and a hash of the file that describes it."""
         path = os.path.join(self.folder, f"_{self.name}_{self.generation}.toc")
         try:
-            with _open_plain(path) as file:
+            with open_plain(path) as file:
                 digest = xxhash.xxh3_128_hexdigest(file.read(MOST_BYTES))
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
@@ -47,7 +46,7 @@ class Toc(NamedTuple):
         """Raise InputError if a Whoosh writer holds the lock of the index. The lock file is opened for reading only."""
         path = os.path.join(self.folder, f"{self.name}_WRITELOCK")
         try:
-            with _open_plain(path) as file:
+            with open_plain(path) as file:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             raise InputError(
@@ -64,14 +63,10 @@ def last_toc(folder: str) -> Toc:
     If the folder has several indexes, the index MAIN is used. If it has one index, this index is used, whatever its
     name.
     """
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        raise InputError(f"No folder {folder}; name the folder of a Whoosh index.") from None
-    except OSError as error:
-        raise InputError(f"Cannot read {folder}: {error.strerror}.") from None
+    if not os.path.exists(folder):
+        raise InputError(f"No folder {folder}; name the folder of a Whoosh index.")
     generations: dict[str, int] = {}
-    for match in filter(None, map(_TOC.fullmatch, names)):
+    for match in filter(None, map(_TOC.fullmatch, plain_names(folder))):
         generations[match[1]] = max(int(match[2]), generations.get(match[1], 0))
     if not generations:
         raise InputError(f"{folder} is not a Whoosh index: it holds no file named _MAIN_1.toc or the like.")
@@ -82,12 +77,3 @@ def last_toc(folder: str) -> Toc:
             "move one of them to a folder of its own."
         )
     return Toc(folder, name, generations[name])
-
-
-def _open_plain(path: str) -> BinaryIO:
-    """Open a file for reading. Raise OSError for a pipe or a device, because reading it could block the program."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is not a plain file")
-    return os.fdopen(descriptor, "rb")

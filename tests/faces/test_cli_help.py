@@ -20,9 +20,10 @@ from shared import DEMO, QRELS, SUBLEX, TOPICS
 from strategies import ALL
 
 import sublex as engine
-from sublex import cli, testing
+from sublex import cli
 from sublex.cli import completion
 from sublex.language.expression import NORMALISERS
+from sublex.testing import CHECKS_OF
 from sublex.tools import messages
 
 
@@ -103,7 +104,7 @@ def examples_folder(command, examples_made):
 def test_every_example_runs_on_the_demo(examples_folder, monkeypatch, name):
     if not ALL:
         # The others build many indexes, and test_contract.py makes them.
-        monkeypatch.setattr(testing, "CHECKS", testing.CHECKS[2:5])
+        monkeypatch.setitem(CHECKS_OF, "representation", CHECKS_OF["representation"][2:5])
     for line in examples(COMMANDS[name]):
         if line == "sublex plugin test mine":
             continue  # It needs the package that the line before installs.

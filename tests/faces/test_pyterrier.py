@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 from pathlib import Path
 
+import joblib
 import pytest
 from shared import QRELS, TOPICS, run_of
 
@@ -245,3 +248,39 @@ def test_transformers_are_measured_and_compared(index):
     assert sublex.compare(index, TOPICS, QRELS, [retriever % 2], "AP").names == (str(retriever % 2),)
     with pytest.raises(InputError, match="The transformer Retriever.* cannot be run without topics; give them"):
         sublex.measure(QRELS, retriever, "AP")
+
+
+# Worker processes.
+
+
+class Shortest(pt.Transformer):
+    """A transformer that ranks short docnos first. A worker finds it by its name in this file."""
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return inp.assign(score=-inp["docno"].str.len())
+
+
+def test_retrievers_and_stages_go_to_workers_and_are_copied(index, topics):
+    bm25 = sublex.pyterrier.Retriever(index, "BM25 >> RM3 >> BM25", k=20)
+    staged = sublex.pyterrier.Retriever(index, "BM25 % 20" >> sublex.pyterrier.stage(Shortest()))
+    pl2 = sublex.pyterrier.Retriever(index, "PL2(c=2)", k=9)
+    for made in (bm25, staged, bm25 % 5, bm25 + pl2, bm25 >> pl2, bm25 >> Shortest()):
+        pipeline = made if isinstance(made, sublex.pyterrier.Retriever) else made.compile()
+        expected = pipeline(topics[:5])
+        for other in (pickle.loads(pickle.dumps(pipeline)), copy.copy(pipeline), copy.deepcopy(pipeline)):
+            assert (
+                other(topics[:5]).equals(expected)
+                and repr(other).partition(" at ")[0] == repr(pipeline).partition(" at ")[0]
+            )
+    assert len(pickle.dumps(bm25)) < 1500
+    assert "k=20" in repr(copy.copy(bm25)) and copy.deepcopy(bm25).index.snapshot is index.snapshot
+    doubled = bm25 >> pt.apply.doc_score(lambda row: 2 * row["score"])
+    parts = joblib.Parallel(n_jobs=2)(joblib.delayed(doubled)(topics[k : k + 1]) for k in range(3))
+    joblib.externals.loky.get_reusable_executor().shutdown(wait=True)
+    assert pd.concat(parts, ignore_index=True).equals(doubled(topics[:3]).reset_index(drop=True))
+
+
+def test_a_stage_with_a_lambda_is_pickled(index, topics):
+    shortest = pt.apply.doc_score(lambda row: -len(row["text"]))
+    staged = sublex.pyterrier.Retriever(index, "BM25 % 20" >> sublex.pyterrier.stage(shortest, name="f"))
+    assert pickle.loads(pickle.dumps(staged))(topics[:3]).equals(staged(topics[:3]))

@@ -9,13 +9,16 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections import namedtuple
+from pathlib import Path
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
+import scipy.stats
 from ir_measures import AP, nDCG
 from shared import DEMO, QRELS, TOPICS, run_of
 
@@ -216,6 +219,99 @@ def test_a_natural_mistake_ends_in_a_sentence(code, demo, topics, qrels, run, tm
     message = str(error.value)
     assert MISTAKES[code] in message
     assert "\n" not in message and not re.search(r"(^|\s)--?[a-z]", message), "names an option of the command line"
+
+
+# Warnings.
+
+
+def warned(call):
+    """Return the warnings of Sublex that a call gives; each names a line of this file."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    assert all(each.category is sublex.SublexWarning and each.filename == __file__ for each in found)
+    return [str(each.message) for each in found]
+
+
+def test_measure_and_compare_warn_as_the_commands_do(demo, topics, run, command):
+    Path("qrels.txt").write_text("1 0 birds-05 1\n1 0 birds-05 1\n99 0 sea-01 1\n")
+    run.write("one.run")
+    Path("two.run").write_text("x Q0 a 1 2.0 two\nx Q0 a 1 2.0 two\n")
+    for file in ("one.run", "two.run"):
+        _, *notes = command("eval", "qrels.txt", file, "-m", "AP").messages.strip().split("\n")
+        assert warned(lambda file=file: sublex.measure("qrels.txt", file, "AP")) == notes and len(notes) > 1
+    assert "two: No topic id of the run is in qrels.txt: every measure will be 0." in notes[-1]
+    notes = command("compare", "qrels.txt", "one.run", "two.run", "-m", "AP").messages.strip().split("\n")
+    files = ["one.run", "two.run"]
+    assert warned(lambda: sublex.compare(None, None, "qrels.txt", files, "AP")) == notes
+    assert sublex.compare(None, None, "qrels.txt", files, "AP").notes == tuple(notes)
+    # What an index and topics tell besides.
+    (judged,) = warned(
+        lambda: sublex.measure({"1": {"birds-05": 1, "gone": 1}}, "PL2", "AP", index=demo, topics=topics)
+    )
+    assert "gone is not in" in judged
+    assert warned(lambda: sublex.measure({"1": {"birds-05": 1}}, {"1": {"birds-05": 1.0}}, "AP")) == []
+
+
+def test_fuse_warns_as_the_command_does(demo, topics, tmp_path, command):
+    other = sublex.build(DEMO, tmp_path / "other", analyzer="english(stop=none)")
+    demo.run(topics, "PL2").write("one.run")
+    other.run(topics, "BM25").write("two.run")
+    run_of({"x": {"a": 1.0}}, "three").write("three.run")
+    for files, sentences in (
+        (["one.run", "two.run"], [
+            "The runs come from different indexes, whose documents or analyzers differ (by fingerprint "
+            f"{demo.fingerprint[:12]}: one.run; {other.fingerprint[:12]}: two.run).",
+        ]),
+        (["one.run", "three.run"], [
+            "three.run has no topic in common with the runs before it: it has x, and they have 1, 2, 3; "
+            "fuse runs of the same topics.",
+        ]),
+    ):  # fmt: skip
+        done = command("fuse", *files, "-o", "fused.run")
+        assert done.messages.strip().split("\n") == sentences
+        runs = dict(zip(files, files, strict=True))
+        assert warned(lambda runs=runs: sublex.fuse(runs)) == sentences
+    assert warned(lambda: sublex.fuse(["PL2", "BM25", {}], index=demo, topics=topics)) == []
+
+
+def test_tune_warns_of_topics_that_are_left_out(demo, command):
+    Path("qrels.txt").write_text("1 0 birds-05 1\n1 0 birds-05 1\n2 0 sea-01 1\n5 0 sea-01 1\n")
+    Path("topics.tsv").write_text("1\tcrane\n2\tseal\n3\tmill\n4\tbank\n")
+    found = warned(lambda: sublex.tune(demo, "topics.tsv", "qrels.txt", "BM25(b={0,1})", folds=2))
+    assert found == [
+        "qrels.txt: 1 judgement repeats another with the same grade and counts once",
+        "2 topics have no judgements and are left out.",
+        "1 judged topics are not among the topics and are left out.",
+    ]
+    messages = command("tune", demo.path, "topics.tsv", "qrels.txt", "BM25(b={0,1})", "--folds", "2").messages
+    assert all(sentence in messages for sentence in found)
+
+
+def test_a_warning_holds_no_control_characters():
+    found = warned(
+        lambda: sublex.fuse({"a": run_of({"1": {"a": 1.0}}, "a"), "b\x1b[2J\n": run_of({"2": {"a": 1.0}}, "b")})
+    )
+    assert len(found) == 1 and "\x1b" not in found[0] and "\n" not in found[0]
+
+
+# Terms.
+
+
+def test_a_word_finds_its_term(tmp_path):
+    text = "Indexing indexes the agreed state-of-the-art aggregates"
+    index = sublex.build([{"id": "a", "text": text}], tmp_path / "index")
+    assert index.term("indexing") == index.term("index") == index.term("Indexes")
+    assert (index.term("indexing").term, index.term("indexing").cf) == ("index", 2)
+    assert index.postings("indexed").tfs.tolist() == [2] and index.postings("whales").tfs.tolist() == []
+    assert index.term("the") is index.term("whales") is index.term("") is None
+    # A term is not stemmed again: the term of "agreed" is "agre", whose own stem would be "agr".
+    assert index.analyze("agreed") == ["agre"] and index.analyze("agre") == ["agr"]
+    assert [index.term(term.term) for term in index.terms()] == list(index.terms())
+    with pytest.raises(
+        InputError, match="The analyzer makes 3 terms of 'state-of-the-art whale': state, art, whale; ask for"
+    ):
+        index.term("state-of-the-art whale")
 
 
 # Runs and judgements.
@@ -435,6 +531,143 @@ def test_displays_are_small_and_escaped(tmp_path):
     assert "&lt;b&gt;crane &amp; co&lt;/b&gt;" in displays[0]._repr_html_() and "… and 20 more" in run._repr_html_()
 
 
+def test_print_shows_the_first_hits_as_a_table(tmp_path):
+    documents = [{"id": f"d{k:02}", "title": "A crane\x1b[2J" if k < 11 else "", "text": "crane"} for k in range(12)]
+    hits = sublex.build(documents, tmp_path / "index").search("crane", k=12)
+    caption, blank, head, first, *rows, after, more = str(hits).split("\n")
+    assert (caption, blank, after, more) == ("12 hits", "", "", "… and 2 more")
+    assert head.split() == ["rank", "docno", "title", "score"] and len(rows) == 9
+    assert first.split() == ["1", "d11", "crane", f"{hits[0].score:.4f}"]  # the text stands in for a title
+    assert "A crane\ufffd[2J" in rows[0] and "\x1b" not in str(hits)
+    assert repr(hits) == "<12 hits>"
+    assert str(hits.first(0)) == "0 hits" and str(hits.first(1)).split("\n")[3].split() == first.split()
+
+
+def test_print_shows_a_tree_a_comparison_and_an_evaluation_as_the_commands_do(demo, topics, qrels, command):
+    done = command("explain", demo.path, "cranes", "birds-05")
+    tree = demo.explain("cranes", "birds-05")
+    assert str(tree).split("\n")[1:] == done.output.rstrip("\n").split("\n")[3:]
+    value = f"{demo.search('cranes')[0].score:.6g}"
+    assert str(tree).split("\n")[0].split()[:2] == [value, "BM25,"] and repr(tree).startswith(f"<Explanation: {value} ")
+    assert len(repr(tree)) < 100 and "\n" not in repr(tree) and repr(tree).endswith(", 1 part>")
+    systems = ["-r", "BM25", "-r", "BM25 >> RM3 >> BM25", "-m", "AP NumRel"]
+    done = command("compare", demo.path, TOPICS, QRELS, *systems)
+    compared = sublex.compare(demo, topics, qrels, ["BM25", "BM25 >> RM3 >> BM25"], "AP NumRel")
+    assert str(compared) == done.output.rstrip("\n")
+    page = compared._repr_html_()
+    assert page.count("<table>") == 2 and "<li>BM25 &gt;&gt; RM3 &gt;&gt; BM25 beats BM25 by" in page
+    assert str(compared.evaluations[0]).split("\n")[0].split() == ["run", "AP", "NumRel"]
+    assert str(compared.evaluations[0]).split("\n")[1].split() == ["BM25", f"{compared.mean('AP')[0]:.4f}", "149"]
+
+
+def test_markdown_has_the_tables_the_tests_and_the_sentences(demo, topics, qrels, command):
+    arguments = [
+        demo.path,
+        TOPICS,
+        QRELS,
+        "-r",
+        "BM25",
+        "-r",
+        "BM25 >> RM3 >> BM25",
+        "-m",
+        "AP",
+        "--format",
+        "markdown",
+    ]
+    output = command("compare", *arguments).output
+    measures, tests, sentences = output.split("\n\n")
+    assert measures.startswith("|  | system | AP |\n") and "| **0." in measures
+    assert tests.startswith("|  | system | AP | 95 % interval | difference | corrected p |")
+    assert sentences.startswith(r"* BM25 \>\> RM3 \>\> BM25 beats BM25 by .032 AP (95 % interval ")
+    assert sublex.compare(demo, topics, qrels, ["BM25", "BM25 >> RM3 >> BM25"], "AP").markdown() == output
+    assert (
+        sublex.compare(demo, topics, qrels, "BM25", "AP").markdown().count("\n\n") == 1
+    )  # nothing to say of one system
+
+
+def test_the_frame_of_a_comparison_has_intervals_and_tests_against_the_first_system(demo, topics, qrels):
+    systems = ["PL2", "BM25", "BM25 >> RM3 >> BM25"]
+    compared = sublex.compare(demo, topics, qrels, systems, "P@10 AP NumRel")
+    frame = compared.to_pandas()
+    figures = ["low", "high", "difference", "p", "corrected p"]
+    assert list(frame.columns) == [
+        "P@10",
+        "AP",
+        "NumRel",
+        *(f"{m} {figure}" for m in ("P@10", "AP") for figure in figures),
+    ]
+    scores = {name: sublex.measure(qrels, demo.run(topics, name), "AP")["AP"] for name in systems}
+    for row, name in zip(frame.itertuples(index=False), systems, strict=True):
+        mean, low, high, difference, p, corrected = (row[1], *row[8:])
+        assert mean == pytest.approx(scores[name].mean()) and low < mean < high
+        if name == "PL2":
+            assert np.isnan([difference, p, corrected]).all()
+            continue
+        assert difference == pytest.approx((scores[name] - scores["PL2"]).mean())
+        assert p == pytest.approx(scipy.stats.ttest_rel(scores[name], scores["PL2"]).pvalue) and p <= corrected <= 3 * p
+    alone = sublex.compare(demo, topics, qrels, "BM25", "AP").to_pandas()
+    assert np.isnan(alone["AP difference"]).all() and alone["AP low"].iloc[0] < alone["AP"].iloc[0]
+
+
+# Documents of hits.
+
+
+def test_hits_have_their_documents_on_demand(tmp_path):
+    index = sublex.build(
+        [
+            {"id": "a", "title": "Birds", "text": f"{'gull ' * 100}a crane on the quay {'tern ' * 100}", "year": 1999},
+            {"id": "b", "text": "crane and crane", "place": "Rye"},
+        ],
+        tmp_path / "index",
+    )
+    hits = index.search("cranes")
+    assert [hit.docno for hit in hits] == ["b", "a"]
+    assert hits.titles == ["", "Birds"] == [hit.title for hit in hits]
+    assert hits.texts == [index.document(docno).text for docno in "ba"] == [hit.text for hit in hits]
+    assert hits.fields == [{"place": "Rye"}, {"year": 1999}] == [hit.fields for hit in hits]
+    assert hits.passages[0] == "crane and crane" == hits[0].passage
+    assert "a crane on the quay" in hits[1].passage and hits[1].passage.startswith("… ") and len(hits[1].passage) < 210
+    assert hits.first(1).passages == hits.passages[:1] and hits.without(hits[0].doc).passages == hits.passages[1:]
+    frame = hits.to_pandas("year", "title", "passage", "fields", "text")
+    assert list(frame.columns) == ["rank", "docno", "score", "year", "title", "passage", "fields", "text"]
+    assert frame.year.tolist()[1] == 1999 and np.isnan(frame.year[0]) and frame.title.tolist() == hits.titles
+    assert frame.passage.tolist() == hits.passages and frame.fields.tolist() == hits.fields
+    with pytest.raises(
+        InputError, match=r"No hit has yeer; the columns are title, text, passage, fields, place, year\."
+    ):
+        hits.to_pandas("yeer")
+    index.delete(["a"])  # Hits keep their generation.
+    assert hits[1].title == "Birds" and len(hits[:2]) == 2
+
+
+def test_the_passage_of_a_hit_is_that_of_the_command(demo, command):
+    expression = "BM25 >> RM3 >> BM25"
+    hits = demo.search("cranes by the river", expression, k=5)
+    done = command("search", demo.path, "cranes by the river", "-k", "5", "-r", expression, "--format", "json")
+    assert hits.passages == [hit["passage"] for hit in json.loads(done.output)]
+
+
+def test_a_hit_is_a_tuple_still(demo):
+    hit = demo.search("crane")[0]
+    rank, docno, score, doc = hit
+    assert (rank, docno) == (1, "birds-05") == hit[:2] and hit == (rank, docno, score, doc)
+    assert repr(hit) == f"Hit(rank=1, docno='birds-05', score={score!r}, doc={doc})"
+    copied = pickle.loads(pickle.dumps(hit))
+    assert copied == hit and type(copied) is type(hit)
+    with pytest.raises(
+        InputError, match=r"This copy of the hit birds-05 has no index; ask for index.document\('birds-05'\)"
+    ):
+        copied.title  # noqa: B018
+
+
+def test_an_index_without_texts_says_so_when_a_hit_is_asked_for_its_text(tmp_path):
+    hits = sublex.build([{"id": "a", "text": "crane"}], tmp_path / "index", store="none").search("crane")
+    sentence = r"index was built without stored text, which has the titles, texts and fields of hits; rebuild it: "
+    for ask in (lambda: hits[0].title, lambda: hits.passages, lambda: hits.to_pandas("fields")):
+        with pytest.raises(sublex.IndexProblem, match=sentence):
+            ask()
+
+
 def write_qrels(folder, qrels):
     path = folder / "qrels"
     path.write_text("".join(f"{qid} 0 {docno} {grade}\n" for qid in qrels for docno, grade in qrels[qid].items()))
@@ -489,3 +722,52 @@ def test_the_module_shows_its_api_and_nothing_else(monkeypatch):
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert shown == sorted([*sublex.__all__, "__version__"])
     assert all(hasattr(sublex, name) for name in shown)
+
+
+# Run in a process of its own, in which nothing is imported yet. It prints the functions whose hints name unknown types.
+HINTS = """
+import functools, inspect, sys, typing
+import sublex
+from sublex.contracts import base, fitted, foreign, labels
+assert "numpy" not in sys.modules, "import sublex takes long"
+found = []
+def look(thing, module):
+    for name, member in list(vars(thing).items()):
+        member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        member = member.func if isinstance(member, functools.cached_property) else member
+        if inspect.isfunction(member) and member.__module__ == module:
+            try:
+                assert isinstance(typing.get_type_hints(member), dict)
+                found.append(name)
+            except NameError as error:
+                print(f"{module}.{name}: {error}")
+        elif inspect.isclass(member) and member.__module__ == module and thing.__name__ == module:
+            look(member, module)
+look(sublex, "sublex")
+assert typing.get_type_hints(sublex.build)["return"] is sublex.Index
+assert {name for name in sublex.__all__ if inspect.isfunction(getattr(sublex, name))} <= {*found, "parse"}
+assert typing.get_type_hints(sublex.parse)
+for public in [getattr(sublex, name) for name in sublex.__all__]:
+    for each in public.__mro__ if inspect.isclass(public) else ():
+        if each.__module__.startswith("sublex."):
+            look(each, each.__module__)
+assert {"search", "term", "documents", "to_pandas", "pairs"} <= set(found)
+for module in (base, fitted, foreign, labels):
+    look(module, module.__name__)
+"""
+
+
+def test_the_type_hints_of_the_public_api_resolve():
+    done = subprocess.run([sys.executable, "-c", HINTS], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_classes_of_results_are_in_the_api(demo, topics, qrels, run):
+    for thing, kind in ((demo, sublex.Index), (topics, sublex.Topics), (qrels, sublex.Qrels), (run, sublex.Run)):
+        assert isinstance(thing, kind)
+    assert isinstance(demo.search("crane"), sublex.Hits)
+    assert isinstance(sublex.compare(demo, topics, qrels, "BM25", "AP"), sublex.Comparison)
+    assert isinstance(sublex.measure(qrels, run, "AP"), sublex.Evaluation)
+    assert isinstance(sublex.tune(demo, topics, qrels, "BM25(b={0,1})"), sublex.Tuning)
+    with pytest.raises(AttributeError, match="module 'sublex' has no attribute 'Indx'"):
+        sublex.Indx  # noqa: B018

@@ -14,6 +14,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
+import child
 import numpy as np
 import pytest
 from command import Done, invoke
@@ -39,8 +40,10 @@ from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.prompt import Talker
 from sublex.shell.reading import Reader
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
+from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
+from sublex.shell.start import _replayed
 from sublex.shell.vocabulary import Vocabulary
 from sublex.tools.messages import Message, Step
 from sublex.tools.strings import Strings
@@ -177,10 +180,10 @@ def test_the_python_of_a_query_finds_the_same_hits(session, lines):
 def test_the_python_of_other_steps_runs(session):
     session.run(QUERY)
     for text, expected in (
-        (":doc 1", "birds-05"), (":explain 1", "Explanation(value="), (":term cranes", "Term(term='crane'"),
+        (":doc 1", "birds-05"), (":explain 1", "BM25, added up over the words"), (":term cranes", "Term(term='crane'"),
         (":terms cran*", "Term(term='crane'"), (":analyze the cranes", "['crane']"), (":overview", "Statistics(docs=252"),
         (":card", "lda"), (":card lsi(e=10)", "'expression': 'lsi(e=10)'"), (":versus BM25 PL2", "birds-05"),
-        (":explain 1 vs 3", "Explanation(value="), (":why-not sea-01", "'rank': None"),
+        (":explain 1 vs 3", "BM25, added up over the words"), (":why-not sea-01", "[rank None; found"),
     ):  # fmt: skip
         session.run(text)
         assert expected in python_of(session), text
@@ -475,6 +478,25 @@ def test_the_loaded_topics_are_run_and_measured(session):
     assert Path("mine.run").read_bytes() == Path("twin.run").read_bytes()
 
 
+def test_contradictory_judgements_are_loaded_by_a_rule_that_commands_name(session):
+    Path("twice.qrels").write_text("1 0 sea-01 1\n1 0 sea-01 2\n2 0 birds-05 1\n")
+    session.run(f":topics {TOPICS}")
+    with pytest.raises(InputError, match="choose by --contradictions first, last or highest"):
+        session.run(":qrels twice.qrels")
+    shown = session.run(":qrels --contradictions last twice.qrels")
+    assert session.qrels["1"] == {"sea-01": 2} and "the last grade counts" in shown.notes[0]
+    session.run(":compare BM25 PL2")
+    twin = shlex.split(text_of(session.run(":to-cli")))
+    assert twin[-2:] == ["--contradictions", "last"] and invoke(*twin[1:]).code == 0
+    assert text_of(session.run(":to-python")).count(", contradictions='last')") == 1
+    session.run(":topic 1")
+    session.run(":judge birds-05 1")
+    assert session.qrels["1"] == {"sea-01": 2, "birds-05": 1}
+    session.run(f":qrels {QRELS}")
+    session.run(":compare BM25 PL2")
+    assert "contradictions" not in text_of(session.run(":to-cli"))
+
+
 # Keeping.
 
 
@@ -522,6 +544,44 @@ def test_numbers_are_ranks_first_and_docnos_otherwise(tmp_path):
     for wrong in ("99", "=99", "x"):
         with pytest.raises(InputError):
             session.docno(wrong)
+
+
+@pytest.mark.parametrize("query", ["caf\udce9 crane", "crane\x85seal\x0briver \u2028", "\ud800 crane"])
+def test_a_query_of_any_characters_is_saved_and_asked_again(session, query):
+    """A terminal gives bytes that are not UTF-8 as surrogates."""
+    found, asked = session.run(query).data, session.query.text
+    assert "is saved" in text_of(session.run(":save odd"))
+    session.run("something else")
+    assert read_saved()["odd"].query == session.run(":queries").data[0]["query"] == asked
+    assert session.run(":queries odd").data == found and session.query.text == asked
+
+
+def test_a_history_has_the_bytes_that_were_typed_and_is_replayed_line_by_line(session):
+    lines = ["caf\udce9 crane", "crane\x85seal\x0b river\u2028"]
+    session.lines += lines
+    session.run(":history new")
+    assert Path("new").read_bytes().startswith(b"caf\xe9 crane\ncrane\xc2\x85seal")
+    assert _replayed("new") == lines
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("config/sublex/shell.toml", ""),
+        ("state/sublex/queries.json", ":queries"),
+        ("state/sublex/queries.json", ":save x"),
+    ],
+)
+def test_no_pipe_in_the_place_of_the_users_files_makes_the_shell_wait(fitted, session, name, command):
+    Path(name).parent.mkdir(parents=True)
+    os.mkfifo(name)
+
+    def work() -> str:
+        signal.alarm(60)
+        return shell(fitted, "crane", *filter(None, [command])).messages
+
+    ended = child.run(work)
+    assert f"Cannot read {Path(name).resolve()}" in ended.answer, ended
 
 
 def test_files_of_the_user_are_not_replaced(session):

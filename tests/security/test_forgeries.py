@@ -8,15 +8,19 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Annotated, Any, NamedTuple
 
 import forgeries
 import numpy as np
 import pytest
-from shared import manifest_of, write_manifest
+from scipy.sparse import csr_array
+from shared import load_stored, manifest_of, stored_by, write_manifest
 
 import sublex
+from sublex.contracts.fitted import Representation
+from sublex.contracts.stored import Json, Mismatch, Numbers, Sizes
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.estimators import word_sums
 from sublex.index import schema
@@ -138,6 +142,110 @@ def test_memory_follows_from_the_files_and_not_from_the_numbers_in_them(index):
         index_again.search("crane")
 
 
+# What a hostile writer may do to any stored array or sparse rows, and what he may write in the place of any JSON value.
+LIES: list[Callable[[Any], Any]] = [
+    lambda values: values.astype("u1"), lambda values: values * np.nan, lambda values: None, lambda values: values[:, None],
+    lambda values: csr_array((2, 2)) if isinstance(values, np.ndarray) else values.toarray()[None],
+]  # fmt: skip
+JSON_LIES: list[Any] = [None, {"a": 1}, [[[1.5]]], [{}], ["\ud800"], "x", np.ones(2)]
+
+
+@pytest.fixture(scope="module")
+def models(whole):
+    """Every kind of model that comes with Sublex, loaded, by its expression, with what it stores."""
+    index = sublex.open(whole)
+    found = {entry.expression: index.fitted_model(entry.expression).model for entry in index.fitted.values()}
+    assert {text.partition("(")[0] for text in found} >= {*index.registry.names("representation"), "swg", "phrases"}
+    return {text: (model, stored_by(model)) for text, model in found.items()}
+
+
+@pytest.mark.slow
+def test_every_model_declares_every_value_that_it_stores_and_its_rows(models):
+    for expression, (model, values) in models.items():
+        assert model.declares().keys() == values.keys(), expression
+        assert not isinstance(model, Representation) or model.row_values is not None, expression
+
+
+@pytest.mark.slow
+def test_a_value_that_is_not_as_declared_is_refused_by_the_name_of_its_file(models):
+    for model, values in models.values():
+        load_stored(deepcopy(model), values)
+        for name, value in values.items():
+            # Another dimension cannot be given to sparse rows, and SciPy's matrices have no third one.
+            able = LIES if getattr(value, "ndim", 0) == 1 or isinstance(value, np.ndarray) else [*LIES[:3], LIES[4]]
+            lies = [lie(value) for lie in able] if hasattr(value, "dtype") else JSON_LIES
+            for lie in lies:
+                with pytest.raises(IndexCorrupt, match=rf"/model/(_values\.npy: {name}\b|{name}\b).*; fit it again\.$"):
+                    load_stored(deepcopy(model), values | {name: lie})
+            with pytest.raises(IndexCorrupt, match=f"lacks the value {name}; fit it again"):
+                load_stored(deepcopy(model), {other: value for other, value in values.items() if other != name})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("start", "name", "lie", "fault"),
+    [
+        ("fisher", "mixture_variances", lambda a: a * 0, "has the number 0, which is out of range"),
+        # A kernel would be compiled for the new type, while the user waits.
+        ("fisher", "mixture_variances", lambda a: a.astype("f4"), "has numbers of the type float32"),
+        ("lda", "alpha", lambda a: a.astype("f4"), "has numbers of the type float32"),
+        ("fisher", "mixture_scale", lambda a: a * 0, "has the number 0, which is out of range"),
+        ("fisher", "mixture_shares", lambda a: a * 0, "has the number 0, which is out of range"),
+        ("fisher", "gammas_begins", lambda a: a[::-1].copy(), "has numbers that do not ascend"),
+        ("fisher", "gammas_begins", lambda a: np.minimum(a, a[-1] - 1), "does not lead from 0 to"),
+        ("fisher", "gammas_of", lambda a: a + 2, "has the number 3 where numbers are below 2"),
+        ("laki", "phrases_forms", lambda a: [[["x", 1]], *a[1:-1], [["x", True]]], r"\[-?\d+\]\[0\]\[1\] should be a whole number"),
+        ("laki", "phrases_forms", lambda a: [*a[:-1], [["x"]]], r"\[0\] should be a list of 2 items"),
+        ("laki", "phrases_forms", lambda a: a[:-1], "quality|abbreviations|_values"),
+        ("laki", "units", lambda a: a[::-1].copy(), "has numbers that do not ascend"),
+        ("swg", "df", lambda a: -a, "has the number -"),
+        ("swg", "graphs", lambda a: a[:-1], "has 787 entries where the model has 788"),
+        ("lda", "alpha", lambda a: a * 0, "has the number 0, which is out of range"),
+        ("sourcelda", "texts", lambda a: [*a[:-1], 7], r"texts\[3\] should be a text or null"),
+        ("lsi", "vocabulary", lambda a: [a[1], *a[1:]], "holds a text twice"),
+        ("dcot", "words", lambda a: a + 2**20, "where numbers are below"),
+    ],
+)  # fmt: skip
+def test_a_value_out_of_its_range_or_order_is_refused(models, start, name, lie, fault):
+    model, values = next(found for expression, found in models.items() if expression.startswith(start))
+    with pytest.raises(IndexCorrupt, match=fault):
+        load_stored(deepcopy(model), values | {name: lie(values[name])})
+
+
+def test_a_size_is_a_number_a_name_or_a_sum_of_products():
+    sizes = Sizes(words=3, topics=2)
+    assert [sizes.of(size) for size in (7, "words", "words + 1", "topics * words + 2 * topics")] == [7, 3, 4, 10]
+    sizes.check(["a", "b"], Json(list[str], "new"))
+    with pytest.raises(Mismatch, match="has 3 entries where the model has 2"):
+        sizes.check(np.ones(3), Numbers(("new",)))
+
+
+@pytest.mark.parametrize("order", ["ascending", "rising"])
+def test_numbers_ascend_as_declared(order):
+    Sizes().check(np.array([1, 2, 3]), Numbers((None,), "i", order=order))
+    with pytest.raises(Mismatch, match="do not ascend"):
+        Sizes().check(np.array([1, 3, 2]), Numbers((None,), "i", order=order))
+    if order == "rising":
+        with pytest.raises(Mismatch, match="do not ascend"):
+            Sizes().check(np.array([1, 1]), Numbers((None,), "i", order=order))
+
+
+@pytest.mark.parametrize("columns", [[1, 0], [1, 1]])
+def test_sparse_rows_whose_columns_do_not_ascend_are_refused(tmp_path, columns):
+    """Kernels and searches within a row rely on the order."""
+    with FolderWriter(Directory(tmp_path / "rows")) as writer:
+        for name, values in {
+            "data": np.ones(2, "f4"),
+            "indices": np.array(columns, "i4"),
+            "indptr": np.array([0, 2]),
+        }.items():
+            writer.put(f"rows.{name}", values)
+        writer.put("_values", np.frombuffer(b'{"rows": {"sparse": [1, 2]}}', np.uint8))
+        entry = writer.finish()
+    with pytest.raises(IndexCorrupt, match="has a row whose columns do not ascend"):
+        StoreReader(Directory(tmp_path / "rows"), entry).get("rows")
+
+
 class Inner(NamedTuple):
     word: str
 
@@ -216,3 +324,26 @@ def test_sparse_rows_whose_offsets_fall_are_refused_whatever_their_type(tmp_path
         entry = writer.finish()
     with pytest.raises(IndexCorrupt, match="damaged"):
         StoreReader(Directory(tmp_path / "rows"), entry).get("rows")
+
+
+@pytest.mark.parametrize(
+    ("part", "dtype"), [("indices", "i8"), ("indices", "u4"), ("indices", "f4"), ("indptr", "i4"), ("indptr", "u8")]
+)
+def test_sparse_rows_have_the_types_for_which_kernels_are_compiled(tmp_path, part, dtype):
+    arrays = {"data": np.ones(2, "f4"), "indices": np.zeros(2, "i4"), "indptr": np.array([0, 1, 2], "i8")}
+    arrays[part] = arrays[part].astype(dtype)
+    with FolderWriter(Directory(tmp_path / "rows")) as writer:
+        for name, values in arrays.items():
+            writer.put(f"rows.{name}", values)
+        writer.put("_values", np.frombuffer(b'{"rows": {"sparse": [2, 1]}}', np.uint8))
+        entry = writer.finish()
+    with pytest.raises(IndexCorrupt, match="rows is damaged; fit it again"):
+        StoreReader(Directory(tmp_path / "rows"), entry).get("rows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [5271, 40474])
+def test_no_forgery_has_a_kernel_compiled(whole, tmp_path, monkeypatch, seed):
+    """These change the type of an array that a kernel gets. The code was kept, so what was found came and went."""
+    monkeypatch.chdir(tmp_path)
+    assert forgeries.findings(whole, tmp_path, 1, seed) == []

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import Problem, Report
+from sublex.forms.parts import InParts, Part
+from sublex.forms.tables import Table
 from sublex.index.entries import Count
+from sublex.tools.messages import counted
 
 # Above this share of documents without terms, the summary warns.
 MANY_EMPTY = 0.05
 # Names of fields shown for each role.
 SHOWN_FIELDS = 10
+# Docnos or records that a row of the table shows, and characters of one of them.
+SHOWN_IDS, LONGEST_ID = 3, 60
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def visible(text: str) -> str:
     """Return text on one line: control characters, tabs and line ends are written as Python escapes."""
     return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
+def _first(entries: Iterable[str], number: int = SHOWN_IDS) -> str:
+    """Return the first few docnos or malformed records, each on one line and cut where it is long."""
+    head = list(islice(map(visible, entries), number + 1))
+    short = (entry if len(entry) < LONGEST_ID else f"{entry[: LONGEST_ID - 3]}…" for entry in head[:number])
+    return ", ".join(short) + (", …" if len(head) > number else "")
 
 
 class Outcome(NamedTuple):
@@ -34,8 +48,8 @@ class Outcome(NamedTuple):
     fields: dict[str, Count]
 
 
-@dataclass
-class BuildSummary:
+@dataclass(repr=False)
+class BuildSummary(InParts):
     """Numbers of documents, and the docnos behind them.
 
     `read` and `indexed` are numbers of documents. `empty` lists the docnos of documents that were indexed without a
@@ -72,9 +86,50 @@ class BuildSummary:
             ("docno with white space", len(self.white_space), self.white_space),
         ]
 
+    def table(self) -> list[tuple[str, int, str]]:
+        """Return the rows of the summary's table with the first few docnos or malformed records as text."""
+        return [(label, count, _first(listed)) for label, count, listed in self.rows()]
+
+    def parts(self) -> list[Part]:
+        """Return the table and the remarks."""
+        rows = [[label, f"{count:,}", listed] for label, count, listed in self.table()]
+        return [Table(["documents", "number", "the first of them"], rows, 3), *self.remarks()]
+
+    def __repr__(self) -> str:
+        counts = {"read": self.read + len(self.problems), "indexed": self.indexed, "duplicate": len(self.duplicate)}
+        counts["malformed"] = len(self.problems)
+        return f"<{', '.join(f'{count:,} {label}' for label, count in counts.items())}>"
+
+    def warnings(self, holder: str, duplicates_chosen: bool = False) -> list[str]:
+        """Return warnings for Python code: the documents that were left out, the readers' notes, and many empty documents.
+
+        `holder` names the object that holds this summary. With `duplicates_chosen`, the user chose what becomes of
+        documents with known docnos, and no warning counts them.
+        """
+        left_out = {"a docno that came before": [] if duplicates_chosen else self.duplicate, "a fault": self.problems}
+        reasons = [
+            f"{len(those):,} for {why} ({_first(map(str, those), 1)})" for why, those in left_out.items() if those
+        ]
+        count = sum(map(len, left_out.values()))
+        sentence = (
+            f"{counted(count, 'document')} of {self.read + len(self.problems):,} left out: {' and '.join(reasons)}"
+        )
+        return [*([f"{sentence}; {holder} lists them."] if reasons else []), *self._notes(), *self._empties()]
+
+    def _notes(self) -> list[str]:
+        return [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
+
+    def _empties(self) -> list[str]:
+        if len(self.empty) <= MANY_EMPTY * self.read:
+            return []
+        share = len(self.empty) / self.read
+        return [
+            f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?"
+        ]
+
     def remarks(self) -> list[str]:
         """Return sentences for the user: the readers' notes, the fields used, and a warning about many empty documents."""
-        remarks = [f"{note} ({times:,} times)." if times > 1 else f"{note}." for note, times in self.notes.items()]
+        remarks = self._notes()
         roles: dict[str, list[str]] = {}
         for key in self.fields:
             role, name = key.split("=", 1)
@@ -82,12 +137,7 @@ class BuildSummary:
         if roles:
             parts = (f"{role} from {', '.join(names[:SHOWN_FIELDS])}" for role, names in roles.items())
             remarks.append(f"Fields: {'; '.join(parts)}.")
-        if len(self.empty) > MANY_EMPTY * self.read:
-            share = len(self.empty) / self.read
-            remarks.append(
-                f"Warning: {share:.0%} of the documents give no terms; is the text in another field, or the analyzer wrong?"
-            )
-        return remarks
+        return remarks + self._empties()
 
     def listing(self) -> str:
         """Return a text with a line for each document that the table's rows list.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
@@ -16,25 +19,31 @@ from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.language import plugins
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
-from sublex.readers.fields import to_document
+from sublex.readers.fields import ALIASES, TITLE, FieldNames, to_document
 from sublex.readers.source import files_below
-from sublex.tools.arguments import shown
+from sublex.tools.arguments import shown, text
 
 # One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
 # `Document`s, mappings with an id and a text, or a DataFrame.
 Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
 
+# The parts of a document that a user can name in `columns`.
+ROLES = ("id", "text", "title")
+NAMES_OF_DOCUMENT = FieldNames(("docno",), ("text",))
+
 
 class DocumentSource(NamedTuple):
-    """The source of documents: files with their readers in `sources`, or documents in `documents`.
+    """The source of documents: files with their readers in `sources`, or documents in memory in `documents`.
 
     With `strict`, a malformed record raises an error. `report` has the problems and notes from the choice of readers.
+    `names` are the fields of documents in memory that the user named; it is None if the user named none.
     """
 
     sources: Sequence[SourceReader] = ()
-    documents: Iterable[Document] = ()
+    documents: Iterable[Document | Mapping[str, Any]] = ()
     strict: bool = False
     report: Report | None = None
+    names: FieldNames | None = None
 
     def batch_makers(self) -> Iterator[MakeBatch]:
         """Yield functions that each make one batch of documents, to be called in any thread."""
@@ -45,7 +54,7 @@ class DocumentSource(NamedTuple):
             else:
                 yield from batches(reader.read(source, report), report)
         if not self.sources:
-            yield from batches(self.documents, report)
+            yield from batches(_checked_documents(self.documents, self.names, report), report)
 
     def identity(self) -> list[Any] | None:
         """Return the names, sizes and times of change of all files; None if the source cannot be read a second time.
@@ -65,23 +74,58 @@ class DocumentSource(NamedTuple):
             say(f"Reading {paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''} as {name}.")
 
 
-def source_of(documents: Documents, registry: plugins.Registry, reader: str | None, strict: bool) -> DocumentSource:
+def source_of(
+    documents: Documents,
+    registry: plugins.Registry,
+    reader: str | None,
+    strict: bool,
+    columns: Mapping[str, str] | None = None,
+) -> DocumentSource:
     """Return the source for the paths or documents that a user gives.
 
-    `reader` is an expression that names the reader; without it each file's format is detected. With `strict` the first
-    malformed record raises `InputError`.
+    `reader` is an expression that names the reader; without it each file's format is detected. `columns` maps "id",
+    "text" and "title" to the names of fields, for documents in memory. With `strict` the first malformed record raises
+    `InputError`.
     """
     if isinstance(documents, (str, os.PathLike)):
         documents = [documents]
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
+        if columns is not None:
+            raise InputError(
+                "columns= names the fields of documents that Python code gives; for files, name the fields in the reader, "
+                "as in reader='jsonl(id=paper_id, text=abstract)'."
+            )
         _refuse_indexes(documents)
         report = Report(strict)
-        return DocumentSource(choose_readers(documents, registry, reader, report), (), strict, report)  # type: ignore[arg-type]
-    if is_frame(documents):
-        documents = frame_records(documents)
+        return DocumentSource(choose_readers(documents, registry, reader, report), strict=strict, report=report)  # type: ignore[arg-type]
     if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
         raise InputError(f"The documents are {shown(documents)}; give a path, a DataFrame, or a list of documents.")
-    return DocumentSource((), _checked_documents(documents), strict)  # type: ignore[arg-type]
+    if reader is not None:
+        raise InputError(
+            f"reader={reader!r} names the format of files, and Python code gives these documents; leave it out, and name "
+            "their fields by columns={'id': …, 'text': …, 'title': …}."
+        )
+    names = _names(columns)
+    if is_frame(documents):
+        if columns and (missing := [name for name in columns.values() if name not in documents.columns]):  # type: ignore[attr-defined]
+            there = ", ".join(map(str, documents.columns))  # type: ignore[attr-defined]
+            raise InputError(f"The DataFrame has no column {missing[0]}; it has {there}.")
+        documents = frame_records(documents)
+    return DocumentSource((), documents, strict, names=names)  # type: ignore[arg-type]
+
+
+def _names(columns: Mapping[str, str] | None) -> FieldNames | None:
+    """Return the names of fields that a user gives; raise InputError for a value that names none."""
+    if columns is None:
+        return None
+    if not isinstance(columns, Mapping):
+        raise InputError(f"The columns are {shown(columns)}; give a dictionary such as {{'id': 'paper_id'}}.")
+    if unknown := [role for role in columns if role not in ROLES]:
+        raise InputError(
+            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; leave it out."
+        )
+    names = {role: text(name, f"The column of the {role}") for role, name in columns.items()}
+    return FieldNames.of(names.get("id"), names.get("text"))._replace(title=names.get("title", TITLE))
 
 
 def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
@@ -91,32 +135,64 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
 
 
-def _checked_documents(documents: Iterable[Document | Mapping[str, Any]]) -> Iterator[Document]:
+def _checked_documents(
+    documents: Iterable[Document | Mapping[str, Any]], names: FieldNames | None, report: Report
+) -> Iterator[Document]:
     """Yield the items as documents; an item that is a mapping becomes a document.
 
-    Raise `InputError` for an item that cannot be indexed, such as a number or a document whose text is not a string.
+    An item that is malformed, such as a document whose text is a number, is left out and reported; if the report is
+    strict, it raises `InputError`. So does an item of any other type, and a `Document` if the user gave `names`.
     """
-    report = Report()
+    known = names or ALIASES
     for number, item in enumerate(documents, 1):
         try:
             if isinstance(item, Document):
-                _check(item)
-                yield item
+                if names:
+                    raise InputError(
+                        f"Document {number} is a sublex.Document, in which columns= has no meaning; leave it out."
+                    )
+                yield _checked(item)
             elif isinstance(item, Mapping):
-                yield to_document(item, report)
+                yield to_document({name: _plain(name, item[name], known) for name in item}, report, known)
             else:
-                raise ValueError("it is neither a Document nor a mapping with an id and a text")
+                raise InputError(
+                    f"Document {number} cannot be indexed: it is neither a Document nor a mapping with an id and a text."
+                )
         except ValueError as error:
-            raise InputError(f"Document {number} cannot be indexed: {error}.") from None
+            if report.strict:
+                raise InputError(f"Document {number} cannot be indexed: {error}.") from None
+            report.malformed("documents", number, str(error))
 
 
-def _check(item: Document) -> None:
-    """Raise `ValueError` if a document's docno, text, title or fields are of a wrong type."""
-    for name in ("docno", "text", "title"):
-        if not isinstance(getattr(item, name), str):
-            raise ValueError(f"its {name} is of type {type(getattr(item, name)).__name__}, not a string")
+def _plain(name: str, value: Any, names: FieldNames) -> Any:
+    """Return the value of a field as a Python value. A missing value is empty: "" for id, text and title, otherwise None."""
+    if _is_missing(value):
+        return "" if name in names.all else None
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN, or a mark of pandas for a missing value."""
+    try:
+        return value is None or bool(value != value)
+    except (TypeError, ValueError):
+        # Comparing pandas.NA gives neither true nor false, and comparing arrays gives arrays.
+        return type(value).__name__ == "NAType"
+
+
+def _checked(item: Document) -> Document:
+    """Return a document whose docno, text and title are texts; raise `ValueError` if a value is of a wrong type."""
+    values = {name: _plain(name, getattr(item, name), NAMES_OF_DOCUMENT) for name in ("docno", "text", "title")}
+    if isinstance(values["docno"], Integral) and not isinstance(values["docno"], bool):
+        values["docno"] = str(values["docno"])
+    for name, value in values.items():
+        if not isinstance(value, str):
+            raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")
+    if not values["docno"]:
+        raise ValueError("its docno is empty")
     if not isinstance(item.fields, Mapping):
         raise ValueError(f"its fields are of type {type(item.fields).__name__}, not a mapping")
+    return item._replace(**values)
 
 
 def _files(path: str) -> list[str]:

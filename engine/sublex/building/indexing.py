@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ def build_index(
     profile: str = "sublex",
     analyzer: str | None = None,
     reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
     store: str | Iterable[str] = STORED_PARTS,
     workers: int | None = None,
     memory: str | int = "1GB",
@@ -57,7 +58,7 @@ def build_index(
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
     settings = _settings(chosen, stored_parts(store), workers, memory, "first")
-    source = source_of(documents, registry, reader, strict)
+    source = source_of(documents, registry, reader, strict, columns)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
@@ -68,6 +69,7 @@ def add_documents(
     *,
     duplicates: str = "error",
     reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
     strict: bool = False,
@@ -84,7 +86,7 @@ def add_documents(
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
     registry = registry or plugins.load()
-    source = source_of(documents, registry, reader, strict)
+    source = source_of(documents, registry, reader, strict, columns)
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:

@@ -13,12 +13,13 @@ import re
 import resource
 import signal
 import sys
+import warnings
 from typing import Any
 
 import click
 
 from sublex import __version__
-from sublex.errors import SublexError, is_interrupt
+from sublex.errors import SublexError, SublexWarning, is_interrupt
 from sublex.faces.interrupts import deliver_ignored_interrupts
 from sublex.operations import GROUPS, NAMES, SECTIONS, WITHOUT_COMMAND, find, plugin_operations
 from sublex.tools.messages import clean_lines, in_short, nearest
@@ -171,6 +172,8 @@ def run() -> int:
 
         if is_completing():
             return complete_quietly(cli)
+    # Commands print the sentences of these warnings as messages.
+    warnings.simplefilter("ignore", SublexWarning)
     try:
         code = cli(prog_name="sublex", standalone_mode=False) or 0
         sys.stdout.flush()

@@ -60,7 +60,7 @@ def demo(
     statistics = index.statistics
     show(f"Indexed {statistics.docs:,} documents with {statistics.tokens:,} tokens to {path}")
     click.echo("\nWords with several senses in the collection:")
-    terms = [index.term(term) for word in AMBIGUOUS for term in index.analyze(word)]
+    terms = [index.snapshot.term(term) for word in AMBIGUOUS for term in index.analyze(word)]
     print_table([(term.surface, term.df, term.cf) for term in terms if term], ("word", "documents", "occurrences"))
     comparison = _compare(index, topics, qrels)
     _write_report(comparison, topics, qrels, output)
@@ -141,7 +141,7 @@ def _search_by_sense(index: Index) -> None:
     number = graphs.numbers[index.analyze(WORD)[0]]
     rankings = [("BM25 alone", "BM25")]
     for sense in graphs.senses(number):
-        near = [index.term(graphs.vocabulary[word]) for word, _ in graphs.neighbours(number, sense.topic, 3)]
+        near = [index.snapshot.term(graphs.vocabulary[word]) for word, _ in graphs.neighbours(number, sense.topic, 3)]
         words = ", ".join(term.surface for term in near if term)
         rankings.append((f"as in {words}", f'{SENSES[:-1]}, senses=["{WORD}:{sense.topic}"]) >> BM25'))
     for label, expression in rankings:

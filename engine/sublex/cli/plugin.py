@@ -6,40 +6,60 @@ import keyword
 import re
 import shlex
 import tempfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
+from unittest import SkipTest
 
 import click
 
 import sublex
-from sublex.errors import InputError
+from sublex.errors import InputError, SublexError
 from sublex.faces.output import show
 from sublex.forms.lines import Shown, line, sentence
 from sublex.operations import Context, Needs, operation, option, positional
-from sublex.tools.messages import one_line
+from sublex.tools.messages import in_short, one_line
 
-# The files that `plugin new` copies, with the plugin's name in place of NAME.
+if TYPE_CHECKING:
+    from sublex.testing import Check
+
+# The files that `plugin new` copies: those of every package in `package`, and those of each kind in a folder of its name.
+# NAME, KIND and USES stand for the name of the plugin, its kind, and the commands that use it.
 TEMPLATE = Path(sublex.__file__).parent / "template"
+USES = {
+    "ranker": ("sublex search INDEX 'a query' -r 'NAME(s=0.4)'",),
+    "filter": ("sublex search INDEX 'a query' -r 'BM25 >> NAME(least=100)'",),
+    "expander": ("sublex search INDEX 'a query' -r 'BM25 >> NAME(terms=5) >> BM25'",),
+    "reader": ("sublex index INDEX FILE --reader NAME",),
+    "representation": (
+        "sublex fit INDEX 'NAME(r=64)'",
+        "sublex search INDEX 'a query' -r 'BM25 >> NAME(r=64)'",
+    ),
+}
 
 
 @operation("plugin new", Needs.NOTHING, faces=("cli",), forms=("table",))
 def new(
     context: Context,
     name: Annotated[str, positional()],
+    kind: Annotated[
+        Literal["ranker", "filter", "expander", "reader", "representation"], option("--kind")
+    ] = "representation",
     output: Annotated[str, option("-o", "--output", metavar="DIR")] = ".",
 ) -> Shown:
-    """Write a package with a working representation.
+    """Write a package with a working component.
 
-    The package has a representation that users can change, its tests and its entry point. NAME becomes the name of the
-    package and of the representation.
+    The package has a component that users can change, its tests and its entry point. NAME becomes the name of the
+    package and of the component.
 
     Args:
+        kind: What the package registers.
         output: Make the package in this folder.
 
     Examples:
         sublex plugin new mine
-        sublex plugin new mine -o packages
+        sublex plugin new mine --kind ranker -o packages
     """
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise InputError(f"A package cannot be called {name!r}; use a to z, digits and _, and begin with a letter.")
@@ -49,15 +69,11 @@ def new(
     if folder.exists():
         raise InputError(f"{folder} is there already; choose another name or place.")
     try:
-        _copy_template(name, folder)
+        _copy_template(name, kind, folder)
     except OSError as error:
         raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
-    commands = (
-        f"pip install -e {shlex.quote(str(folder))}",
-        f"sublex plugin test {name}",
-        f"sublex fit INDEX '{name}(r=64)'",
-    )
-    head = line(f"{folder} is a package that registers {name}. Next:")
+    commands = (f"pip install -e {shlex.quote(str(folder))}", f"sublex plugin test {name}", *_uses(name, kind))
+    head = line(f"{folder} is a package that registers the {kind} {name}. Next:")
     return Shown(lambda: [head, *(line(f"  {command}") for command in commands)])
 
 
@@ -70,45 +86,71 @@ def _is_taken(name: str) -> bool:
     return is_registered or keyword.iskeyword(name) or name == "tests" or find_spec(name) is not None
 
 
-def _copy_template(name: str, folder: Path) -> None:
-    for file in sorted(path for path in TEMPLATE.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
-        to = folder / str(file.relative_to(TEMPLATE)).replace("NAME", name)
-        to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(file.read_text(encoding="utf-8").replace("NAME", name), encoding="utf-8")
+def _uses(name: str, kind: str) -> list[str]:
+    """Return the commands that use the component of a new package."""
+    return [use.replace("NAME", name) for use in USES[kind]]
+
+
+def _copy_template(name: str, kind: str, folder: Path) -> None:
+    """Write the files that all packages share, and those of one kind."""
+    words = {"NAME": name, "KIND": kind, "USES": "\n".join(_uses(name, kind))}
+    for root in (TEMPLATE / "package", TEMPLATE / kind):
+        for file in sorted(path for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+            if root.name == "package":
+                to = folder / str(file.relative_to(root)).replace("NAME", name)
+            else:
+                to = folder / ("tests" if file.name.startswith("test_") else name) / file.name
+            to.parent.mkdir(parents=True, exist_ok=True)
+            text = file.read_text(encoding="utf-8")
+            to.write_text(re.sub("|".join(words), lambda word: words[word[0]], text), encoding="utf-8")
 
 
 @operation("plugin test", Needs.NOTHING, faces=("cli",), forms=("table",))
-def test(context: Context, expression: Annotated[str, positional("NAME", completes="representation")]) -> Shown:
-    """Check a representation on the demo collection.
+def test(context: Context, names: Annotated[tuple[str, ...], positional("NAME", completes="component")]) -> Shown:
+    """Check what a plugin registers, on the demo collection.
 
-    The checks are what every representation must hold, such as equal rows for any number of threads.
-    NAME is what the plugin registers, with parameters where they matter, as in 'lsi(e=20)'. The exit code is 1 if a check
-    fails.
+    NAME is a plugin, for all that it registers, or a component with parameters where they matter, as in 'lsi(e=20)'. Rankers,
+    filters, expanders, readers, analyzers, representations and operations each have their checks, such as finite scores, or
+    equal rows for any number of threads. The exit code is 1 if a check fails.
 
     Examples:
         sublex plugin test "lsi(e=20)"
+        sublex plugin test lda 'topic("0", of=lda(k=5))'
     """
-    from sublex.contracts.fitted import Representation
-    from sublex.representations.identity import Namer
-    from sublex.testing import CHECKS, Subject
+    from sublex.testing import checks
 
-    # An unknown name or a parameter out of range is reported here, before the checks, each of which would report it.
-    names = Namer(Path(), None)
-    representation = names.make(names.resolve(expression))
-    if not isinstance(representation, Representation):
-        raise InputError(f"{expression} is not a representation; the checks are for representations.")
+    # An unknown name or a value out of range is reported here, before the checks.
+    chosen = checks(*names)
     context.prepare()
-    failed = 0
+    results: Counter[str] = Counter()
+    thing = broken = ""
     with tempfile.TemporaryDirectory(prefix="sublex-") as folder:
-        # A representation that cannot be fitted at all is reported here too.
-        Subject(expression, Path(folder) / "first").index.representation(expression)
-        for number, check in enumerate(CHECKS):
-            description = (check.__doc__ or check.__name__).split("\n")[0]
-            try:
-                check(Subject(expression, Path(folder) / str(number)))
-                show(f"ok      {description}")
-            except Exception as error:
-                failed += 1
-                click.echo(f"{click.style('failed', bold=True)}  {one_line(description)}")
-                show(f"        {' '.join(str(error).split())}")
-    return sentence(f"{len(CHECKS) - failed} of {len(CHECKS)} hold", code=bool(failed))
+        for number, check in enumerate(chosen):
+            if check.thing != thing:
+                thing = check.thing
+                click.echo(click.style(one_line(thing), bold=True))
+            if check.thing == broken:
+                continue
+            result, finding = _result(check, Path(folder) / str(number))
+            results[result] += 1
+            click.echo(click.style(f"{result:<8}", bold=result == "failed") + one_line(check.description))
+            if finding:
+                show(f"        {' '.join(finding.split())}")
+            if result == "failed" and check.is_needed:
+                broken = thing
+    made = results["ok"] + results["failed"]
+    skipped = f"; {results['skipped']} skipped" * bool(results["skipped"])
+    return sentence(f"{results['ok']} of {made} hold{skipped}", code=bool(results["failed"]))
+
+
+def _result(check: Check, folder: Path) -> tuple[str, str]:
+    """Return "ok", "skipped" or "failed" for a check, and the sentence that says why."""
+    try:
+        check(folder)
+    except SkipTest as reason:
+        return "skipped", str(reason)
+    except (AssertionError, SublexError) as error:
+        return "failed", str(error)
+    except (Exception, SystemExit) as error:
+        return "failed", in_short(error)
+    return "ok", ""

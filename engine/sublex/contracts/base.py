@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_c
 
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
-from sublex.forms.trees import tree_columns, tree_html
+from sublex.forms.trees import node_text, tree_columns, tree_html, tree_lines
+from sublex.tools.hints import resolve_hints
+from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -187,12 +189,26 @@ class Source(Protocol):
         ...
 
 
+class Example(NamedTuple):
+    """A small file of a reader's format, by which `sublex plugin test` checks the reader.
+
+    `name` is the name of the file, and `data` its bytes. `docnos` has the docno of each document in it, in order. For a
+    reader of folders, `name` is that of the folder, and `data` maps the names of the files in it to their bytes.
+    """
+
+    name: str
+    data: bytes | Mapping[str, bytes]
+    docnos: tuple[str, ...]
+
+
 @runtime_checkable
 class Reader(Protocol):
     """A component that turns the files of one format into documents.
 
     A reader that sets the class attribute `folders = True` receives a folder as one source. Otherwise the engine gives
     it the files below a folder one by one.
+
+    A reader may have the class attribute `examples`, a sequence of `Example`. Only `sublex plugin test` uses it.
     """
 
     def detect(self, path: str, head: bytes) -> bool:
@@ -334,6 +350,14 @@ class Explanation(NamedTuple):
         """Return a DataFrame with a row for each node: depth, value, label, kind, evidence. pandas must be installed."""
         return data_frame(tree_columns(self))
 
+    def __str__(self) -> str:
+        """Return the tree as indented lines."""
+        return "\n".join(line.text for line in tree_lines(self))
+
+    def __repr__(self) -> str:
+        value, label, _ = node_text(self)
+        return f"<Explanation: {value} {label}, {counted(len(self.parts), 'part')}>"
+
     def _repr_html_(self) -> str:
         return tree_html(self)
 
@@ -350,6 +374,11 @@ class Ranker(Protocol):
     of these statistics, so a ranker that reads fewer statistics is faster. The ranker gets NaN in place of a statistic
     that `reads` does not name.
 
+    `claims` names properties of the scores, which `sublex plugin test` checks. The engine does not use them.
+    `"rises with tf"`: a score never falls when the term frequency grows and all else stays. `"falls with length"`: a
+    score never grows when the document gets longer. `"falls with df"`: a score never grows when more documents hold the
+    term, each once more.
+
     `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
     document. The engine sums the results over the terms of each document and passes the sum as `doc.norm`. For the
     cosine, `norm_part` returns the squared weight.
@@ -357,6 +386,7 @@ class Ranker(Protocol):
 
     lengths: str = "exact"
     reads: Sequence[str] = ("length", "unique", "norm")
+    claims: Sequence[str] = ()
     norm_part: Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray] | None = None
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
@@ -581,3 +611,6 @@ class Filter(Protocol):
         stay in order, with their scores. With `per_document` it has any documents, and `context.docs` is empty.
         """
         ...
+
+
+resolve_hints(__name__)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
 from sublex.contracts.labels import count_labels, find_label
+from sublex.contracts.stored import Declared, Numbers
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,11 +113,12 @@ class Corpus(Protocol):
     """The documents that a model is fitted to.
 
     Deleted documents are left out. Rows, `docs` and `lengths` have the same order.
-
-    `has` names what the index stores of documents: "terms", "text" or both.
     """
 
-    has: frozenset[str]
+    @property
+    def has(self) -> frozenset[str]:
+        """What the index stores of documents: "terms", "text" or both."""
+        ...
 
     @property
     def docs(self) -> np.ndarray:
@@ -322,11 +325,20 @@ class Fittable:
     def load(self, store: Stored) -> None:
         """Restore the model from what `save` put into the store.
 
-        The engine calls it on an unfitted model, in this process or in another, before the model is used. The engine
-        has verified the checksums of the values. It has not verified that their shapes fit each other, so check the
-        shapes before a kernel relies on them.
+        The engine calls it on an unfitted model, in this process or in another, before the model is used. The values
+        fit what `declares` says of them. Without a declaration, only their checksums are verified, which anybody can
+        compute.
         """
         raise NotImplementedError
+
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what each value is that `save` stores, by name: its shape, type and range.
+
+        The engine calls it on an unfitted model before `load`, and refuses a stored model whose values are different.
+        `load` then gets the declared values alone. `sublex.contracts.stored` has the declarations. By default nothing
+        is declared or checked.
+        """
+        return NO_FIELDS
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
@@ -373,8 +385,8 @@ class Representation(Fittable):
     labels depend on a parameter of the stage query, `labels_name` has to contain the value of the parameter, because
     models that differ only in such parameters share a view.
 
-    `row_shape` is the shape of a document's row, `()` for one number; `load` may set it. The engine then refuses stored rows of another
-    shape, before `score` sees them.
+    `row_values` declares a document's row: its shape, `()` for one number, its type and range; `load` may set it. The engine then
+    refuses other stored rows, before `score` sees them. `row_shape` declares the shape alone.
 
     `cosines` says that the score of a document is the cosine of `query_vector` and the document's vector of
     `document_vectors`, to within 0.000001, or -inf if one of the vectors is 0. The engine then finds the best documents
@@ -387,6 +399,7 @@ class Representation(Fittable):
     least_share: float = 0.2
     labels_name: str = "labels"
     row_shape: tuple[int, ...] | None = None
+    row_values: Numbers | None = None
     cosines: bool = False
     find: str = "exact"
 
@@ -484,3 +497,6 @@ class Representation(Fittable):
         `query` is an object that `encode_queries` returned. A word has one label. Words without a label are left out.
         """
         return ()
+
+
+resolve_hints(__name__)

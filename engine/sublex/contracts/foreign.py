@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from sublex.contracts.base import Document, Explanation, Query
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,3 +181,6 @@ class Retriever(Protocol):
     def explain(self, query: Query, index: Any, doc: int) -> Explanation:
         """Return the score of one document with its parts; the value must equal that of `scores`."""
         ...
+
+
+resolve_hints(__name__)

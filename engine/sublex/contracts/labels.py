@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sublex.contracts.base import Facet
 from sublex.errors import InputError
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, nearest
 
 if TYPE_CHECKING:
@@ -53,3 +54,6 @@ def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list
 def _plain(label: str | int) -> str:
     """Return a label in one case for comparison, with each underscore or run of white space as one blank."""
     return " ".join(str(label).replace("_", " ").split()).casefold()
+
+
+resolve_hints(__name__)

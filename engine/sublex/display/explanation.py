@@ -8,8 +8,8 @@ from typing import Any
 
 from sublex.contracts.base import Explanation
 from sublex.errors import InputError
-from sublex.forms.lines import Line, Shown, Span, line
-from sublex.forms.trees import node_text
+from sublex.forms.lines import Line, Shown, line
+from sublex.forms.trees import tree_lines
 
 NO_WORD = "The analyzer leaves no word of the query, so there is no score to explain."
 
@@ -35,15 +35,6 @@ def _lines(tree: Explanation, docno: str, pipeline: object) -> Iterator[Line]:
     yield line()
     facts = {name: fact for name, fact in tree.evidence.items() if name not in ("rank", "found")}
     yield from tree_lines(tree._replace(evidence=facts))
-
-
-def tree_lines(node: Explanation, depth: int = 0) -> Iterator[Line]:
-    """Yield a node of an explanation as one line, and its parts below it, indented by their depth."""
-    value, label, facts = node_text(node)
-    shown = Span(f"  [{facts}]", "dim") if facts else Span("")
-    yield line(f"{value:>12}  {'  ' * depth}{label}", shown, indent=16 + 2 * depth)
-    for part in node.parts:
-        yield from tree_lines(part, depth + 1)
 
 
 def as_json(node: Explanation) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
     document = index.snapshot.shown(hit.doc)
     if document is None:
         return Found(hit, score)
-    from sublex.pipeline.passages import passage
+    from sublex.retrieval.passages import passage
 
     best = passage(document.text, index.analyzer, answer.query.weights())
     return Found(hit, score, document.title, best.text, best.spans)

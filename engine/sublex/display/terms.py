@@ -36,7 +36,7 @@ def words(index: Index, text: str) -> Shown:
     analyzed = list(dict.fromkeys(index.analyze(text)))
     if not analyzed:
         raise InputError(f"The analyzer leaves no term of {text!r}.")
-    found = [term for term in map(index.term, analyzed) if term]
+    found = [term for term in map(index.snapshot.term, analyzed) if term]
     written = {term: word for word in reversed(text.split()) for term in index.analyze(word)}
-    missing = ", ".join(written.get(term, term) for term in analyzed if index.term(term) is None)
+    missing = ", ".join(written.get(term, term) for term in analyzed if index.snapshot.term(term) is None)
     return records(HEAD, found, [f"No document of {index.path} contains {missing}."] if missing else [])

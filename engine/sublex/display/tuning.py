@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.forms.lines import Line, Shown, figure_lines, figures, line
-from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
     from sublex.tuning.result import Scored, Setting, Tuning
@@ -20,8 +19,7 @@ def tuned(tuning: Tuning, command: str, notes: Sequence[str]) -> Shown:
 
 def _lines(tuning: Tuning, command: str) -> Iterator[Line]:
     """Yield what each fold chose, the figures to compare, the means of the settings, and the command to run the best."""
-    size = f"{counted(len(tuning.settings), 'setting')}, {len(tuning.qids):,} topics, {len(tuning.folds)} folds"
-    yield line(f"{tuning.expression} by {tuning.measure}: {size}")
+    yield line(tuning.tried())
     yield line()
     yield from figure_lines(tuning.table())
     yield line()
@@ -30,9 +28,8 @@ def _lines(tuning: Tuning, command: str) -> Iterator[Line]:
     yield line()
     yield from figure_lines(tuning.settings_table())
     if tuning.at_end:
-        names = " and ".join(tuning.at_end)
         yield line()
-        yield line(f"The best setting has {names} at an end of its range; a wider range may hold a better one.")
+        yield line(tuning.remark())
     yield line()
     yield line(f"Run it: {command}")
 

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, CountTransform, Representation, Store, Stored, View, Weights
+from sublex.contracts.stored import Declared, Json, Mismatch, Numbers, Sizes
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 # The number of document words that an explanation lists for each query word; the other words are added up in one part.
 LISTED_WORDS = 8
+# The declaration of a model's terms; "words" is their number.
+VOCABULARY: Mapping[str, Declared] = {"vocabulary": Json(list[str], "words", distinct=True)}
+# The declaration of a row that is the norm of a document's vector.
+NORM = Numbers((), "f4", 0)
 
 
 class WordValues:
@@ -117,13 +122,17 @@ class BagSums(WordSums):
         for name in self.stored:
             store.put(name, getattr(self.estimator, name))
 
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the values are: the vocabulary, a vector and a weight for each of its words, and other vectors."""
+        shapes = {"vectors": ("words", None), "weights": ("words",)}
+        return {**VOCABULARY, **{name: Numbers(shapes.get(name, (None,)), "f") for name in self.stored}}
+
     def load(self, store: Stored) -> None:
         """Restore the vocabulary and the estimator's attributes."""
-        self.vocabulary = stored_texts(store, "vocabulary")
-        words = len(self.vocabulary)
+        self.vocabulary = store.get("vocabulary")
         for name in self.stored:
-            shape = {"vectors": (words, None), "weights": (words,)}.get(name, (None,))
-            setattr(self.estimator, name, stored_numbers(store, name, shape))
+            # Kernels are compiled for float64.
+            setattr(self.estimator, name, np.ascontiguousarray(store.get(name), np.float64))
 
     def word_values(self, row: csr_array) -> tuple[Weights, float]:
         """Return the values of words for a query, and the norm of the query's vector.
@@ -146,46 +155,39 @@ class BagSums(WordSums):
 def check_model(consistent: bool | np.bool_) -> None:
     """Raise `IndexCorrupt` unless the parts of a stored model fit each other.
 
-    Kernels do not check bounds, so `load` must verify the shapes and indices that the kernels rely on.
+    `load` calls it for conditions that `declares` cannot express. Kernels do not check bounds.
     """
     if not consistent:
         raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
 
 
 def stored_numbers(
-    store: Stored, name: str, shape: Sequence[int | None], kinds: str = "f", least: float = -np.inf
+    store: Stored, name: str, shape: tuple[int | None, ...], kinds: str = "f", least: float = -np.inf
 ) -> Any:
     """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if shape, type or values are not as expected.
 
     In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds that are allowed: f for floats, i for
-    whole numbers. All values must be finite and not below `least`.
+    whole numbers. All values must be finite and not below `least`. It is for models that do not implement `declares`.
     """
-    values = store.get(name)
-    check_model(len(getattr(values, "shape", ())) == len(shape) and not isinstance(values, (list, dict)))
-    check_model(all(wanted in (None, size) for wanted, size in zip(shape, values.shape, strict=True)))
-    numbers = values.data if hasattr(values, "indptr") else values
-    check_model(numbers.dtype.kind in kinds)
-    check_model(np.isfinite(numbers).all() and (numbers >= least).all())
-    return values
+    return _checked(store.get(name), Numbers(shape, " ".join(kinds), least, sparse=None))
 
 
 def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
     """Return a stored list of texts.
 
-    Raise `IndexCorrupt` for any other value, and with `distinct` for a text that occurs twice.
+    Raise `IndexCorrupt` for any other value, and with `distinct` for a text that occurs twice. It is for models that do
+    not implement `declares`.
     """
-    texts = store.get(name)
-    check_model(isinstance(texts, list) and all(map(is_text, texts)))
-    check_model(not distinct or len(set(texts)) == len(texts))
+    texts: list[str] = _checked(store.get(name), Json(list[str], distinct=distinct))
     return texts
 
 
-def is_text(value: object) -> bool:
-    """Return whether a value is a text that can be written in UTF-8.
-
-    JSON may hold a lone surrogate, half of a character, which UTF-8 cannot encode.
-    """
-    return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
+def _checked(value: Any, declared: Declared) -> Any:
+    try:
+        Sizes().check(value, declared)
+    except Mismatch:
+        check_model(False)
+    return value
 
 
 def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:

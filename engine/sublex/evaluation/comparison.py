@@ -17,11 +17,13 @@ from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measure
 from sublex.evaluation.run_evaluation import Evaluation, evaluate
 from sublex.evaluation.systems import System
 from sublex.forms.frames import data_frame
+from sublex.forms.parts import InParts, Part, parts_markdown
 from sublex.forms.tables import Table
 from sublex.statistics import sentences
 from sublex.statistics.intervals import bootstrap
 from sublex.statistics.power import check_level
 from sublex.statistics.significance import Pair, compare_all
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -57,7 +59,7 @@ class SystemSummary(NamedTuple):
     milliseconds: float | None
 
 
-class Comparison:
+class Comparison(InParts):
     """Systems measured on the same judged topics, and the tests between them.
 
     `measures` are all measures. `tested` are the measures that are tested: all but counts, which are only summed.
@@ -152,16 +154,63 @@ class Comparison:
         own = [letters.letter for letters in self.letters()]
         return Table(["", "system", *self.measures], list(zip(own, self.names, *columns, strict=True)), 2, bold, True)
 
+    def against_first(self) -> Table:
+        """Return a table of the main measure with a row for each system.
+
+        A row has the mean with its interval, the test against the first system, and the mean time of a topic.
+        """
+        head = ["", "system", self.main, f"{100 - 100 * self.plan.alpha:g} % interval", "difference",
+                "corrected p", "better/same/worse", "ms a topic"]  # fmt: skip
+        rows = []
+        for row in self.summaries():
+            pair = row.pair
+            rows.append(
+                [
+                    row.letter,
+                    row.name,
+                    f"{row.mean:.4f}",
+                    f"{row.interval[0]:.4f} to {row.interval[1]:.4f}" if row.interval else "-",
+                    _signed(-pair.difference) if pair else "-",
+                    sentences.p_cell(pair.corrected) if pair else "-",
+                    f"{pair.losses}/{pair.ties}/{pair.wins}" if pair else "-",
+                    f"{row.milliseconds:.3g}" if row.milliseconds is not None else "-",
+                ]
+            )
+        return Table(head, rows, 2)
+
+    def parts(self) -> list[Part]:
+        """Return the table of measures, the table of tests against the first system, and the sentences about the best one."""
+        return [self.table(), self.against_first(), tuple(self.headlines())]
+
+    def markdown(self) -> str:
+        """Return the tables and the sentences in GitHub's Markdown."""
+        return parts_markdown(self.parts())
+
     def to_pandas(self) -> Any:
-        """Return a DataFrame with a row for each system and a column for each measure; pandas must be installed."""
-        return data_frame({name: self.mean(name) for name in self.measures}, ("system", self.names))
+        """Return a DataFrame with a row for each system; pandas must be installed.
+
+        The first columns have the mean (for a count, the sum) of each measure. For each tested measure, such as AP,
+        these columns follow: `AP low` and `AP high`, the ends of the interval of the mean; `AP difference` to the first
+        system; and `AP p` and `AP corrected p` of the test against the first system. The columns about the first system
+        are empty in its own row.
+        """
+        columns = {name: self.mean(name) for name in self.measures}
+        for measure in self.tested:
+            low, high = self.intervals[measure].T
+            columns |= {f"{measure} low": low, f"{measure} high": high}
+            against_first = {pair.b: pair for pair in self.pairs(measure) if pair.a == self.names[0]}
+            tests = [against_first.get(name) for name in self.names]
+            for column, values in (
+                ("difference", [np.nan if pair is None else -pair.difference for pair in tests]),
+                ("p", [np.nan if pair is None else pair.p for pair in tests]),
+                ("corrected p", [np.nan if pair is None else pair.corrected for pair in tests]),
+            ):
+                columns[f"{measure} {column}"] = np.array(values)
+        return data_frame(columns, ("system", self.names))
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {mean:.4f}" for name, mean in zip(self.names, self.mean(self.main), strict=True))
         return f"<{self.main} over {len(self.qids):,} topics: {figures}>"
-
-    def _repr_html_(self) -> str:
-        return self.table().html()
 
 
 def compare(
@@ -202,6 +251,11 @@ def compare(
     return comparison
 
 
+def _signed(value: float) -> str:
+    text = f"{value:+.4f}"
+    return text if float(text) else "0"
+
+
 def _with_letters(means: np.ndarray, letters: Sequence[str]) -> list[str]:
     """Return the means, each followed by its letters; all cells are equally wide, so that their points align."""
     width = max(map(len, letters))
@@ -226,3 +280,6 @@ def _select_topics(qrels: Qrels, topics: Topics) -> tuple[Qrels, list[str]]:
     left = len(qrels) - len(qids)
     notes = [f"{left:,} of {len(qrels):,} judged topics are not among the topics and are left out."] if left else []
     return qrels.only(qids), notes
+
+
+resolve_hints(__name__)

@@ -13,6 +13,7 @@ import numpy as np
 
 from sublex.evaluation.systems import System
 from sublex.lint import ERROR, Finding, ap_bounds, check_together, index_docnos
+from sublex.lint.located import locate
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -31,11 +32,12 @@ def input_warnings(
 ) -> list[str]:
     """Return sentences about faults of the inputs that change or prevent measures; an empty list if there are none."""
     docnos = None if index is None else index_docnos(index)
+    judged = locate(qrels)._replace(file=qrels.path or "the judgements")
     systems_by_text: dict[str, list[str]] = {}
     tied = []
     for system in systems:
-        for finding in check_together([system.run], qrels, topics, docnos):
-            if finding.severity != ERROR or finding.file == qrels.path:
+        for finding in check_together([system.run], judged, topics, docnos):
+            if finding.severity != ERROR or finding.file == judged.file:
                 continue
             if finding.rule == "tie":
                 worst, actual, best = ap_bounds(system.run, qrels).means()
@@ -43,7 +45,7 @@ def input_warnings(
             else:
                 systems_by_text.setdefault(_text(finding), []).append(system.name)
     sentences = [f"{_list_names(names)}: {text}" for text, names in systems_by_text.items()]
-    sentences += [_text(found) for found in check_together([], qrels, topics, docnos) if found.severity == ERROR]
+    sentences += [_text(found) for found in check_together([], judged, topics, docnos) if found.severity == ERROR]
     if not (qrels.grades > 0).any():
         sentences.append("No document is judged relevant, so every measure is 0.")
     if tied:

@@ -17,7 +17,9 @@ from sublex.contracts.base import LARGEST_SCORE
 from sublex.errors import InputError
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.forms.frames import data_frame
+from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
+from sublex.tools.hints import resolve_hints
 from sublex.trec.columns import Columns
 from sublex.trec.qrels import LARGEST_GRADE
 
@@ -31,7 +33,7 @@ NumbersByTopic = Mapping[str, Mapping[str, Any]]
 GROUP = 1000
 
 
-class Evaluation:
+class Evaluation(InParts):
     """The measures of one run: `values[topic, measure]`, float64, for the judged topics `qids`.
 
     `measures` are the names of the measures, `counts` says for each measure whether it is summed over topics instead of
@@ -71,11 +73,15 @@ class Evaluation:
             yield qid, dict(zip(self.measures, row, strict=True))
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame with a row for each topic and a column for each measure; pandas must be installed."""
-        return data_frame(dict(zip(self.measures, self.values.T, strict=True)), ("topic", self.qids))
+        """Return a DataFrame with a row for each topic and a column for each measure; pandas must be installed.
 
-    def _repr_html_(self) -> str:
-        return Table(["run", *self.measures], [[self.name, *format_values(self.mean.values(), self.counts)]]).html()
+        The index of the DataFrame has the topic ids; its name is `qid`.
+        """
+        return data_frame(dict(zip(self.measures, self.values.T, strict=True)), ("qid", self.qids))
+
+    def parts(self) -> list[Part]:
+        """Return the table of the means."""
+        return [Table(["run", *self.measures], [[self.name, *format_values(self.mean.values(), self.counts)]])]
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{name} {value:.4f}" for name, value in self.mean.items())
@@ -185,3 +191,6 @@ def _guard_grades(qid: str, grades: dict[str, Any]) -> None:
         # trec_eval's code writes out of bounds if all grades are negative. No document has the empty docno, so this
         # judgement changes no measure.
         grades[""] = 0
+
+
+resolve_hints(__name__)

@@ -42,7 +42,7 @@ class Table(NamedTuple):
     def markdown(self) -> str:
         """Return the table in GitHub's Markdown."""
         rule = ["---" if column < self.labels else "---:" for column in range(len(self.head))]
-        lines = [list(map(_in_markdown, self.head)), rule, *self._body(_in_markdown, "**{}**", " {}")]
+        lines = [list(map(in_markdown, self.head)), rule, *self._body(in_markdown, "**{}**", " {}")]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
     def latex(self) -> str:
@@ -85,13 +85,6 @@ class Table(NamedTuple):
         return body
 
 
-def summary(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], count: int, labels: int = 1) -> str:
-    """Return the HTML of the first rows of a list of `count` rows, with a caption and the number of rows left out."""
-    shown = rows[:ROWS_SHOWN]
-    more = f"<p>… and {count - len(shown):,} more</p>\n" if count > len(shown) else ""
-    return f"<p>{escaped(caption)}</p>\n{Table(head, shown, labels).html() if shown else ''}{more}"
-
-
 def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]], formulas: int = 0) -> str:
     """Return rows as comma-separated values, each on its own line.
 
@@ -112,7 +105,8 @@ def as_csv(head: Sequence[str], rows: Sequence[Sequence[Any]], formulas: int = 0
     return stream.getvalue()
 
 
-def _in_markdown(text: str) -> str:
+def in_markdown(text: str) -> str:
+    """Return a text on one line for Markdown: characters that Markdown reads as marks are escaped."""
     return _ADDRESS.sub(r"\\\g<0>", one_line(text).translate(_MARKDOWN))
 
 

@@ -1,10 +1,12 @@
-"""Show the tree of an explanation: the texts of a node, HTML that a notebook can fold, and the columns of a DataFrame."""
+"""Show the tree of an explanation: lines of text, HTML that a notebook can fold, and the columns of a DataFrame."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
+
+from sublex.forms.lines import Line, Span, line
 
 # The words for kinds of nodes whose parts are not added up.
 OPERATIONS = {"product": "product of", "scaled": "factor times, plus offset"}
@@ -36,6 +38,15 @@ def node_text(node: Node) -> tuple[str, str, str]:
     operation = f" ({OPERATIONS[node.kind]})" if node.parts and node.kind in OPERATIONS else ""
     facts = "; ".join(f"{name} {_as_text(fact)}" for name, fact in node.evidence.items())
     return value, node.label + operation, facts
+
+
+def tree_lines(node: Node, depth: int = 0) -> Iterator[Line]:
+    """Yield a node as one line, and its parts below it, indented by their depth."""
+    value, label, facts = node_text(node)
+    shown = Span(f"  [{facts}]", "dim") if facts else Span("")
+    yield line(f"{value:>12}  {'  ' * depth}{label}", shown, indent=16 + 2 * depth)
+    for part in node.parts:
+        yield from tree_lines(part, depth + 1)
 
 
 def tree_columns(tree: Node) -> dict[str, list[Any]]:

@@ -15,6 +15,8 @@ import numpy as np
 from sublex.contracts.base import Token
 from sublex.errors import SublexError
 from sublex.index.offsets import starts_of
+from sublex.tools.copies import Uncopied
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -28,15 +30,19 @@ ENTRY_BYTES = 8
 TEXTS = 256
 
 
-class Corpus:
-    """A read-only view of the live documents of one snapshot.
-
-    `has` names the parts that the index stores: "text", "terms", both or neither.
-    """
+class Corpus(Uncopied):
+    """A read-only view of the live documents of one snapshot."""
 
     def __init__(self, snapshot: Snapshot):
         self._snapshot = snapshot
-        self.has = snapshot.store
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._snapshot, "corpus")
+
+    @cached_property
+    def has(self) -> frozenset[str]:
+        """The parts that the index stores: "text", "terms", both or neither."""
+        return self._snapshot.store
 
     @cached_property
     def docs(self) -> np.ndarray:
@@ -173,3 +179,6 @@ def _split(pending: list[Any], rows: int) -> tuple[tuple[np.ndarray, ...], list[
     counts, terms, tfs = (np.concatenate(columns) for columns in zip(*pending, strict=True))
     entries = int(counts[:rows].sum())
     return (counts[:rows], terms[:entries], tfs[:entries]), [(counts[rows:], terms[entries:], tfs[entries:])]
+
+
+resolve_hints(__name__)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
+from sublex.readers.source import open_plain
 from sublex.tools.files import replace_file
 
 # Bytes that the file may have.
@@ -66,7 +67,7 @@ def keep_place(root: Path, place: Place) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Two processes that attach indexes at the same time write one after the other.
-        with open(path.with_name(f"{path.name}.lock"), "a") as lock:
+        with open_plain(path.with_name(f"{path.name}.lock"), make=True) as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             entries = _read() | {_key(root): place._asdict()}
             replace_file(path, json.dumps(entries, indent=1, sort_keys=True).encode() + b"\n")
@@ -81,7 +82,7 @@ def _key(root: Path) -> str:
 def _read() -> dict[str, Any]:
     """Return the entries of the user's file by the real paths of the attached indexes."""
     try:
-        with open(places_path(), "rb") as file:
+        with open_plain(places_path()) as file:
             entries = json.loads(file.read(MOST_BYTES))
     except FileNotFoundError:
         return {}

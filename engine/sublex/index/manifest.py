@@ -143,6 +143,11 @@ def _checksum(values: Mapping[str, Any]) -> str:
     return xxhash.xxh3_128_hexdigest(json.dumps(values, sort_keys=True).encode())
 
 
+def identity_of(manifest: Manifest) -> str:
+    """Return a hash of everything in a manifest. It tells generations with equal numbers of different indexes apart."""
+    return _checksum(as_json(manifest))
+
+
 def fingerprint_of(manifest: Manifest) -> str:
     """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
     segments = [

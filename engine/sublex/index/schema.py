@@ -12,13 +12,30 @@ not have are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
+
+class _Absent(Mapping[str, Any]):
+    """An empty mapping that is pickled by its name."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __reduce__(self) -> str:
+        return "ABSENT"
+
+
 # The default of a field for an object that may be absent. An empty object is another value than ABSENT, and is written.
-ABSENT: Mapping[str, Any] = MappingProxyType({})
+ABSENT: Mapping[str, Any] = _Absent()
 _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object", bool: "true or false"}
 Record = TypeVar("Record")
 

@@ -11,25 +11,27 @@ import fnmatch
 import heapq
 import os
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.base import Analyzer, Document
+from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
-from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, read_manifest
+from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, identity_of, read_manifest
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
 from sublex.language.functions import StoredDocument
+from sublex.tools.copies import Deferred, deferred
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Step
 from sublex.tools.strings import Strings
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 # The number of attempts to open an index when a writer replaces its generation while the files are opened.
 ATTEMPTS = 5
+# The number of unpickled snapshots that a process keeps. The snapshots that were used last are kept.
+KEPT = 8
 # Terms read from a lexicon at a time.
 TERMS = 4096
 
@@ -58,15 +62,19 @@ class Postings(NamedTuple):
     tfs: np.ndarray
 
 
-class Snapshot:
+class Snapshot(Deferred):
     """One generation of an index, opened for reading.
 
-    `load_registry` is called when the first plugin is needed; by default it loads the installed plugins.
+    `load_registry` is called when the first plugin is needed; by default it loads the installed plugins. A pickled snapshot
+    has only the place of the index and the identity of the generation.
     """
+
+    pickled = ("absolute_path", "generation", "identity", "statistics")
 
     def __init__(self, path: str | os.PathLike[str], load_registry: Callable[[], plugins.Registry] | None = None):
         self.path = Path(path)
-        self._load_registry = load_registry
+        self.absolute_path = self.path.absolute()
+        self.load_registry = load_registry
         manifest, self.segments = _open_generation(self.path)
         self.manifest = manifest
         self.bases = np.cumsum([0, *(segment.docs for segment in self.segments)])
@@ -78,6 +86,14 @@ class Snapshot:
     def __repr__(self) -> str:
         return f"<generation {self.generation} of {self.path}: {len(self):,} documents>"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unpickled, tuple(getattr(self, name) for name in self.pickled)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the manifest."""
+        return identity_of(self.manifest)
+
     def __len__(self) -> int:
         return self.statistics.docs
 
@@ -87,7 +103,7 @@ class Snapshot:
     @cached_property
     def registry(self) -> plugins.Registry:
         """The plugins that resolve names for this index."""
-        return self._load_registry() if self._load_registry else plugins.load()
+        return self.load_registry() if self.load_registry else plugins.load()
 
     def _attachment(self) -> Attachment | None:
         """Return the foreign index that this index mirrors, unopened; None if the index is not attached."""
@@ -311,6 +327,33 @@ class Snapshot:
         return sizes
 
 
+@lru_cache(maxsize=KEPT)
+def unpickled(path: Path, generation: int, identity: str, statistics: Statistics) -> Snapshot:
+    """Return the snapshot of a generation, which is opened when it is first used.
+
+    All objects that a process unpickles share it.
+    """
+    known = dict(zip(Snapshot.pickled, (path, generation, identity, statistics), strict=True))
+    known |= {"path": path, "load_registry": plugins.shared}
+    return deferred(Snapshot, partial(_reopened, path, generation, identity), known)
+
+
+def _reopened(path: Path, generation: int, identity: str) -> Snapshot:
+    """Return the snapshot of a generation that was pickled. Raise IndexProblem if the generation is gone."""
+    found = Snapshot(path, plugins.shared)
+    if found.generation != generation:
+        raise IndexProblem(
+            f"Generation {generation} of {path}, which was pickled, is gone, and the index is at generation {found.generation}; "
+            "open the index again, and make the object anew."
+        )
+    if found.identity != identity:
+        raise IndexProblem(
+            f"The index {path}, which was pickled, is gone, and another one is in its place; "
+            "open the index again, and make the object anew."
+        )
+    return found
+
+
 def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, list[Segment]]:
     """Read the manifest and open its segments. Start again when a writer replaces the generation in the meantime."""
     manifest = read_manifest(path)
@@ -331,3 +374,6 @@ def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes
                 return
             yield name, k, ordinal
             ordinal += 1
+
+
+resolve_hints(__name__)

@@ -13,6 +13,7 @@ import numpy as np
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
 from sublex.contracts.base import WordArrays
 from sublex.index.segment import Segment
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot
@@ -93,3 +94,6 @@ def texts_of(segment: Segment, base: int) -> Iterator[_Texts]:
             text = np.concatenate([part.text for part in pending])
             yield _Texts(docs, text, np.cumsum(sizes[:, 1]), np.ascontiguousarray(sizes[:, 0]))
             pending, begin, size = [], doc, 0
+
+
+resolve_hints(__name__)

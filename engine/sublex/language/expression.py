@@ -16,6 +16,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 from sublex.errors import InputError
+from sublex.tools.copies import Uncopied
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
@@ -25,7 +26,7 @@ KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 
 
-class Expression:
+class Expression(Uncopied):
     """A node of an expression tree, a dataclass whose fields are its children and names.
 
     The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.

@@ -77,6 +77,11 @@ class Component(Call):
     def children(self) -> Iterable[Any]:
         return self.values.values()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the call that names the component. It is resolved again when it is unpickled."""
+        name = f"{self.registration.plugin}:{self.registration.name}"
+        return _resolved, (self.kind, Call(name, self.args, self.params))
+
     def make(self) -> Any:
         """Return a new object from the component's factory."""
         return self.registration.factory(**self.values)
@@ -319,6 +324,17 @@ def _call(implementation: pluggy.HookImpl, **given: Any) -> None:
 def _kinds(kind: str) -> tuple[str, ...]:
     """Return the kinds that `kind` stands for."""
     return COMPONENTS if kind == "component" else (kind,)
+
+
+@cache
+def shared() -> Registry:
+    """Return the registry of the installed plugins that all unpickled objects share."""
+    return load()
+
+
+def _resolved(kind: str, call: Call) -> Component:
+    """Return the component that an unpickled call names."""
+    return shared().resolve(kind, call)
 
 
 def load(builtin: bool = True) -> Registry:

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from itertools import count
+from pathlib import Path
 from threading import RLock
 from typing import Any, ClassVar, TypeVar
 
 from sublex.errors import InputError
 from sublex.language.expression import NAME, Change, Expression, walk
 from sublex.language.object_identity import Identity, identity_of
+from sublex.language.pickling import picklable
 from sublex.language.plugins import PYTHON, Component, Registration
 
 # Digits of the hash in a printed form.
@@ -67,7 +69,9 @@ class PythonPart(Component):
     def __reduce__(self) -> Any:
         # What can be given to the class is an option of the user, but for the fields of this class and what a process keeps.
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
-        return _remade, (type(self), self.kind, self.name, self.thing, self.identity.digest, self.identity.version, own)
+        own |= {name: value.absolute() for name, value in own.items() if isinstance(value, Path)}
+        thing = picklable(self.thing, str(self))
+        return _remade, (type(self), self.kind, self.name, thing, self.identity.digest, self.identity.version, own)
 
     @cached_property
     def state(self) -> str:

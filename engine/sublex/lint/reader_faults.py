@@ -86,8 +86,8 @@ QRELS = _ROWS | {
     ),
     "other number": Effect(
         "duplicate",
-        "Topic {qid} judges {docno} as {value} here and as {value_before} {before}: trec_eval stops, Sublex refuses the file, and "
-        "ir_measures takes the last; keep one.",
+        "Topic {qid} judges {docno} as {value} here and as {value_before} {before}: trec_eval stops, Sublex refuses the file "
+        "unless --contradictions chooses a grade, and ir_measures takes the last; keep one.",
     ),
 }
 TOPICS = {

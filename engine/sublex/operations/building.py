@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # Names in JSON of the rows of a build's table, in their order.
 KEYS = ("read", "indexed", "empty", "duplicate", "malformed", "white_space")
-# Ids that a row of the table shows, ids that it shows in JSON, and characters of an id in the table.
-IDS, IDS_IN_JSON, LONGEST_ID = 3, 10, 60
+# Ids that a row of the table shows in JSON.
+IDS_IN_JSON = 10
 
 SpillMemory = Annotated[str, option(metavar="SIZE", help="Memory for postings; beyond it they spill to disk.")]
 Expressions = Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression")]
@@ -135,22 +135,12 @@ def _tasks(sources: Iterable[str], reorder: bool = False) -> str:
 def built(path: Path, summary: BuildSummary) -> Shown:
     """Return the table that every build ends with as Shown: how many documents had each outcome, and which."""
     rows, listing = summary.rows(), path / "last-build.tsv"
-    table = [(label, count, _first(ids)) for label, count, ids in rows]
     listed = [line(f"All of them are listed in {listing}")] if any(ids for *_, ids in rows) else []
     outcome = {
         key: {"count": count, "first": ids[:IDS_IN_JSON]} for key, (_, count, ids) in zip(KEYS, rows, strict=True)
     }
     return Shown(
-        lambda: [line(f"Index {path}"), *table_lines(table), *listed],
+        lambda: [line(f"Index {path}"), *table_lines(summary.table()), *listed],
         lambda: {"index": str(path), "outcome": outcome, "list": str(listing)},
         notes=summary.remarks(),
     )
-
-
-def _first(ids: list[str]) -> str:
-    """Return the first few ids, each on one line and cut where it is long."""
-    from sublex.building.build_summary import visible
-
-    shown = map(visible, ids[:IDS])
-    short = (id if len(id) < LONGEST_ID else f"{id[: LONGEST_ID - 3]}…" for id in shown)
-    return ", ".join(short) + (", …" if len(ids) > IDS else "")

@@ -12,6 +12,7 @@ from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import (
     AllowUncovered,
+    Contradictions,
     Fields,
     JudgementFile,
     Measures,
@@ -54,13 +55,16 @@ def compare_code(given: Mapping[str, Any]) -> str:
     """Return code that compares rankers on the loaded files; "" if no files are loaded."""
     files = Loaded(given["loaded_topics"], given["loaded_qrels"]).files()
     rankers = list(given["rankers"] or [given["ranking"]])
-    return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}).table()" if files else ""
+    rule = given["contradictions"]
+    options = "" if rule == "error" else f", contradictions={rule!r}"
+    return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
 
-def _compare_step(context: Context, loaded: Loaded, rankers: Sequence[str]) -> Step | None:
+def _compare_step(context: Context, loaded: Loaded, rankers: Sequence[str], contradictions: str) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = loaded.files()
-    return Step("compare", context.path, *files, r=tuple(rankers)) if files else None
+    rule = None if contradictions == "error" else contradictions
+    return Step("compare", context.path, *files, r=tuple(rankers), contradictions=rule) if files else None
 
 
 @operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
@@ -70,6 +74,7 @@ def measure(
     runs: Runs,
     loaded: Loaded,
     measures: Measures = (),
+    contradictions: Contradictions = "error",
     by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
     rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
 ) -> Shown:
@@ -95,7 +100,7 @@ def measure(
     judgements, notes = loaded.loaded_qrels, list[str]()
     if judgements is None:
         with context.step(f"Read {qrels}"):
-            judgements = sublex.read_qrels(qrels)
+            judgements = sublex.read_qrels(qrels, contradictions)
         with context.step(f"Read {counted(len(runs), 'run')}"):
             systems = read_systems(runs)
         notes = [str(judgements), *judgements.notes, *(note for system in systems for note in system.run.notes)]
@@ -108,7 +113,7 @@ def measure(
     data = [evaluation_json(evaluation, by_topic) for evaluation in found]
     table = evaluation_table(found, by_topic)
     shown = figures(table, lambda: data, lambda: evaluation_table(found, by_topic, 10), notes)
-    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found])
+    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found], contradictions)
     return shown
 
 
@@ -149,6 +154,7 @@ def compare(
     loaded: Loaded,
     rankers: Rankers = (),
     measures: Measures = (),
+    contradictions: Contradictions = "error",
     k: RunHits = RUN_HITS,
     fields: Fields = "title",
     test: Literal["t", "randomisation", "wilcoxon"] = "t",
@@ -189,7 +195,10 @@ def compare(
         index_name, topic_file, qrels, *paths = _roles(files, rankers)
         if index_name:
             context.open(index_name, allow_uncovered)
-        judgements, topics = sublex.read_qrels(qrels), topic_file and sublex.read_topics(topic_file, fields)
+        judgements, topics = (
+            sublex.read_qrels(qrels, contradictions),
+            topic_file and sublex.read_topics(topic_file, fields),
+        )
         notes = [*judgements.notes, *(topics.notes if topics else ())]
     else:
         rankers, notes = compared(rankers, loaded.ranking), []
@@ -205,7 +214,7 @@ def compare(
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
     shown = comparison(done)
-    shown.notes, shown.step = [*said, *done.notes], _compare_step(context, loaded, rankers)
+    shown.notes, shown.step = [*said, *done.notes], _compare_step(context, loaded, rankers, contradictions)
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown
 
@@ -249,6 +258,7 @@ def tune(
     qrels: JudgementFile,
     expression: Annotated[str, positional(completes="expression")],
     measure: Annotated[str, option("-m", "--measure")] = "AP",
+    contradictions: Contradictions = "error",
     folds: int = 5,
     search: Literal["grid", "random"] = "grid",
     steps: int = 5,
@@ -284,18 +294,13 @@ def tune(
 
     index = context.index
     context.prepare("analyze search", index)
-    queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels)
+    queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
     context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries))
     with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:
         tuning = sublex.tune(
             index, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples, seed=seed,
             k=k, workers=workers, profile=profile, progress=advance,
         )  # fmt: skip
-    left_out = (
-        (len(queries) - len(tuning.qids), "topics have no judgements"),
-        (len(tuning.unused), "judged topics are not among the topics"),
-    )
-    notes = [f"{count:,} {problem} and are left out." for count, problem in left_out if count]
     best = {"topics": topics, "rankers": (tuning.best.setting.text,), "k": k, "fields": fields, "profile": profile}
     command = str(run.step(best, context.name))
-    return tuned(tuning, command, notes)
+    return tuned(tuning, command, tuning.left_out(len(queries)))

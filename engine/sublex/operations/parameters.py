@@ -36,6 +36,10 @@ AllowUncovered = Annotated[bool, option(
     remembered=True,
     help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
 )]
+Contradictions = Annotated[Literal["error", "first", "last", "highest"], option(
+    remembered=True,
+    help="If a topic judges a document with different grades: refuse the file, or take the first, last or highest grade.",
+)]
 Measures = Annotated[tuple[str, ...], option(
     "-m", "--measure", metavar="MEASURE", shown="AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel",
     help="A measure of ir-measures or trec_eval; may be given several times.",

@@ -172,7 +172,7 @@ def fuse(
         sublex fuse bm25.run pl2.run --method weighted --weights .7,.3
     """
     import sublex
-    from sublex.trec.fuse import fuse
+    from sublex.trec.fuse import fuse, fusion_notes
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import run_lines, write_run
 
@@ -185,6 +185,7 @@ def fuse(
     notes = [note for part in parts for note in part.notes]
     with context.step("Fused the runs"):
         fused = fuse(parts, method, _numbers(weights), normalise, k)
+    notes += fusion_notes(parts, runs)
     about = {**fused.metadata, "implementation": {"software": "sublex", "version": sublex.__version__}}
     if output in (None, "-"):
         head = [to_comments(about)] if metadata == "header" else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,6 +32,7 @@ def build_foreign(
     given: Given | None = None,
     *,
     reader: str | None = None,
+    columns: Mapping[str, str] | None = None,
     store: str | Iterable[str] = STORED_PARTS,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -62,7 +63,7 @@ def build_foreign(
         if is_there:
             # A folder that is no index of this engine raises an error, and is not replaced.
             made.state(str(place))
-    source, summary = source_of(documents, registry, reader, strict), BuildSummary()
+    source, summary = source_of(documents, registry, reader, strict, columns), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"
     with locked(unfinished.path, f"index --backend {name}", create=True):

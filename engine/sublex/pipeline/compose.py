@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -13,7 +13,9 @@ from sublex.contracts.fitted import Fittable
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
 from sublex.index.manifest import read_manifest
+from sublex.index.snapshot import KEPT as KEPT_SNAPSHOTS
 from sublex.index.snapshot import Snapshot
+from sublex.language import profiles
 from sublex.language.expression import (
     Blend,
     Call,
@@ -52,6 +54,7 @@ from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
+from sublex.tools.copies import Uncopied
 from sublex.tools.messages import counted
 
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
@@ -61,16 +64,15 @@ FEEDBACK = Call("rankers:BM25")
 KEPT = 64
 
 
-class Composer:
+class Composer(Uncopied):
     """Makes the pipelines of expressions on one snapshot.
 
-    Expressions with the same ranker or model share one object for it.
+    Expressions with the same ranker or model share one object for it. The snapshot is not used before the first pipeline
+    is made.
     """
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
-        self.snapshot, self.registry, self.allow_uncovered = snapshot, registry or snapshot.registry, allow_uncovered
-        self.term_table = TermTable(snapshot)
-        self._namer = Namer(snapshot.path, snapshot.manifest, self.registry)
+        self.snapshot, self.allow_uncovered, self._registry = snapshot, allow_uncovered, registry
         self._pipelines: dict[tuple[Any, ...], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
         # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
@@ -82,6 +84,23 @@ class Composer:
         self._used: set[str | tuple[str, ...]] = set()
         self._masks = Masks(snapshot)
         self._lock = Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unpickled, (self.snapshot, self.allow_uncovered)
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The plugins that resolve names."""
+        return self._registry or self.snapshot.registry
+
+    @cached_property
+    def term_table(self) -> TermTable:
+        """The terms of the snapshot, which all its searchers share."""
+        return TermTable(self.snapshot)
+
+    @cached_property
+    def _namer(self) -> Namer:
+        return Namer(self.snapshot.path, self.snapshot.manifest, self.registry)
 
     def pipeline(self, expression: str | Expression, profile: Profile) -> Pipeline:
         """Return the pipeline of an expression.
@@ -131,7 +150,10 @@ class Composer:
             )
         uncovered = {str(c): self.model(c).uncovered for c in self.fitted_components(resolved)}
         uncovered = {name: lacking for name, lacking in uncovered.items() if lacking}
-        return _Kept(Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered), files)
+        origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
+        return _Kept(
+            Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered, origin=origin), files
+        )
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
         """Return a text for each model, retriever and function that says on which code and state the hits depend.
@@ -225,6 +247,7 @@ class Composer:
             self._used.add(key)
             if key not in self._models:
                 self._models[key] = self._load(component)
+                self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
             return self._models[key]
 
     def _load(self, component: Component) -> LoadedModel:
@@ -247,19 +270,18 @@ class Composer:
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
+        return list(self._fitted_in(resolved))
 
-        def walk(node: Any) -> Iterator[Component]:
-            if isinstance(node, tuple):
-                for item in node:
-                    yield from walk(item)
-            elif self.is_fitted(node):
-                yield node
-                yield from walk(_named_in(node) if node.kind != "representation" else ())
-            elif isinstance(node, Expression):
-                for child in node.children():
-                    yield from walk(child)
-
-        return list(walk(resolved))
+    def _fitted_in(self, node: Any) -> Iterator[Component]:
+        if isinstance(node, tuple):
+            for item in node:
+                yield from self._fitted_in(item)
+        elif self.is_fitted(node):
+            yield node
+            yield from self._fitted_in(_named_in(node) if node.kind != "representation" else ())
+        elif isinstance(node, Expression):
+            for child in node.children():
+                yield from self._fitted_in(child)
 
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
@@ -282,6 +304,29 @@ class Composer:
         python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+
+
+@lru_cache(maxsize=KEPT_SNAPSHOTS)
+def unpickled(snapshot: Snapshot, allow_uncovered: bool) -> Composer:
+    """Return the composer of an unpickled snapshot. All objects that a process unpickles share it."""
+    return Composer(snapshot, allow_uncovered=allow_uncovered)
+
+
+# How pickled objects are made again. Their origins have no composer, because a composer keeps its searchers, models and pipelines:
+# in a cycle, the memory of their impacts and rows would be freed late.
+
+
+def _pipeline_of(snapshot: Snapshot, allow_uncovered: bool, resolved: Expression, profile: str) -> Pipeline:
+    return unpickled(snapshot, allow_uncovered).pipeline(resolved, profiles.profile(profile))
+
+
+def searcher_of(snapshot: Snapshot, allow_uncovered: bool, ranker: Component) -> Searcher:
+    """Return the searcher of an unpickled snapshot for a ranker."""
+    return unpickled(snapshot, allow_uncovered).searcher(ranker)
+
+
+def _model_of(snapshot: Snapshot, allow_uncovered: bool, component: Component) -> LoadedModel:
+    return unpickled(snapshot, allow_uncovered).model(component)
 
 
 class _Kept(NamedTuple):

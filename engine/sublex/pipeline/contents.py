@@ -11,6 +11,7 @@ from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.tools import arguments
+from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
@@ -100,8 +101,23 @@ class Contents:
         return self.snapshot.analyze(arguments.text(text, "The text"))
 
     def term(self, term: str) -> Term | None:
-        """Return the statistics of a term, or None when no live document contains it."""
-        return self.snapshot.term(arguments.text(term, "The term"))
+        """Return the statistics of a term, or None when no live document contains it.
+
+        A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`.
+        Raise InputError if the analyzer makes several terms of it.
+        """
+        return self.snapshot.term(self._term(term))
+
+    def _term(self, text: str) -> str:
+        """Return the term that a text stands for: the text itself if it is a term, otherwise what the analyzer makes of it."""
+        if self.snapshot.term(arguments.text(text, "The term")):
+            return text
+        terms = list(dict.fromkeys(self.snapshot.analyze(text)))
+        if len(terms) > 1:
+            raise InputError(
+                f"The analyzer makes {len(terms)} terms of {text!r}: {', '.join(terms)}; ask for one of them."
+            )
+        return terms[0] if terms else text
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
@@ -117,8 +133,11 @@ class Contents:
         return self.snapshot.vocabulary_size
 
     def postings(self, term: str) -> Postings:
-        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term."""
-        return self.snapshot.postings(arguments.text(term, "The term"))
+        """Return the live documents that contain a term, and its frequency in each; empty for an unknown term.
+
+        A text that is no term of the index is analysed, as by `term`.
+        """
+        return self.snapshot.postings(self._term(term))
 
     # Documents.
 
@@ -165,3 +184,6 @@ class Contents:
         from sublex.other_engines.ciff.write_ciff import write_ciff
 
         write_ciff(self.snapshot, arguments.file_path(file, "The file"), arguments.threads(workers))
+
+
+resolve_hints(__name__)

@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm
-from sublex.errors import InputError
+from sublex.errors import InputError, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
@@ -24,6 +24,7 @@ from sublex.language.python_parts import PythonPart
 from sublex.language.python_rankers import is_ranker
 from sublex.pipeline.contents import Contents
 from sublex.tools import arguments
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Index(Contents):
 
     Made by `sublex.open` or `sublex.build`. Wherever a method takes a `pipeline`, it takes an expression such as "BM25 >> RM3 >> BM25",
     an `Expression`, or a `Pipeline` that `pipeline()` returned; without one it ranks by the profile's default. `built` is the summary
-    of the build, if `sublex.build` made the index.
+    of the build, if `sublex.build` made the index. A pickled index has its path and generation, which are opened again where the index
+    is unpickled and used.
     """
 
     def __init__(
@@ -76,6 +78,14 @@ class Index(Contents):
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"built": self.built, "composer": self._composer}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.built, self._composer = state["built"], state["composer"]
+        self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
+        self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 
     def __repr__(self) -> str:
         return f"<Index {self.path}: {counted(len(self), 'document')}>"
@@ -118,7 +128,11 @@ class Index(Contents):
         component = self._resolve(ranker, profile)
         if not isinstance(component, Component) or component.kind != "ranker":
             raise InputError(f"{component} is not a single ranker.")
-        return self._composer.searcher(component)
+        from sublex.pipeline.compose import searcher_of
+
+        searcher = self._composer.searcher(component)
+        searcher.origin = searcher_of, (self._snapshot, self.allow_uncovered, component)
+        return searcher
 
     def query(self, text: str | Query) -> Query:
         """Return a text as a query: its terms, each with weight 1.
@@ -197,7 +211,7 @@ class Index(Contents):
         """
         if not hasattr(hits, "snapshot"):
             raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned.")
-        if (hits.snapshot.path, hits.snapshot.generation) != (self.path, self.generation):
+        if hits.snapshot is not self.snapshot and hits.snapshot.identity != self.snapshot.identity:
             raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
         return self.representation(expression).facets(hits.docs)
 
@@ -334,6 +348,7 @@ class Index(Contents):
         duplicates: str = "error",
         *,
         reader: str | None = None,
+        columns: Mapping[str, str] | None = None,
         workers: int | None = None,
         memory: str | int = "1GB",
         strict: bool = False,
@@ -343,16 +358,18 @@ class Index(Contents):
         """Add documents, or the documents of collection files, and encode them by all fitted models.
 
         `duplicates` says what happens if a docno is in the index already: "error" adds no document at all and raises an
-        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options.
+        error, "first" keeps the old document, "last" replaces it. `sublex.build` describes the other options. If
+        malformed records were left out, a `SublexWarning` says how many, and the returned summary lists them.
         """
         from sublex.building.indexing import add_documents
 
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), workers=workers,
-            memory=memory, strict=strict, progress=progress, say=say,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), columns=columns,
+            workers=workers, memory=memory, strict=strict, progress=progress, say=say,
             before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip
         self._refresh(say)
+        warn(summary.warnings("the returned summary", duplicates_chosen=True))
         return summary
 
     def delete(self, docnos: str | Iterable[str], say: Say = silently) -> None:
@@ -388,3 +405,6 @@ class Index(Contents):
         from sublex.retrieval import impact_store
 
         impact_store.refresh(self._snapshot, self._searcher_of, say)
+
+
+resolve_hints(__name__)

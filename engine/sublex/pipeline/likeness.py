@@ -23,7 +23,7 @@ def like_document(index: Index, docno: str, terms: int = TERMS) -> Query:
     number = index.statistics.docs
     weights = {}
     for term, tf in counts.items():
-        known = index.term(term)
+        known = index.snapshot.term(term)
         if known and known.df < number:
             weights[term] = tf * float(np.log(number / known.df))
     best = sorted(weights, key=lambda term: (-weights[term], term))[:terms]

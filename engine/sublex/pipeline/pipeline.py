@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
@@ -13,6 +13,7 @@ from sublex.language.plugins import Component, components_in
 from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
+from sublex.tools.copies import Deferred
 from sublex.tools.messages import counted
 from sublex.tools.workers import Workers
 
@@ -28,13 +29,16 @@ class Answer(NamedTuple):
     seconds: float
 
 
-class Pipeline:
+class Pipeline(Deferred):
     """An expression on one snapshot. `str(pipeline)` prints it with every parameter that differs from its default.
 
     The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted
     model in the expression, and the version of each Python function that has a version. For each model that has no row
-    for some documents, `uncovered` has the number of these documents.
+    for some documents, `uncovered` has the number of these documents. A pickled pipeline has its expression and the place of the
+    index; it is composed again when it is first used.
     """
+
+    pickled = ("snapshot", "expression")
 
     def __init__(
         self,
@@ -43,8 +47,10 @@ class Pipeline:
         scorer: Scorer,
         models: Mapping[str, str] = NO_FIELDS,
         uncovered: Mapping[str, int] = NO_FIELDS,
+        *,
+        origin: Callable[[], Pipeline],
     ):
-        self.snapshot, self.expression, self.scorer = snapshot, expression, scorer
+        self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
         self.models, self.uncovered = dict(models), dict(uncovered)
 
     def __str__(self) -> str:
@@ -77,7 +83,8 @@ class Pipeline:
         with one_search():
             scoring = self.scorer.start(State(query))
             hits = scoring.find(k).first(k)
-        return Answer(scoring.state.query, hits, time.perf_counter() - begin)
+        hits.query = scoring.state.query
+        return Answer(hits.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:
         """Return a tree that shows how the score of a document is computed.

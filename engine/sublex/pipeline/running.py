@@ -12,6 +12,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
+from sublex.trec.metadata import FINGERPRINT, value_at
 from sublex.trec.run_names import is_run_file, path_in
 from sublex.trec.run_reader import metadata_of
 from sublex.trec.run_writer import check_docnos, write_run
@@ -107,7 +108,7 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
         return output
     printed = str(pipeline)
     # A file with the run of another expression is not replaced: the new file gets another name.
-    return path_in(folder, printed, lambda path: _value(_metadata(path), EXPRESSION) not in (None, printed))
+    return path_in(folder, printed, lambda path: value_at(_metadata(path), EXPRESSION) not in (None, printed))
 
 
 def _metadata(path: Path) -> Mapping[str, Any]:
@@ -130,19 +131,12 @@ def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
         return "had no metadata"
     made = {
         "another expression": EXPRESSION,
-        "another index": ("data", "index", "fingerprint"),
+        "another index": FINGERPRINT,
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),
     }
-    other = [what for what, keys in made.items() if _value(before, keys) != _value(metadata, keys)]
+    other = [what for what, keys in made.items() if value_at(before, keys) != value_at(metadata, keys)]
     return f"was made with {', '.join(other)}" if other else ""
-
-
-def _value(metadata: Any, keys: Sequence[str]) -> Any:
-    """Return the value under nested keys, or None."""
-    for key in keys:
-        metadata = metadata.get(key) if isinstance(metadata, Mapping) else None
-    return metadata
 
 
 def times_of(seconds: Sequence[float], finding: float, writing: float) -> Times:

@@ -7,6 +7,7 @@ record has is used. The id gives the docno. All fields other than id, title and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import NO_FIELDS, Document, Param, Report
@@ -20,13 +21,14 @@ KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a l
 
 
 class FieldNames(NamedTuple):
-    """The names by which a reader recognises the id field and the text field.
+    """The names by which a reader recognises the id field and the text field, and the name of the title.
 
     Of several names, the first that a record has is used.
     """
 
     ids: tuple[str, ...] = ID_ALIASES
     texts: tuple[str, ...] = TEXT_ALIASES
+    title: str = TITLE
 
     @classmethod
     def of(cls, id: str | None, text: str | None) -> FieldNames:
@@ -36,7 +38,7 @@ class FieldNames(NamedTuple):
     @property
     def all(self) -> tuple[str, ...]:
         """Return the names of the id, of the text and of the title."""
-        return (*self.ids, *self.texts, TITLE)
+        return (*self.ids, *self.texts, self.title)
 
 
 ALIASES = FieldNames()
@@ -56,13 +58,13 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
     if id_name is None:
         raise ValueError(f"no id: the record has none of the fields {', '.join(names.ids)}")
     text_name = next((name for name in names.texts if name in record), None)
-    if text_name is None and TITLE not in record:
-        raise ValueError(f"no text: the record has none of the fields {', '.join((*names.texts, TITLE))}")
+    if text_name is None and names.title not in record:
+        raise ValueError(f"no text: the record has none of the fields {', '.join((*names.texts, names.title))}")
     docno = _docno(id_name, record[id_name])
     text = _string(text_name, record[text_name]) if text_name is not None else ""
-    title = _string(TITLE, record[TITLE]) if TITLE in record else ""
-    stored = {name: value for name, value in record.items() if name not in (id_name, text_name, TITLE)}
-    for role, name in (("docno", id_name), ("text", text_name), ("title", TITLE)):
+    title = _string(names.title, record[names.title]) if names.title in record else ""
+    stored = {name: value for name, value in record.items() if name not in (id_name, text_name, names.title)}
+    for role, name in (("docno", id_name), ("text", text_name), ("title", names.title)):
         if name is not None and name in record:
             report.count_field(role, name)
     return Document(docno, text, title, stored or NO_FIELDS)
@@ -70,8 +72,8 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
 
 def _docno(name: str, value: Any) -> str:
     """Return the value of an id field as a docno; raise ValueError if it is not a string or a whole number, or is empty."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
     if not isinstance(value, str):
         raise ValueError(f"{name} is {_kind(value)}, not a string or a whole number")
     if not value.strip():

@@ -14,7 +14,7 @@ from typing import Any
 
 from sublex.contracts.base import Analyzer
 from sublex.contracts.fitted import Fittable, Representation, Rows
-from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
 from sublex.index.format import FolderWriter, copy_folder
@@ -30,11 +30,11 @@ from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
-from sublex.representations.model_store import StoreReader, StoreWriter
+from sublex.representations.model_store import StoreWriter
 from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
-from sublex.representations.stored_models import MODEL, load_model, not_fitted
+from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.tools.messages import Message, Step
 
 
@@ -187,7 +187,10 @@ class Fitting:
                 model.save(store)
                 stored = store.finish()
             # Documents are encoded by the model as it is read from disk, as all later documents will be.
-            model.load(StoreReader(folder, stored))
+            try:
+                load_values(folder, stored, model)
+            except IndexCorrupt as error:
+                raise PluginError(f"It cannot load what it stored. {error}") from None
         if self.namer.used(component) != resources:
             raise InputError(f"A file that {identity.expression} reads changed while it was fitted; fit it again.")
         depends = tuple(self.namer.model_of(dependency) for dependency in model.depends())

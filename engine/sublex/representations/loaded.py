@@ -24,11 +24,13 @@ from sublex.language.plugins import Component
 from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
-from sublex.representations.rows import checked_rows, kind_of_rows, read_rows, zero_rows
+from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
+from sublex.tools.copies import Deferred
+from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, counted
 
 if TYPE_CHECKING:
@@ -38,8 +40,10 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-3
 
 
-class LoadedModel:
+class LoadedModel(Deferred):
     """A fitted model of a snapshot: the plugin's object, restored from disk, and the plugin's view of the snapshot."""
+
+    pickled = ("snapshot", "name")
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
         self.snapshot, self.name = snapshot, str(component)
@@ -124,11 +128,13 @@ class LoadedRepresentation(LoadedModel):
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> View:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
-        parts = {s.name: read_rows(place / s.name, rows[s.name].data, s.docs) for s in segments if s.name in rows}
+        wanted = declared_rows(self.model)
+        parts = {
+            s.name: read_rows(place / s.name, rows[s.name].data, s.docs, wanted) for s in segments if s.name in rows
+        }
         like = next(iter(parts.values()), np.empty(0))
-        wanted = self.model.row_shape
         for name, part in parts.items():
-            if kind_of_rows(part) != kind_of_rows(like) or wanted not in (None, part.shape[1:]):
+            if kind_of_rows(part) != kind_of_rows(like):
                 raise IndexCorrupt(f"{(place / name).path} has rows of another model; fit it again.")
         return View(
             self.snapshot,
@@ -303,3 +309,6 @@ class LoadedRepresentation(LoadedModel):
         if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):
             raise PluginError(f"{self.name} marked words by something else than Mark, or with a weight outside 0 to 1.")
         return marks
+
+
+resolve_hints(__name__)

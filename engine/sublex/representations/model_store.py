@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.contracts.stored import Declared, Mismatch, Sizes
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
@@ -136,6 +137,19 @@ class StoreReader:
         except (KeyError, ValueError):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.") from None
 
+    def checked(self, name: str, declared: Declared, sizes: Sizes) -> Any:
+        """Return the value stored under a name; raise `IndexCorrupt` unless it fits its declaration."""
+        if name not in self:
+            raise IndexCorrupt(f"{self._folder.path} lacks the value {name}; fit it again.")
+        value = self.get(name)
+        try:
+            sizes.check(value, declared)
+        except Mismatch as fault:
+            files = {"shape": f"{name}.npy", "sparse": f"{name}.{SPARSE[0]}.npy"}
+            file = next((files[kind] for kind in self._values[name] if kind in files), f"{VALUES}.npy: {name}")
+            raise IndexCorrupt(f"{self._folder.path / file}{fault}; fit it again.") from None
+        return value
+
     def _array(self, name: str, shape: list[int]) -> np.ndarray:
         values = self._folder[name].all()
         if values.size != math.prod(shape):
@@ -147,10 +161,9 @@ class StoreReader:
 
         # Kernels do not check bounds, so every offset and column is checked here.
         data, indices, indptr = (self._folder[f"{name}.{part}"].all() for part in SPARSE)
-        if indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+        # These are the types that `put_rows` writes. For others, kernels would be compiled anew.
+        if indices.dtype != np.int32 or indptr.dtype != np.int64:
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.")
-        # Differences of unsigned numbers are never negative.
-        indptr = indptr.astype(np.int64, copy=False)
         ascending = len(shape) == 2 and len(indptr) == shape[0] + 1 and indptr[0] == 0 and (np.diff(indptr) >= 0).all()
         fits = ascending and indptr[-1] == len(data) == len(indices)
         if not fits or (len(indices) and not 0 <= indices.min() <= indices.max() < shape[1]):
@@ -158,7 +171,27 @@ class StoreReader:
         # SciPy uses the same type for columns and offsets. With offsets of 4 bytes the columns stay mapped; with 8
         # bytes SciPy would copy them.
         starts = indptr.astype(np.int32) if len(data) <= np.iinfo(np.int32).max else indptr
-        return csr_array((data, indices, starts), shape=shape)
+        rows = csr_array((data, indices, starts), shape=shape)
+        if not rows.has_canonical_format:
+            raise IndexCorrupt(f"{self._folder.path / name} has a row whose columns do not ascend; fit it again.")
+        return rows
+
+
+class DeclaredValues:
+    """The values of a model that fit their declarations; this is the `sublex.contracts.fitted.Stored` that `load` gets.
+
+    All values are read and checked when the object is made.
+    """
+
+    def __init__(self, store: StoreReader, declared: Mapping[str, Declared]):
+        sizes = Sizes()
+        self._values = {name: store.checked(name, own, sizes) for name, own in declared.items()}
+
+    def get(self, name: str) -> Any:
+        """Return the value stored under a name."""
+        if name not in self._values:
+            raise PluginError(f"Its method declares does not name the value {name}.")
+        return self._values[name]
 
 
 def _is_sparse(value: Any) -> bool:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.fitted import Rows
+from sublex.contracts.fitted import Representation, Rows
+from sublex.contracts.stored import ANY_TYPE, Numbers, Sizes
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
@@ -19,6 +20,8 @@ from sublex.representations.model_store import StoreReader, StoreWriter
 
 # The name under which a store holds the rows of a segment.
 ROWS_VALUE = "rows"
+# Rows of finite numbers, of any shape and type.
+ANY_ROWS = Numbers(None, ANY_TYPE, sparse=None)
 
 
 def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
@@ -29,20 +32,32 @@ def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
         return store.finish()
 
 
-def rows_in(directory: Directory, entry: FolderEntry) -> Rows:
-    """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned."""
-    rows = StoreReader(directory, entry).get(ROWS_VALUE)
-    if not hasattr(rows, "shape") or not rows.shape:
-        raise IndexCorrupt(f"{directory.path} is damaged; fit it again.")
+def rows_in(directory: Directory, entry: FolderEntry, declared: Numbers = ANY_ROWS) -> Rows:
+    """Return the rows of a segment, as many as there are; `entry` is what `write_rows` returned.
+
+    Raise `IndexCorrupt` unless the rows fit `declared`, which has the shape of one row.
+    """
+    shape = declared.shape if declared.shape is None else (None, *declared.shape)
+    rows = StoreReader(directory, entry).checked(ROWS_VALUE, declared._replace(shape=shape), Sizes())
+    if not rows.shape:
+        raise IndexCorrupt(f"{directory.path / ROWS_VALUE}.npy has no row for each document; fit it again.")
     return rows
 
 
-def read_rows(directory: Directory, entry: FolderEntry, docs: int) -> Rows:
-    """Return the rows of a segment; raise `IndexCorrupt` unless there are `docs` of them."""
-    rows = rows_in(directory, entry)
+def read_rows(directory: Directory, entry: FolderEntry, docs: int, declared: Numbers = ANY_ROWS) -> Rows:
+    """Return the rows of a segment.
+
+    Raise `IndexCorrupt` unless there are `docs` of them that fit `declared`.
+    """
+    rows = rows_in(directory, entry, declared)
     if rows.shape[0] != docs:
         raise IndexCorrupt(f"{directory.path} has rows for {rows.shape[0]:,} documents of {docs:,}; fit it again.")
     return rows
+
+
+def declared_rows(model: Representation) -> Numbers:
+    """Return what a model declares of its rows. A model that declares nothing may have any finite numbers."""
+    return model.row_values or ANY_ROWS._replace(shape=model.row_shape)
 
 
 def checked_rows(rows: Any, docs: int, name: str) -> Rows:

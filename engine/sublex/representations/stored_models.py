@@ -13,10 +13,10 @@ from typing import Any
 from sublex.contracts.fitted import Fittable
 from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
-from sublex.index.entries import ModelEntry, SeenEntry, TokenCounts
+from sublex.index.entries import FolderEntry, ModelEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.representations.identity import Identity, Namer
-from sublex.representations.model_store import StoreReader
+from sublex.representations.model_store import DeclaredValues, StoreReader
 from sublex.tools.messages import Message, Step
 
 # The folder of a model within its folder below `representations/`; rows lie next to it.
@@ -31,7 +31,18 @@ def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fittabl
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
     with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
-        model.load(StoreReader(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model))
+        load_values(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model, model)
+
+
+def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
+    """Load the values in a folder into `model`. Raise `IndexCorrupt`, which names the folder, unless they fit what it declares."""
+    store, declared = StoreReader(folder, entry), model.declares()
+    try:
+        model.load(DeclaredValues(store, declared) if declared else store)
+    except IndexCorrupt as error:
+        if str(folder.path) in str(error):
+            raise
+        raise IndexCorrupt(f"{folder.path}: {error}") from None
 
 
 @contextmanager

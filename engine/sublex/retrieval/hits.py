@@ -1,39 +1,98 @@
-"""Hits: the documents that a search found and their scores, as two arrays, best first."""
+"""Hits: the documents that a search found and their scores, as two arrays, best first.
+
+Titles, texts, fields and passages are read from the snapshot of the hits when they are asked for.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sublex.contracts.base import Document, Query
+from sublex.errors import InputError, SublexError
 from sublex.forms.frames import data_frame
-from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.forms.parts import InParts, Part, summary
+from sublex.forms.tables import ROWS_SHOWN
 from sublex.index.snapshot import Snapshot
+from sublex.retrieval.passages import passage
 from sublex.tools.messages import counted
+from sublex.tools.strings import Strings
 
-# Characters of a title that a notebook shows.
+# Characters of a title that `print` and a notebook show.
 TITLE_SHOWN = 80
+# The parts of the message that names the need for stored texts.
+PURPOSE = "has the titles, texts and fields of hits"
 
 
-class Hit(NamedTuple):
-    """One document that was found. `rank` counts from 1; `doc` is the document's number in its snapshot."""
-
+class _Found(NamedTuple):
     rank: int
     docno: str
     score: float
     doc: int
 
 
-class Hits:
-    """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
+class Hit(_Found):
+    """One document that was found. `rank` counts from 1; `doc` is the document's number in its snapshot.
 
-    Docnos are read from the snapshot only when `docnos` is called. Hits keep their snapshot open, so they stay valid
-    when the index changes.
+    `title`, `text`, `fields` and `passage` are read from the snapshot when they are asked for. They raise IndexProblem
+    if the index stores no texts. A copy that was pickled has the four values of the tuple alone.
     """
 
-    def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray):
-        self.snapshot, self.docs, self.scores = snapshot, docs, scores
+    _hits: Hits | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Hit._make, (tuple(self),)
+
+    def _of(self) -> Hits:
+        if self._hits is None:
+            raise InputError(f"This copy of the hit {self.docno} has no index; ask for index.document({self.docno!r}).")
+        return self._hits
+
+    @property
+    def document(self) -> Document:
+        """The document as the index stores it."""
+        return self._of().document(self.doc)
+
+    @property
+    def title(self) -> str:
+        """The title of the document; empty if it has none."""
+        return self.document.title
+
+    @property
+    def text(self) -> str:
+        """The text of the document, without the title."""
+        return self.document.text
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """The other values that are stored with the document, by name."""
+        return self.document.fields
+
+    @property
+    def passage(self) -> str:
+        """About 200 characters of the text: the part that matches the query best."""
+        return self._of().passage(self.doc)
+
+
+class Hits(InParts):
+    """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
+
+    Docnos, titles, texts, fields and passages are read from the snapshot only when they are asked for. Hits keep their
+    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, for passages; it
+    is None for hits that no search found.
+    """
+
+    def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray, query: Query | None = None):
+        self.snapshot, self.docs, self.scores, self.query = snapshot, docs, scores, query
+
+    # The docnos of unpickled hits, which are known without the index.
+    _docnos: Strings | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled: the attributes, with the docnos. The snapshot is pickled as the place of the index."""
+        return self.__dict__ | {"_docnos": Strings.of(self.docnos)}
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -47,7 +106,10 @@ class Hits:
         if isinstance(k, slice):
             return [self[place] for place in range(*k.indices(len(self)))]
         doc = int(self.docs[k])
-        return Hit(range(1, len(self) + 1)[k], self.snapshot.docno(doc), float(self.scores[k]), doc)
+        docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[k]
+        hit = Hit(range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc)
+        hit._hits = self
+        return hit
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[k] for k in range(len(self)))
@@ -55,17 +117,55 @@ class Hits:
     def __repr__(self) -> str:
         return f"<{counted(len(self), 'hit')}>"
 
-    def to_pandas(self) -> Any:
-        """Return a DataFrame with a row for each hit: rank (from 1), docno, score. pandas must be installed."""
-        return data_frame({"rank": np.arange(1, len(self) + 1), "docno": self.docnos, "score": self.scores})
+    def to_pandas(self, *columns: str) -> Any:
+        """Return a DataFrame with a row for each hit: rank (from 1), docno, score. pandas must be installed.
 
-    def _repr_html_(self) -> str:
-        head = ["rank", "docno", "title", "score"] if "text" in self.snapshot.store else ["rank", "docno", "score"]
+        `columns` names further columns: "title", "text", "passage", "fields", or one of the fields, such as "year".
+        """
+        found = {"rank": np.arange(1, len(self) + 1), "docno": self.docnos, "score": self.scores}
+        return data_frame({**found, **{name: self._column(name) for name in columns}})
+
+    def _column(self, name: str) -> list[Any]:
+        own: dict[str, Callable[[], list[Any]]] = {
+            "title": lambda: self.titles, "text": lambda: self.texts, "passage": lambda: self.passages,
+            "fields": lambda: [dict(fields) for fields in self.fields],
+        }  # fmt: skip
+        if name in own:
+            return own[name]()
+        fields = self.fields
+        known = list(dict.fromkeys(field for each in fields for field in each))
+        if fields and name not in known:
+            raise InputError(f"No hit has {name}; the columns are {', '.join([*own, *known])}.")
+        return [each.get(name) for each in fields]
+
+    def parts(self) -> list[Part]:
+        """Return the number of hits and a table of the first ones."""
+        head = ["rank", "docno", "title", "score"] if self._has_titles else ["rank", "docno", "score"]
         rows = []
         for hit in self[:ROWS_SHOWN]:
             title = [self._title(hit.doc)] if "title" in head else []
             rows.append([f"{hit.rank}", hit.docno, *title, f"{hit.score:.4f}"])
         return summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1)
+
+    def document(self, doc: int) -> Document:
+        """Return the stored document with the number `doc` in the snapshot. Raise IndexProblem if no texts are stored."""
+        return self.snapshot.stored(doc, PURPOSE)
+
+    def passage(self, doc: int) -> str:
+        """Return about 200 characters of a document's text: the part that matches the query best.
+
+        Without a query, this is the beginning of the text.
+        """
+        terms = self.query.weights() if self.query else {}
+        return passage(self.document(doc).text, self.snapshot.analyzer, terms).text
+
+    @property
+    def _has_titles(self) -> bool:
+        """Whether titles can be read. Unpickled hits are shown without titles if their index is gone."""
+        try:
+            return "text" in self.snapshot.store
+        except SublexError:
+            return False
 
     def _title(self, doc: int) -> str:
         """Return a document's title, or the beginning of its text if it has no title, or "" if neither can be read."""
@@ -76,7 +176,29 @@ class Hits:
     @property
     def docnos(self) -> list[str]:
         """The docnos, best first."""
+        if self._docnos is not None:
+            return self._docnos.tolist()
         return [self.snapshot.docno(doc) for doc in self.docs.tolist()]
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the documents, best first; empty where a document has none."""
+        return [hit.title for hit in self]
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the documents without their titles, best first."""
+        return [hit.text for hit in self]
+
+    @property
+    def fields(self) -> list[Mapping[str, Any]]:
+        """The other stored values of each document by name, best first."""
+        return [hit.fields for hit in self]
+
+    @property
+    def passages(self) -> list[str]:
+        """The passage of each document that matches the query best, best document first."""
+        return [hit.passage for hit in self]
 
     @classmethod
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:
@@ -99,8 +221,8 @@ class Hits:
 
     def at(self, places: np.ndarray) -> Hits:
         """Return the hits at some places, counted from 0."""
-        return Hits(self.snapshot, self.docs[places], self.scores[places])
+        return Hits(self.snapshot, self.docs[places], self.scores[places], self.query)
 
     def first(self, k: int) -> Hits:
         """Return the first k hits."""
-        return Hits(self.snapshot, self.docs[:k], self.scores[:k])
+        return Hits(self.snapshot, self.docs[:k], self.scores[:k], self.query)

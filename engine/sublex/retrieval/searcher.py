@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
+from sublex.tools.copies import Uncopied
 from sublex.tools.workers import Workers
 
 # The most queries, and the most keys of results, of one call of the kernel.
@@ -36,7 +38,7 @@ CHOICES = np.array([400, 16, 128, 20])
 Terms = Mapping[str, float] | Iterable[str]
 
 
-class Searcher:
+class Searcher(Uncopied):
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
     `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. `name` and
@@ -48,6 +50,10 @@ class Searcher:
     ):
         self.snapshot, self.ranker, self.name, self.code = snapshot, ranker, name, code
         self.term_table = term_table or TermTable(snapshot)
+        self.origin: tuple[Any, ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.origin
 
     @cached_property
     def impacts(self) -> list[Impacts]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError
+from sublex.readers.source import open_plain
 from sublex.shell.settings import state_folder
 from sublex.tools.files import replace_file
 
@@ -25,7 +26,8 @@ def read_saved() -> dict[str, Saved]:
     """Return the saved queries by name. Raise InputError for a damaged file."""
     path = state_folder() / "queries.json"
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        with open_plain(path) as file:
+            stored = json.loads(file.read().decode(errors="surrogatepass"))
         return {name: Saved(**entry) for name, entry in stored.items()}
     except FileNotFoundError:
         return {}
@@ -39,6 +41,7 @@ def write_saved(saved: Mapping[str, Saved]) -> None:
     text = json.dumps({name: entry._asdict() for name, entry in saved.items()}, ensure_ascii=False, indent=1)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, text.encode())
+        # Bytes that are not UTF-8 come from a terminal as surrogates.
+        replace_file(path, text.encode(errors="surrogatepass"))
     except OSError as error:
         raise InputError(f"Cannot write {path}: {error.strerror}.") from None

@@ -72,6 +72,8 @@ class Session:
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
+        # The rule by which the judgements were read.
+        self.contradictions = "error"
         # The topic that the last query is, and the last topic that was asked.
         self.topic = self.last_topic = ""
         self.snapshots: dict[str, list[str]] = {}
@@ -170,6 +172,7 @@ class Session:
             "k": lambda: self.settings.k, "profile": lambda: self.settings.profile,
             "allow_uncovered": lambda: self.settings.allow_uncovered,
             "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
+            "contradictions": lambda: self.contradictions,
         }  # fmt: skip
         return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default
 

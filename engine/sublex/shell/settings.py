@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
+from sublex.readers.source import open_plain
 from sublex.tools.messages import unknown
 
 FORMATS = ("table", "json", "csv", "trec")
@@ -90,7 +91,8 @@ def read_settings() -> Settings:
     """Return the settings of the user's file, or the defaults without one. Raise InputError for a mistake in the file."""
     settings, path = Settings(), config_path()
     try:
-        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open_plain(path) as file:
+            declared = tomllib.load(file)
     except FileNotFoundError:
         return settings
     except (OSError, ValueError) as error:

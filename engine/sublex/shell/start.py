@@ -105,6 +105,8 @@ def _replayed(file: str | None) -> list[str]:
     if file is None:
         return []
     try:
-        return Path(file).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        # A query may hold characters at which `str.splitlines` would split.
+        with Path(file).open(encoding="utf-8", errors="surrogateescape") as lines:
+            return [line.removesuffix("\n") for line in lines]
     except OSError as error:
         raise InputError(f"Cannot read {file}: {error.strerror}.") from None

@@ -8,12 +8,14 @@ Sublex has three containers of byte strings. `Strings` is an immutable sequence 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 
+from sublex.tools.copies import Uncopied
 
-class Strings(Sequence[str]):
+
+class Strings(Uncopied, Sequence[str]):
     """A sequence of strings kept as UTF-8 in one array, without a Python object for each.
 
     String k is `arena[starts[k] : starts[k] + sizes[k]]`. The strings need not be in the order of the arena, and several
@@ -41,6 +43,10 @@ class Strings(Sequence[str]):
     def take(self, places: np.ndarray) -> Strings:
         """Return the strings at `places`, in the order of `places`; the bytes are shared, not copied."""
         return Strings(self.arena, self.starts[places], self.sizes[places])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return the strings end to end: others that share their arena are not pickled."""
+        return Strings.joined, end_to_end(self.tobytes())
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -14,9 +14,12 @@ from sublex.analysis.interner import Interner
 from sublex.contracts.scores import NORMALISERS, RRF_K, Normaliser, rrf
 from sublex.errors import InputError
 from sublex.tools.strings import Strings
+from sublex.trec.metadata import FINGERPRINT, value_at
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run, ranked
 
+# Characters of a fingerprint in a message.
+SHOWN_PRINT = 12
 METHODS = ("rrf", "combsum", "combmnz", "weighted")
 
 
@@ -85,6 +88,33 @@ def _weights(runs: Sequence[Run], method: str, weights: Sequence[float] | None) 
     if factors.shape != (len(runs),) or not np.isfinite(factors).all():
         raise InputError(f"weighted needs {len(runs)} weights: a finite number for each run, in the order of the runs.")
     return factors
+
+
+def fusion_notes(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """Return sentences about runs that do not belong together: without a common topic, or of different indexes.
+
+    `names` are the names of the runs in the sentences.
+    """
+    notes = []
+    seen = dict.fromkeys(runs[0].qids)
+    for name, run in zip(names[1:], runs[1:], strict=True):
+        if run.qids and seen and seen.keys().isdisjoint(run.qids):
+            notes.append(
+                f"{name} has no topic in common with the runs before it: it has {', '.join(run.qids[:3])}, and they have "
+                f"{', '.join([*seen][:3])}; fuse runs of the same topics."
+            )
+        seen |= dict.fromkeys(run.qids)
+    indexes: dict[str, list[str]] = {}
+    for name, run in zip(names, runs, strict=True):
+        fingerprint = value_at(run.metadata, FINGERPRINT)
+        if isinstance(fingerprint, str):
+            indexes.setdefault(fingerprint, []).append(name)
+    if len(indexes) > 1:
+        listed = "; ".join(f"{fingerprint[:SHOWN_PRINT]}: {', '.join(those)}" for fingerprint, those in indexes.items())
+        notes.append(
+            f"The runs come from different indexes, whose documents or analyzers differ (by fingerprint {listed})."
+        )
+    return notes
 
 
 def _common(runs: Sequence[Run]) -> tuple[Strings, list[np.ndarray]]:

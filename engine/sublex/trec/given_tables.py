@@ -57,19 +57,22 @@ class GivenColumns(NamedTuple):
     numbers: list[Any]
 
 
-def qrels_of(given: Any) -> Qrels:
-    """Return judgements as `Qrels`; raise InputError for a value that holds none."""
+def qrels_of(given: Any, contradictions: str = "error") -> Qrels:
+    """Return judgements as `Qrels`; raise InputError for a value that holds none.
+
+    `contradictions` is the rule for documents with different grades for a topic, one of CONTRADICTIONS.
+    """
     if isinstance(given, Qrels):
         return given
     if isinstance(given, (str, os.PathLike)):
-        return read_qrels(given)
+        return read_qrels(given, contradictions)
     columns = _columns(given, QRELS)
     topics, qids = _numbered(columns.qids, "topic")
     docs, docnos = _numbered(columns.docnos, "document")
     names = [qids[topic] for topic in topics.tolist()]
     grades = [_grade(grade, qid) for grade, qid in zip(columns.numbers, names, strict=True)]
     judgements = Judgements(names, [docnos[doc] for doc in docs.tolist()], grades)
-    qrels, _ = collect([judgements], "", "", refuse, Report())
+    qrels, _ = collect([judgements], "", "", refuse, Report(), contradictions)
     if not len(qrels):
         raise InputError(f"There are no judgements; {QRELS.expected}.")
     return qrels

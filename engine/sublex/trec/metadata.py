@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import yaml
 
+# The keys under which the metadata of Sublex's runs have the fingerprint of the index.
+FINGERPRINT = ("data", "index", "fingerprint")
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 # Characters of metadata that are read. PyYAML takes seconds for a longer text.
 LONGEST = 1 << 18
@@ -37,6 +39,13 @@ _SPECIAL = {".inf": math.inf, "+.inf": math.inf, "-.inf": -math.inf, ".nan": mat
 def sidecar_path(run: str | os.PathLike[str]) -> str:
     """Return the path of the metadata file that stands next to a run: `bm25.run.yaml` for `bm25.run`."""
     return f"{os.fspath(run)}.yaml"
+
+
+def value_at(metadata: Any, keys: Sequence[str]) -> Any:
+    """Return the value under nested keys, or None."""
+    for key in keys:
+        metadata = metadata.get(key) if isinstance(metadata, Mapping) else None
+    return metadata
 
 
 def to_comments(metadata: Mapping[str, Any]) -> str:

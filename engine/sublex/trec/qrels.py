@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.forms.frames import data_frame
-from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.forms.parts import parts_html, summary
+from sublex.forms.tables import ROWS_SHOWN
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import Columns
@@ -84,4 +85,4 @@ class Qrels(Columns):
         for qid in self.qids[: ROWS_SHOWN + 1]:
             grades = self.topic(qid)[1]
             rows.append([qid, f"{len(grades):,}", f"{int((grades > 0).sum()):,}", f"{int(grades.max(initial=0))}"])
-        return summary(str(self), ["qid", "judged", "relevant", "highest grade"], rows, len(self))
+        return parts_html(summary(str(self), ["qid", "judged", "relevant", "highest grade"], rows, len(self)))

@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Report
+from sublex.errors import InputError
 from sublex.readers.irds import PREFIX
 from sublex.readers.lines import read_whole
 from sublex.readers.source import FileSource
+from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
 from sublex.trec.qrels import Qrels
@@ -45,6 +47,9 @@ COLUMNS = {
 }
 EXPECTED = "expected are TREC's qid 0 docno grade, BEIR's query-id corpus-id score with that header, or JSON"
 GRADES = np.iinfo(np.int32)
+# What happens if a topic judges a document several times, with different grades: refuse the judgements, or take the
+# first grade, the last one or the highest one.
+CONTRADICTIONS = ("error", "first", "last", "highest")
 # Bytes of a file that are cut into lines at a time.
 PIECE = 1 << 20
 
@@ -64,24 +69,27 @@ class Judgements(NamedTuple):
     lines: np.ndarray | int = 0
 
 
-def read_qrels(path: str | os.PathLike[str]) -> Qrels:
+def read_qrels(path: str | os.PathLike[str], contradictions: str = "error") -> Qrels:
     """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
-    The content shows the format. Raise InputError, with the line, for a malformed line and for two judgements that
-    contradict each other.
+    The content shows the format. Raise InputError, with the line, for a malformed line, and for two judgements that
+    contradict each other, if `contradictions`, one of CONTRADICTIONS, is "error".
     """
-    return read_judgements(FileSource(path), refuse)[0]
+    return read_judgements(FileSource(path), refuse, contradictions)[0]
 
 
-def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.ndarray]:
+def read_judgements(
+    source: FileSource, listen: Listener, contradictions: str = "error"
+) -> tuple[Qrels, np.ndarray]:  # fmt: skip
     """Return the judgements of a qrels file and the line of each, and report the faults of the file.
 
     Lines with another number of columns are left out. A grade that is not a whole number gets the number that trec_eval
-    reads. If a topic has several judgements of a document, the first counts.
+    reads. If a topic has several judgements of a document, the first counts; its grade is the one that
+    `contradictions` chooses.
     """
     path, report = source.path, Report()
     if path.startswith(PREFIX):
-        return collect(_of_dataset(path, listen), path, "irds", listen, report)
+        return collect(_of_dataset(path, listen), path, "irds", listen, report, contradictions)
     with source.open() as stream:
         texts = pieces_of_text(stream, path, PIECE, listen, report)
         first, text = next(texts, (1, b""))
@@ -93,7 +101,7 @@ def read_judgements(source: FileSource, listen: Listener) -> tuple[Qrels, np.nda
         else:
             form = form_of(start)
             judgements = _of_lines(texts, form, path, listen)
-        qrels, numbers = collect(judgements, path, form, listen, report)
+        qrels, numbers = collect(judgements, path, form, listen, report, contradictions)
     if not len(numbers):
         listen([Fault("empty", [0], f"{path} holds no judgements; {EXPECTED}.")])
     return qrels, numbers
@@ -218,12 +226,16 @@ def _whole(listen: Listener, grade: Any, refusal: str) -> int:
 
 
 def collect(
-    parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report
+    parts: Iterable[Judgements], path: str, form: str, listen: Listener, report: Report, contradictions: str = "error"
 ) -> tuple[Qrels, np.ndarray]:  # fmt: skip
     """Return all judgements, and the line of each.
 
-    Report and leave out repeated judgements of a document for a topic.
+    Report and leave out repeated judgements of a document for a topic. The judgement that stays, the first one, has the
+    grade that `contradictions` chooses. Raise InputError for an unknown rule.
     """
+    if contradictions not in CONTRADICTIONS:
+        known = ", ".join(CONTRADICTIONS)
+        raise InputError(f"There is no rule {contradictions} for contradictions; choose one of {known}.")
     # These dictionaries number each new id when it is looked up.
     qids: dict[str, int] = defaultdict(count().__next__)
     docnos: dict[str, int] = defaultdict(count().__next__)
@@ -233,10 +245,9 @@ def collect(
         for column, values in zip(columns, (*numbers, np.full(len(part.grades), part.lines)), strict=True):
             column.append(np.array(values, column[0].dtype))
     rows = Rows(list(qids), Strings.of(docnos), *map(np.concatenate, columns))
-    again = report_repeated(rows, path, listen, _other_grade)
+    again = report_repeated(rows, path, listen, _other_grade if contradictions == "error" else lambda about: "")
     if len(again):
-        of = path or "The judgements"
-        report.note(f"{of}: {len(again):,} judgements repeat another with the same grade and count once")
+        rows = _settled(rows, again, contradictions, path or "The judgements", report)
     _, _, topics, docs, grades, lines = rows.without(again)
     order = np.argsort(topics, kind="stable")
     ends = offsets(topics[order], len(qids))
@@ -244,9 +255,38 @@ def collect(
     return qrels, lines[order]
 
 
+def _settled(rows: Rows, again: np.ndarray, contradictions: str, of: str, report: Report) -> Rows:
+    """Return rows in which all judgements of a document for a topic have one grade, and note how many were repeated.
+
+    `again` are the places of the rows that repeat the topic and document of an earlier row.
+    """
+    _, first, group = np.unique(rows.topics.astype(np.int64) << 32 | rows.docs, return_index=True, return_inverse=True)
+    chosen = rows.values[first]
+    contradicted = np.zeros(len(chosen), np.bool_)
+    contradicted[group[rows.values != chosen[group]]] = True
+    if same := len(again) - int(contradicted[group[again]].sum()):
+        repeats = (
+            "s repeat another with the same grade and count"
+            if same > 1
+            else " repeats another with the same grade and counts"
+        )
+        report.note(f"{of}: {same:,} judgement{repeats} once")
+    if contradicted.any():
+        if contradictions == "last":
+            chosen[group] = rows.values  # Of several values for one place, NumPy keeps the last.
+        elif contradictions == "highest":
+            np.maximum.at(chosen, group, rows.values)
+        pairs = counted(int(contradicted.sum()), "pair")
+        report.note(f"{of}: different grades for {pairs} of topic and document; the {contradictions} grade counts")
+    return rows._replace(values=chosen[group])
+
+
 def _other_grade(about: Mapping[str, Any]) -> str:
     before = f" (line {about['line_before']})" if about["line_before"] else ""
+    choice = "contradictions='first', 'last' or 'highest'"
+    if about["where"]:
+        choice = "--contradictions first, last or highest (in Python contradictions='first')"
     return (
         f"{about['where']}topic {about['qid']} judges {about['docno']} as {about['value']}, "
-        f"and before{before} as {about['value_before']}; keep one of the two."
+        f"and before{before} as {about['value_before']}; keep one of the two, or choose by {choice}."
     )

@@ -15,7 +15,8 @@ import numpy as np
 from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
-from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.forms.parts import parts_html, summary
+from sublex.forms.tables import ROWS_SHOWN
 from sublex.tools.arguments import file_path, whole
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
@@ -104,7 +105,7 @@ class Run(Columns, dict):  # type: ignore[misc]
             docs = self.docs[self.slice(qid)]
             first = self.docnos.take(docs[:DOCNOS_SHOWN]).tolist()
             rows.append([qid, ", ".join(first) + (", …" if len(docs) > len(first) else ""), f"{len(docs):,}"])
-        return summary(str(self), ["qid", "best documents", "hits"], rows, len(self), 2)
+        return parts_html(summary(str(self), ["qid", "best documents", "hits"], rows, len(self), 2))
 
     # A run is also a dict, because pytrec_eval's C code reads the entries of a dict directly and not by the methods above.
 
@@ -136,7 +137,10 @@ class Run(Columns, dict):  # type: ignore[misc]
         return other | self.copy()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
+        # The docnos may be those of a whole index. Only the docnos of hits are pickled.
+        used, docs = np.unique(self.docs, return_inverse=True)
+        state = self.__dict__ | {"docs": docs.astype(self.docs.dtype), "docnos": self.docnos.take(used)}
+        return copyreg.__newobj__, (type(self),), state  # type: ignore[attr-defined]
 
 
 def ranked(

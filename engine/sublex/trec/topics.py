@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, overload
 from sublex.contracts.base import Report
 from sublex.errors import InputError, UnknownTopic
 from sublex.forms.frames import data_frame
-from sublex.forms.tables import ROWS_SHOWN, summary
+from sublex.forms.parts import parts_html, summary
+from sublex.forms.tables import ROWS_SHOWN
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
@@ -85,7 +86,7 @@ class Topics(Sequence[Topic]):
 
     def _repr_html_(self) -> str:
         rows = [[topic.qid, topic.text] for topic in self[: ROWS_SHOWN + 1]]
-        return summary(self._described(), ["qid", "query"], rows, len(self), 2)
+        return parts_html(summary(self._described(), ["qid", "query"], rows, len(self), 2))
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:

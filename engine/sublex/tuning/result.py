@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.forms.frames import data_frame
+from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
 from sublex.language.expression import print_value
 from sublex.tools.messages import counted
@@ -72,7 +73,7 @@ class Figure(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tuning:
+class Tuning(InParts):
     """The result of `sublex.tune`.
 
     `settings` are all settings tried, and `scores[setting, topic]` their scores on the topics `qids`. `folds` has the
@@ -186,5 +187,29 @@ class Tuning:
         tried, topics = counted(len(self.settings), "setting"), counted(len(self.qids), "topic")
         return f"<{self.expression} by {self.measure}: {figures}; {tried}, {topics}, {len(self.folds)} folds>"
 
-    def _repr_html_(self) -> str:
-        return self.table(figures=True).html() + self.settings_table().html()
+    def parts(self) -> list[Part]:
+        """Return what was tried, the table of folds and figures, the means of the settings, and a remark about ends."""
+        return [self.tried(), self.table(figures=True), self.settings_table(), self.remark()]
+
+    def tried(self) -> str:
+        """Return the expression, the measure, and the numbers of settings, topics and folds, on one line."""
+        size = f"{counted(len(self.settings), 'setting')}, {len(self.qids):,} topics, {len(self.folds)} folds"
+        return f"{self.expression} by {self.measure}: {size}"
+
+    def left_out(self, topics: int) -> list[str]:
+        """Return sentences about topics without judgements, and judged topics that were not given.
+
+        `topics` is the number of topics that were given.
+        """
+        counts = (
+            (topics - len(self.qids), "topics have no judgements"),
+            (len(self.unused), "judged topics are not among the topics"),
+        )
+        return [f"{count:,} {problem} and are left out." for count, problem in counts if count]
+
+    def remark(self) -> str:
+        """Return a sentence about numbers of the best setting that are at an end of their range, or an empty text."""
+        if not self.at_end:
+            return ""
+        names = " and ".join(self.at_end)
+        return f"The best setting has {names} at an end of its range; a wider range may hold a better one."

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from command import invoke
 from scipy.sparse import csr_array
+from shared import load_stored, stored_by
 
 import sublex
 from sublex.contracts.base import Document
@@ -263,6 +264,10 @@ def test_filters_facets_and_marks_work_by_keyphrase(fitted, found, model):
     rows = found.loaded.view.rows().toarray()[:, found.keyphrases.names.index("otter colony")]
     assert {hit.docno for hit in kept} == {hit.docno for hit in every if rows[int(hit.docno[1:])] >= 0.95}
     assert 0 < len(kept) < len(every)
+    normalised = fitted.search(
+        "river loan", f'zscore(BM25) >> keyphrase("Otter Colony", of={model}, share=0.95)', k=200
+    )
+    assert normalised.docnos == kept.docnos and abs(float(normalised.scores.mean())) < 1e-6
     facets = found.loaded.facets(np.arange(200))
     assert {facet.label for facet in facets} <= set(PHRASES) and facets[0].docs >= facets[-1].docs > 0
     doc = int(kept[0].docno[1:])
@@ -387,12 +392,6 @@ def test_unsuitable_collections_cost_a_sentence(tmp_path, model):
         bare.fit(model)
 
 
-def stored(model: LAKIRepresentation) -> dict:
-    values: dict = {}
-    model.save(SimpleNamespace(put=values.__setitem__))  # type: ignore[arg-type]
-    return values
-
-
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -404,11 +403,10 @@ def stored(model: LAKIRepresentation) -> dict:
     ],
 )  # fmt: skip
 def test_a_stored_model_whose_parts_do_not_fit_is_refused(found, name, change):
-    values = stored(found.model)
+    values = stored_by(found.model)
     values[name] = change(values[name])
-    fresh = LAKIRepresentation(**vars(found.model.params))
     with pytest.raises(IndexCorrupt):
-        fresh.load(SimpleNamespace(get=values.__getitem__))  # type: ignore[arg-type]
+        load_stored(LAKIRepresentation(**vars(found.model.params)), values)
 
 
 @pytest.fixture(scope="module")

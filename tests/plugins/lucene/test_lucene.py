@@ -523,6 +523,19 @@ def test_no_pipe_makes_the_program_wait(tmp_path, name):
         LuceneBackend(None, None).state(str(tmp_path))
 
 
+def test_no_link_leads_out_of_the_folder(tmp_path):
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "segments_1").write_bytes(_commit())
+    (tmp_path / "index" / "same").symlink_to("segments_1")
+    assert LuceneBackend(None, None).state(str(tmp_path / "index"))
+    (tmp_path / "index" / "_0.cfs").symlink_to("../outside")
+    (tmp_path / "outside").touch()
+    with pytest.raises(
+        InputError, match=r"holds _0.cfs, a link that leads out of the folder; put a copy in its place\."
+    ):
+        LuceneBackend(None, None).state(str(tmp_path / "index"))
+
+
 def test_the_process_ends_with_its_parent(lucene_folders):
     script = (
         "import os, signal, sys; from sublex_lucene.index import LuceneIndex; index = LuceneIndex(sys.argv[1]);"

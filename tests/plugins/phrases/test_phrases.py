@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import tracemalloc
 
 import pytest
 from command import invoke
@@ -16,6 +17,7 @@ import sublex
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
 from sublex.pipeline.index import Index
+from sublex_phrases import read_list as read_list_module
 from sublex_phrases.read_list import read_list
 
 MODEL = "phrases(support=5)"
@@ -151,6 +153,11 @@ def test_mistakes_cost_a_sentence(fitted, tmp_path):
         ('quality,phrase\n.5,"big, data"\n,x\n', [("big, data", 0.5), ("x", 1.0)]),
         ('["big data", {"phrase": "x", "quality": 0.25, "more": 1}]', [("big data", 1.0), ("x", 0.25)]),
         ("\ufeffphrase\nbig data\n", [("big data", 1.0)]),
+        ("big data\r\nIoT\rx\n", [("big data", 1.0), ("IoT", 1.0), ("x", 1.0)]),
+        ("big\x0bdata\nI\x85o\u2028T\x1c", [("big\x0bdata", 1.0), ("I\x85o\u2028T\x1c", 1.0)]),
+        ("quality,phrase\x85\n.5,x", [("quality,phrase\x85", 1.0), (".5,x", 1.0)]),
+        ("phrase\nbig\x85data\n", [("big\x85data", 1.0)]),
+        ("x" * 131_072, [("x" * 131_072, 1.0)]),
     ],
 )
 def test_lists_are_read(tmp_path, content, expected):
@@ -172,10 +179,50 @@ def test_lists_are_read(tmp_path, content, expected):
         (b"phrase,quality\na,2\n", "quality 2"),
         (b"phrase,quality\na,nan\n", "quality nan"),
         (b'[{"phrase": "a", "quality": [1]}]', "item 1: the quality"),
+        (b"x" * 131_073, r"list:1: the phrase has more than 131,072 characters; shorten it, or leave it out\.$"),
+        (b"x\n" + b"y" * 131_073 + b"\nz", r"list:2: the phrase has more than 131,072 characters"),
+        (b'["x", "' + b"y" * 131_073 + b'"]', r"list, item 2: the phrase has more than 131,072 characters"),
+        (
+            b"phrase\nx\n" + b"y" * 131_073 + b"\n",
+            r"list:3: the line cannot be read as CSV: .*; is a quote not closed\?$",
+        ),
+        (b'phrase\nx\n"' + b"y\n" * 70_000, r"list:3: the line cannot be read as CSV: .*; is a quote not closed\?$"),
     ],
 )
 def test_a_bad_list_is_refused(tmp_path, content, message):
     file = tmp_path / "list"
     file.write_bytes(content)
     with pytest.raises(InputError, match=message):
+        read_list(file)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_a_bomb_of_line_ends_is_refused_before_it_is_split(tmp_path, monkeypatch, end):
+    monkeypatch.setattr(read_list_module, "MOST_PHRASES", 1000)
+    file = tmp_path / "list"
+    file.write_bytes(end.encode() * 1000 + b"x")
+    assert len(read_list(file)) == 1
+    file.write_bytes(end.encode() * 1001 + b"x")
+    with pytest.raises(InputError, match="has more than 1,000 phrases; keep those that matter"):
+        read_list(file)
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_characters_that_end_no_line_of_a_file_cost_no_memory(tmp_path, end):
+    """`str.splitlines` makes a text of each of them."""
+    file = tmp_path / "list"
+    file.write_text("x\n" + end * 2_000_000, encoding="utf-8")
+    tracemalloc.start()
+    with pytest.raises(InputError, match="list:2: the phrase has more than 131,072 characters"):
+        read_list(file)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 12 * file.stat().st_size
+
+
+def test_a_bomb_of_json_items_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
+    monkeypatch.setattr(read_list_module, "MOST_PHRASES", 1000)
+    file = tmp_path / "list"
+    file.write_text("[" + "{}," * 8001 + '"x"]')
+    with pytest.raises(InputError, match="has more than 1,000 phrases"):
         read_list(file)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import Done
+from shared import load_stored, stored_by
 
 import sublex
 from sublex.contracts.base import Document
@@ -220,13 +221,6 @@ def test_the_page_shows_labels_safely(tmp_path):
 # Storage.
 
 
-class Kept(dict):
-    """A store in memory."""
-
-    put = dict.__setitem__
-    get = dict.__getitem__
-
-
 @pytest.mark.parametrize(
     ("name", "broken"),
     [
@@ -241,12 +235,11 @@ class Kept(dict):
 )
 def test_a_stored_model_whose_parts_do_not_fit_is_refused(fitted, model, name, broken):
     found = fitted.representation(model).model
-    store = Kept()
-    found.save(store)
-    deepcopy(found).load(store)
-    store.put(name, broken(store.get(name)))
+    values = stored_by(found)
+    load_stored(deepcopy(found), values)
+    values[name] = broken(values[name])
     with pytest.raises(IndexCorrupt):
-        deepcopy(found).load(store)
+        load_stored(deepcopy(found), values)
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,15 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, vstack
+from shared import load_stored, stored_by
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
+from sublex.language.expression import Call
 from sublex.pipeline.index import Index
+from sublex_swg.expander import SWG
 from sublex_swg.layout import place_words
 from sublex_swg.word_senses import WordSenses
 
@@ -88,14 +91,19 @@ def test_the_score_of_a_sense_is_that_of_the_formula():
 
 
 def test_damaged_graphs_are_refused():
-    good = two_topics()
-    with pytest.raises(IndexCorrupt):
-        WordSenses(good.vocabulary, good.graphs, good.df[:1], good.sizes)
-    with pytest.raises(IndexCorrupt):
-        WordSenses(good.vocabulary, csr_array(good.graphs[:5]), good.df, good.sizes)
-    graphs = csr_array((good.graphs.data, good.graphs.indices + 9, good.graphs.indptr), shape=(8, 99))
-    with pytest.raises(IndexCorrupt):
-        WordSenses(good.vocabulary, graphs, good.df, good.sizes)
+    good, model = two_topics(), SWG(topics=Call("lda"), terms=1, weight=1.0, sense="auto", senses=[], rho=0.1)
+    model.graphs, model.surfaces = good, good.vocabulary
+    values = stored_by(model) | {"graphs": good.graphs.astype(np.float32)}
+    load_stored(model, values)
+    wide = csr_array((np.ones(1, np.float32), [9], [0, *[1] * 8]), shape=(8, 99))
+    for lie in (
+        {"df": good.df[:1]},
+        {"graphs": csr_array(values["graphs"][:5])},
+        {"graphs": wide},
+        {"sizes": good.sizes[:1]},
+    ):
+        with pytest.raises(IndexCorrupt, match="where the model has"):
+            load_stored(model, values | lie)
 
 
 # Expansion.

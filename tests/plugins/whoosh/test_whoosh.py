@@ -6,11 +6,13 @@ import json
 import os
 import pickle
 import re
+import signal
 import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
 
+import child
 import numpy as np
 import pytest
 from command import invoke
@@ -210,6 +212,17 @@ def test_scores_of_any_documents_are_those_of_the_search(attached):
     scoring = stage.start(State(attached.query("swift river")))
     scores = scoring.scores(np.arange(len(attached))[::-1].astype(np.int32))[::-1]
     assert scores[hits.docs].tolist() == hits.scores.tolist() and np.isfinite(scores).sum() == len(hits)
+
+
+def test_a_filter_has_a_retriever_find_what_passes(attached):
+    every = attached.search("swift river", "WhooshBM25F", k=500)
+    for share in (2, 9, len(every) - 1):
+        passing = set(every.docnos[share - 1 :: share])
+        keep = sublex.keep(lambda document, passing=passing: document.docno in passing)
+        for k in (1, 4, 500):
+            hits = attached.search("swift river", "WhooshBM25F" >> keep, k)
+            expected = [(hit.docno, hit.score) for hit in every if hit.docno in passing][:k]
+            assert [(hit.docno, hit.score) for hit in hits] == expected
 
 
 def test_a_retriever_reads_whooshs_query_language(built, attached):
@@ -421,16 +434,29 @@ def test_nothing_is_unpickled_before_trust(work):
     assert Path("exploded").exists()
 
 
-@pytest.mark.parametrize("name", ["_MAIN_9.toc", "MAIN_WRITELOCK"])
-def test_no_pipe_makes_the_program_wait(work, name):
+@pytest.mark.parametrize("name", ["_MAIN_9.toc", "MAIN_WRITELOCK", "a segment", "another"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "link"])
+def test_nothing_but_a_plain_file_within_the_folder_is_opened(work, name, kind):
+    """Whoosh would wait for a pipe. A forged table of contents may name any file."""
     folder = build(work / "w", DOCUMENTS[:3])
-    (folder / name).unlink(missing_ok=True)
-    os.mkfifo(folder / name)
-    if name == "MAIN_WRITELOCK":
-        assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
-        return
-    with pytest.raises(SublexError, match=r"Cannot read .*_MAIN_9\.toc: it is not a plain file"):
-        sublex.attach("whoosh:w", "index")
+    place = next(folder.glob("*.seg")) if name == "a segment" else folder / name
+    place.unlink(missing_ok=True)
+    (work / "outside").touch()
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to("/dev/null" if kind == "device" else "../outside")
+
+    def work_in_child() -> None:
+        signal.alarm(60)
+        for trust in (False, True):
+            with pytest.raises(
+                SublexError, match=f"w holds {re.escape(place.name)}, (which is not a plain file|a link that leads out)"
+            ):
+                sublex.attach("whoosh:w", "index", trust=trust)
+
+    ended = child.run(work_in_child)
+    assert not ended.signal and not ended.error
 
 
 def test_wrong_folders_cost_a_sentence(work, built):

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.fitted import Store, Stored
+from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
 from sublex.estimators.phrases.lexicon import Lexicon
-from sublex.estimators.word_sums import check_model, is_text, stored_numbers, stored_texts
+from sublex.estimators.word_sums import check_model
 
 # The features of a phrase of several words.
 #
@@ -92,36 +93,43 @@ class PhraseList:
         for name, value in self.values().items():
             store.put(prefix + name, value)
 
+    @staticmethod
+    def declares(prefix: str = "") -> dict[str, Declared]:
+        """Return what the values are that `save` stores, with kernels in mind that stay within their arrays if they fit."""
+        of_phrases, of_units, texts = ("phrases",), ("terms + stops",), Json(list[list[tuple[str, int]]], "phrases")
+        declared: dict[str, Declared] = {
+            "terms": Json(list[str], "terms", distinct=True),
+            "stops": Json(list[str], "stops", distinct=True),
+            "forms": texts,
+            "abbreviations": texts,
+            "quality": Numbers(of_phrases),
+            "counts": Numbers(of_phrases, "i8"),
+            "mentions": Numbers(of_phrases, "i8"),
+            "features": Numbers(("phrases", len(NAMES)), "f4"),
+            "sequences": Numbers(("phrases", "longest"), "i4", -1, below="terms + stops"),
+            "weights": Numbers(of_phrases, "f8", -MOST_WEIGHT, MOST_WEIGHT),
+            "word_phrases": Numbers(of_units, "i4", -1, below="phrases"),
+            "word_weights": Numbers(of_units, "f8", -MOST_WEIGHT, MOST_WEIGHT),
+        }
+        return {prefix + name: own for name, own in declared.items()}
+
     @classmethod
     def load(cls, store: Stored, prefix: str = "") -> PhraseList:
         """Return the phrases that `save` stored; raise `IndexCorrupt` for anything else."""
-        terms, stops = (stored_texts(store, prefix + name) for name in ("terms", "stops"))
-        values = {name: _counted_texts(store, prefix + name) for name in cls.LISTS}
-        phrases, words = len(values["forms"]), len(terms) + len(stops)
-        for name in cls.ARRAYS:
-            table = (phrases, None) if name in ("features", "sequences") else None
-            kinds = "i" if name in ("counts", "mentions", "sequences", "word_phrases") else "f"
-            shape = table or ((words,) if name.startswith("word_") else (phrases,))
-            values[name] = stored_numbers(store, prefix + name, shape, kinds)
-        found = cls(terms, stops, values)
+        values = {name: store.get(prefix + name) for name in ("terms", "stops", *cls.ARRAYS, *cls.LISTS)}
+        found = cls(values["terms"], values["stops"], values)
         check_model(found.is_whole())
         return found
 
     def is_whole(self) -> bool:
-        """Return whether the values fit each other, so that kernels stay within their arrays."""
-        phrases, words = len(self.quality), len(self.lexicon)
+        """Return whether every phrase has a form and a sequence of units, which ends with the first -1."""
+        sequences = self.sequences
         return (
-            all(len(getattr(self, name)) == phrases for name in ("counts", "mentions", "features", "sequences", "weights", *self.LISTS))
-            and len(self.word_phrases) == len(self.word_weights) == words
-            and self.sequences.ndim == 2 and self.features.shape == (phrases, len(NAMES))
-            and bool(((self.sequences >= -1) & (self.sequences < words)).all())
-            and self.sequences.shape[1] > 0 and bool((self.sequences[:, 0] >= 0).all())
-            # After the first -1 of a sequence there are only -1, and no sum of weights overflows.
-            and bool(((self.sequences[:, :-1] >= 0) | (self.sequences[:, 1:] < 0)).all())
-            and bool((np.abs(self.weights) < MOST_WEIGHT).all()) and bool((np.abs(self.word_weights) < MOST_WEIGHT).all())
-            and all(self.forms)
-            and bool(((self.word_phrases >= -1) & (self.word_phrases < phrases)).all())
-        )  # fmt: skip
+            all(self.forms)
+            and sequences.shape[1] > 0
+            and bool((sequences[:, 0] >= 0).all())
+            and bool(((sequences[:, :-1] >= 0) | (sequences[:, 1:] < 0)).all())
+        )
 
     def __len__(self) -> int:
         return len(self.quality)
@@ -180,15 +188,3 @@ class PhraseList:
         np.add.at(inside, np.minimum(known + trie.lengths[found[known]], len(units)), -1)
         begins = np.flatnonzero((found >= 0) | (np.cumsum(inside)[: len(units)] == 0))
         return begins, np.where(found[begins] >= 0, trie.phrases[found[begins]], -1)
-
-
-def _counted_texts(store: Stored, name: str) -> Any:
-    """Return a stored list that has, for each phrase, a list of [text, count].
-
-    Raise `IndexCorrupt` if the stored value has another form.
-    """
-    lists = store.get(name)
-    check_model(isinstance(lists, list) and all(isinstance(items, list) for items in lists))
-    for item in (item for items in lists for item in items):
-        check_model(isinstance(item, list) and len(item) == 2 and is_text(item[0]) and isinstance(item[1], int))
-    return lists

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from sublex.contracts.base import Explanation, Mark
 from sublex.contracts.fitted import Representation, Stored, View
+from sublex.contracts.stored import POSITIVE, Declared, Json, Numbers, Size
 from sublex.estimators.sparse_rows import cosines, lengths, norms
 from sublex.estimators.topics.coherence import top_words
 from sublex.estimators.topics.model import TopicModel
@@ -27,6 +28,15 @@ LISTED_TOPICS, NAMING_WORDS = 5, 4
 # A topic with a smaller share of a document's tokens is not stored. With k topics the limit is at most 1 / k, so at
 # least one topic is stored.
 LEAST_SHARE = 0.01
+
+
+def of_topics(topics: Size) -> dict[str, Declared]:
+    """Return what the values are that a model stores of its topics and of its fit."""
+    return {
+        "alpha": Numbers((topics,), least=POSITIVE),
+        "coherence": Numbers((topics,)),
+        "trace": Json(list[float]),
+    }
 
 
 class EncodedQuery(NamedTuple):
@@ -56,13 +66,11 @@ class TopicRepresentation(Representation):
         The method also restores the trace of the fit.
         """
         phi, alpha, total = self.estimator.phi_, self.estimator.alpha_, self.estimator.word_topics_.sum()
-        check_model((alpha > 0).all() and (phi >= 0).all() and 0 < total < np.inf)
+        check_model(0 < total < np.inf)
         check_model((np.isfinite(phi.sum(axis=0)) & (phi.sum(axis=0) < 2)).all() and (phi @ alpha > 0).all())
-        self.row_shape = (len(alpha),)
-        trace = store.get("trace")
-        check_model(isinstance(trace, list) and all(isinstance(figure, (int, float)) for figure in trace))
-        check_model(len(trace) > 0 and all(abs(figure) < 1e300 for figure in trace))
-        self.estimator.trace_ = trace
+        self.row_values = Numbers((len(alpha),), "f4", 0, sparse=True)
+        self.estimator.trace_ = store.get("trace")
+        check_model(len(self.estimator.trace_) > 0)
 
     def encode_documents(self, inputs: csr_array) -> csr_array:
         """Return for each document the expected number of tokens in each topic, float32, without topics that hardly occur."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import sublex
 from sublex.errors import InputError
@@ -55,16 +55,19 @@ def _ask(session: Session, qid: str) -> Shown:
 
 
 @operation(needs=Needs.SESSION)
-def qrels(session: Session, file: DataFile) -> Shown:
+def qrels(
+    session: Session, file: DataFile, contradictions: Literal["error", "first", "last", "highest"] = "error"
+) -> Shown:
     """Load relevance judgements: each hit of a judged topic then shows its grade, or ? if it is not judged.
 
-    A file that does not exist yet is made by the first :judge.
+    A file that does not exist yet is made by the first :judge. If a topic judges a document with different grades, the
+    file is refused; --contradictions first, last or highest takes that grade.
     """
-    session.qrels_path = Path(file)
+    session.qrels_path, session.contradictions = Path(file), contradictions
     if not session.qrels_path.exists() and session.qrels_path.absolute().parent.is_dir() and ":" not in file:
         session.qrels = None
         return Shown(lambda: [line(f"{file} is new; :judge writes the first judgement to it")])
-    session.qrels = sublex.read_qrels(file)
+    session.qrels = sublex.read_qrels(file, contradictions)
     return Shown(lambda: [line(str(session.qrels), indent=0)], notes=session.qrels.notes)
 
 
@@ -77,7 +80,7 @@ def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRAD
     if session.qrels_path is None or not session.topic:
         raise InputError("Load judgements by :qrels FILE and ask a topic by :topic QID first.")
     write_judgement(session.qrels_path, session.topic, docno, grade)
-    session.qrels = sublex.read_qrels(session.qrels_path)
+    session.qrels = sublex.read_qrels(session.qrels_path, session.contradictions)
     figures = "; ".join(f"{name} {value:.4f}" for name, value in session.measures().items())
     return Shown(lambda: [line(f"topic {session.topic}: {docno} has grade {grade}  {figures}")])
 

@@ -1,28 +1,12 @@
-"""Checks that every representation must pass, on the demo collection.
-
-`sublex plugin test` runs the checks. A plugin's own tests can run them too:
-
-    import pytest
-    from sublex.testing import CHECKS, Subject
-
-    @pytest.mark.parametrize("check", CHECKS)
-    def test_contract(check, tmp_path):
-        check(Subject("mine(k=8)", tmp_path))
-
-Each check raises an `AssertionError` with a message that says what is wrong, and returns nothing otherwise. Several checks start other
-processes, so the plugin must be installed.
-"""
+"""The checks of representations: equal bytes and scores whatever the workers, threads, processes and changes of the index."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,16 +14,14 @@ from unittest.mock import patch
 import numpy as np
 
 import sublex
-from sublex.contracts.base import Document, Explanation, Param, Query, QueryTerm
+from sublex.contracts.base import Param, Query, QueryTerm
 from sublex.language.expression import Call
 from sublex.pipeline.index import Index
 from sublex.representations.fitting import Fitting
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import size_of
+from sublex.testing.subject import QUERIES, SPLIT, Subject, assert_adds_up, child, nodes
 
-QUERIES = ("cranes by the river", "bank", "seal seal pup")
-# The number of documents of the demo collection that are indexed first in checks that add the other documents later.
-SPLIT = 150
 # A child process that fits the expression and prints the manifest's record of it.
 FIT_CHILD = """
 import json, sys, sublex
@@ -64,56 +46,11 @@ import json, sys, sublex
 index = sublex.open(sys.argv[1])
 sys.stdout.write(json.dumps([[(hit.docno, hit.score) for hit in index.search(text, sys.argv[2], k=300)] for text in sys.argv[3:]]))
 """
-# A child process that registers a plugin's representations and prints the heavy modules that it imported.
-REGISTER_CHILD = """
-import sys
-from importlib.metadata import entry_points
-(point,) = [point for point in entry_points(group="sublex") if point.name == sys.argv[1]]
-module = point.load()
-module.register_representations(register=lambda *args, **named: None)
-sys.stdout.write(",".join(sorted({"numba", "scipy"} & set(sys.modules))))
-"""
 
 
-class Subject:
-    """A representation that is checked: its expression, and a folder for the indexes that the checks build."""
-
-    def __init__(self, expression: str, folder: str | os.PathLike[str]):
-        self.expression, self.folder = expression, Path(folder)
-
-    @cached_property
-    def documents(self) -> list[Document]:
-        """The documents of the demo collection."""
-        package = Path(sublex.__file__).parent
-        folders = (package / "demo", package.parents[1] / "queries" / "demo")
-        file = next(folder / "documents.jsonl" for folder in folders if (folder / "documents.jsonl").is_file())
-        rows = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
-        return [Document(row["id"], row["text"], row["title"]) for row in rows]
-
-    def build(self, name: str, documents: list[Document] | None = None) -> Index:
-        """Build and return an index of some documents, by default of all, in a folder of this name."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
-
-    @cached_property
-    def index(self) -> Index:
-        """An index of all documents, with the model fitted."""
-        index = self.build("whole")
-        index.fit(self.expression)
-        return index
-
-    def scores(self, index: Index) -> list[dict[str, float]]:
-        """Return for each of `QUERIES` the scores of all documents that the representation finds, by docno."""
-        return [{hit.docno: hit.score for hit in index.search(text, self.expression, k=10_000)} for text in QUERIES]
-
-    def child(self, code: str, *arguments: str, hash_seed: str = "0") -> str:
-        """Run Python code in another process, and return the last line that it prints."""
-        environment = os.environ | {"PYTHONHASHSEED": hash_seed}
-        done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
-        last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
-        assert done.returncode == 0, f"another process failed: {last}"
-        # A plugin may print lines before the result.
-        return done.stdout.rpartition("\n")[2]
+def scores_of(subject: Subject, index: Index) -> list[dict[str, float]]:
+    """Return for each of `QUERIES` the scores of all documents that the representation finds, by docno."""
+    return [{hit.docno: hit.score for hit in index.search(text, subject.expression, k=10_000)} for text in QUERIES]
 
 
 def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
@@ -124,9 +61,7 @@ def same_bytes_for_workers_and_hash_seeds(subject: Subject) -> None:
     records = {}
     for seed, order in (("0", "123"), ("1", "321")):
         folder = str(subject.folder / f"child-{seed}")
-        printed = json.loads(
-            subject.child(FIT_CHILD, str(documents), folder, subject.expression, *order, hash_seed=seed)
-        )
+        printed = json.loads(child(FIT_CHILD, str(documents), folder, subject.expression, *order, hash_seed=seed))
         for workers, fitted in printed.items():
             records[f"{workers} workers, hash seed {seed}"] = fitted
     first = records["1 workers, hash seed 0"]
@@ -139,7 +74,7 @@ def loads_in_a_fresh_process(subject: Subject) -> None:
     ours = [
         [[hit.docno, hit.score] for hit in subject.index.search(text, subject.expression, k=300)] for text in QUERIES
     ]
-    theirs = json.loads(subject.child(SEARCH_CHILD, str(subject.index.path), subject.expression, *QUERIES))
+    theirs = json.loads(child(SEARCH_CHILD, str(subject.index.path), subject.expression, *QUERIES))
     assert ours == theirs, "a fresh process finds other documents or scores"
 
 
@@ -186,7 +121,7 @@ def adding_is_building(subject: Subject) -> None:
     both = subject.build("both")
     both.fit(subject.expression, first.path)
     first.add(subject.documents[SPLIT:])
-    _assert_close(subject.scores(first), subject.scores(both))
+    _assert_close(scores_of(subject, first), scores_of(subject, both))
 
 
 def deleting_and_merging_change_no_score(subject: Subject) -> None:
@@ -194,13 +129,13 @@ def deleting_and_merging_change_no_score(subject: Subject) -> None:
     index = subject.build("changed", subject.documents[:SPLIT])
     index.fit(subject.expression)
     index.add(subject.documents[SPLIT:])
-    before = subject.scores(index)
+    before = scores_of(subject, index)
     deleted = {subject.documents[3].docno, subject.documents[SPLIT + 3].docno}
     remaining = [{docno: score for docno, score in scores.items() if docno not in deleted} for scores in before]
     index.delete(sorted(deleted))
-    _assert_close(subject.scores(index), remaining)
+    _assert_close(scores_of(subject, index), remaining)
     index.merge()
-    _assert_close(subject.scores(index), remaining)
+    _assert_close(scores_of(subject, index), remaining)
 
 
 def odd_queries_raise_no_error(subject: Subject) -> None:
@@ -227,8 +162,8 @@ def explanations_add_up(subject: Subject) -> None:
             assert tree.value == score or abs(tree.value - score) <= 1e-4 * max(1e-3, abs(score)), (
                 f"the explanation's value is {tree.value}, the score is {score}"
             )
-            for node in _nodes(tree):
-                _assert_adds_up(node)
+            for node in nodes(tree):
+                assert_adds_up(node)
                 label = node.label
                 assert stems.get(label, label) == label or label in stems.values(), (
                     f"the label {label} is the stem of {stems[label]}; use view.surface"
@@ -314,25 +249,17 @@ def stopping_leaves_nothing(subject: Subject) -> None:
     assert after == before, f"the stopped fit left {next(iter(after.items() ^ before.items()))[0]}"
 
 
-def registering_is_light(subject: Subject) -> None:
-    """Registering the plugin imports neither Numba nor SciPy."""
-    registration = Namer(subject.folder, None).resolve(subject.expression).registration
-    heavy = subject.child(REGISTER_CHILD, registration.plugin).strip()
-    assert not heavy, f"registering {registration.plugin} imports {heavy}; import it in the factory"
-
-
 def threads_score_alike(subject: Subject) -> None:
     """Threads that search at the same time get the same scores as one thread."""
-    alone = subject.scores(subject.index)
+    alone = scores_of(subject, subject.index)
     with ThreadPoolExecutor(2) as pool:
         # A newly opened index has computed nothing yet, so both threads compute the same values, needed on first use,
         # at the same time.
-        for scores in pool.map(subject.scores, [sublex.open(subject.index.path)] * 4):
+        for scores in pool.map(partial(scores_of, subject), [sublex.open(subject.index.path)] * 4):
             assert scores == alone, "two threads at once get other scores than one"
 
 
 CHECKS: tuple[Callable[[Subject], None], ...] = (
-    registering_is_light,
     same_bytes_for_workers_and_hash_seeds,
     loads_in_a_fresh_process,
     some_scores_are_those_of_all,
@@ -380,19 +307,3 @@ def _assert_close(found: list[dict[str, float]], expected: list[dict[str, float]
         assert mine.keys() == theirs.keys(), f"for {text!r} other documents are found"
         apart = max((abs(mine[docno] - theirs[docno]) for docno in mine), default=0.0)
         assert apart <= 1e-5, f"for {text!r} a score differs by {apart:g}"
-
-
-def _nodes(tree: Explanation) -> Iterator[Explanation]:
-    yield tree
-    for part in tree.parts:
-        yield from _nodes(part)
-
-
-def _assert_adds_up(node: Explanation) -> None:
-    values = [part.value for part in node.parts if part.kind != "evidence"]
-    if not values or node.kind not in ("sum", "product"):
-        return
-    total = float(np.sum(values) if node.kind == "sum" else np.prod(values))
-    assert abs(total - node.value) <= 1e-6 * max(abs(part) for part in [*values, node.value]), (
-        f"the parts of {node.label} give {total}, not {node.value}"
-    )

@@ -7,6 +7,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.stored import Declared, Json, Numbers
 
 
 class Model(Representation):
@@ -19,6 +20,7 @@ class Model(Representation):
 
     def __init__(self, r: int, seed: int):
         self.r, self.seed = r, seed
+        self.row_values = Numbers((r,), "f8")
 
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Draw a direction for each term."""
@@ -31,6 +33,10 @@ class Model(Representation):
         """Store the terms and their directions."""
         store.put("vocabulary", self.vocabulary)
         store.put("vectors", self.vectors)
+
+    def declares(self) -> Mapping[str, Declared]:
+        """Return what the stored values are. The engine refuses a model whose values are different."""
+        return {"vocabulary": Json(list[str], "words", distinct=True), "vectors": Numbers(("words", self.r))}
 
     def load(self, store: Stored) -> None:
         """Restore the terms and their directions."""

@@ -1,0 +1,57 @@
+"""How Python functions in expressions are pickled: by name where they have one, else by the package cloudpickle.
+
+Sublex itself unpickles nothing. The user's workers do, such as those of multiprocessing, joblib and Ray.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+from sublex.errors import InputError
+from sublex.tools.messages import in_short
+
+
+class ByValue:
+    """A function without a name, which cloudpickle pickles with its code. `shown` names it in messages."""
+
+    def __init__(self, function: Any, shown: str):
+        self.function, self.shown = function, shown
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        try:
+            import cloudpickle
+        except ImportError:
+            raise InputError(
+                f"{self.shown} holds a lambda or a local function, which no other process can find by its name; "
+                "define it by def at the top of a module, or install cloudpickle."
+            ) from None
+        try:
+            return cloudpickle.loads, (cloudpickle.dumps(self.function),)
+        except Exception as error:
+            raise InputError(f"The function in {self.shown} cannot be pickled ({in_short(error)}).") from error
+
+
+def picklable(function: Any, shown: str) -> Any:
+    """Return the function itself if it can be found by its name, else an object that pickles the function by its code.
+
+    A function with a name is left to the program that pickles it, because joblib and Ray treat functions of notebooks in
+    their own ways.
+    """
+    return function if _has_name(function) else ByValue(function, shown)
+
+
+def _has_name(thing: Any) -> bool:
+    """Return whether a function can be found by its name; for an object, its class and the functions that it holds."""
+    if isinstance(thing, MethodType):
+        return _has_name(thing.__self__)
+    if not isinstance(thing, FunctionType):
+        held = (thing.func, *thing.args) if isinstance(thing, partial) else getattr(thing, "__dict__", {}).values()
+        named = "<locals>" not in (thing if isinstance(thing, type) else type(thing)).__qualname__
+        return named and all(_has_name(each) for each in held if isinstance(each, FunctionType))
+    found = sys.modules.get(thing.__module__)
+    for name in thing.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is thing

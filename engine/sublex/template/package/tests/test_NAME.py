@@ -1,0 +1,10 @@
+"""NAME fulfils the contracts of all that it registers."""
+
+import pytest
+
+from sublex.testing import checks
+
+
+@pytest.mark.parametrize("check", checks("NAME"), ids=str)
+def test_contract(check, tmp_path):
+    check(tmp_path)

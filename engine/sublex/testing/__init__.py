@@ -1,0 +1,21 @@
+"""Checks of what plugins register, on the demo collection: rankers, expanders, filters, readers, representations and others.
+
+`sublex plugin test` runs the checks. A plugin's own tests run them too:
+
+    import pytest
+    from sublex.testing import checks
+
+    @pytest.mark.parametrize("check", checks("mine"), ids=str)
+    def test_contract(check, tmp_path):
+        check(tmp_path)
+
+Each check raises an `AssertionError` with a sentence that says which method is wrong and what to do, and returns nothing
+otherwise. It raises `unittest.SkipTest`, which pytest knows, where a plugin gives too little to check. Several checks
+start other processes, so the plugin must be installed.
+"""
+
+from sublex.testing.all_checks import CHECKS_OF, Check, checks
+from sublex.testing.representations import CHECKS
+from sublex.testing.subject import Subject
+
+__all__ = ["CHECKS", "CHECKS_OF", "Check", "Subject", "checks"]

@@ -1,0 +1,166 @@
+"""The subject of checks: a registered component, the object that its factory makes, and indexes of the demo collection."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import sublex
+from sublex.contracts.base import Document, Explanation
+from sublex.errors import InputError, SublexError
+from sublex.language import plugins
+from sublex.language.expression import Call
+from sublex.language.parser import parse
+from sublex.language.plugins import Component, Registration
+from sublex.pipeline.compose import Composer
+from sublex.pipeline.index import Index
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+from sublex.tools.messages import in_short
+
+# The ranker that finds documents for expanders and filters. The plugin is named, because another may also have a BM25.
+BM25 = "rankers:BM25"
+QUERIES = ("cranes by the river", "bank", "seal seal pup")
+# The kinds of components in the order in which a name is looked up: first those that expressions can contain.
+KINDS = (*plugins.COMPONENTS, *(kind for kind in plugins.KINDS if kind not in plugins.COMPONENTS))
+# The number of documents of the demo collection that are indexed first in checks that add the other documents later.
+SPLIT = 150
+# The years that the documents of the demo collection get as a field, one after the other: the first year and their number.
+FIRST_YEAR, YEARS = 1990, 35
+
+
+class Subject:
+    """A component that is checked: its expression, and a folder for the indexes that the checks build.
+
+    `kind` is the kind of the component, such as "reader". It is needed only where a name has several kinds.
+    """
+
+    def __init__(self, expression: str, folder: str | os.PathLike[str], kind: str = ""):
+        self.expression, self.folder = expression, Path(folder)
+        self.kind = kind or kind_of(expression)
+
+    @cached_property
+    def registry(self) -> plugins.Registry:
+        """The installed plugins."""
+        return plugins.load()
+
+    @cached_property
+    def registration(self) -> Registration:
+        """The component as its plugin registered it."""
+        return self.registry.find(self.kind, call_of(self.expression).name)
+
+    @cached_property
+    def component(self) -> Component:
+        """The component with a value for each parameter."""
+        return self.registry.resolve(self.kind, call_of(self.expression))
+
+    @cached_property
+    def made(self) -> Any:
+        """The object that the factory makes; for an expander or a filter that is fitted, the fitted object."""
+        if self.kind in ("expander", "filter"):
+            return self.composer.made(self.component)
+        return self.component.make()
+
+    @cached_property
+    def documents(self) -> list[Document]:
+        """The documents of the demo collection, with the fields `theme` and `year`."""
+        package = Path(sublex.__file__).parent
+        folders = (package / "demo", package.parents[1] / "queries" / "demo")
+        file = next(folder / "documents.jsonl" for folder in folders if (folder / "documents.jsonl").is_file())
+        rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        return [
+            Document(row["id"], row["text"], row["title"], {"theme": row["theme"], "year": str(FIRST_YEAR + n % YEARS)})
+            for n, row in enumerate(rows)
+        ]
+
+    def build(self, name: str, documents: list[Document] | None = None) -> Index:
+        """Build and return an index of some documents, by default of all, in a folder of this name."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
+
+    @cached_property
+    def index(self) -> Index:
+        """An index of all documents, with the component fitted, or the models that it names."""
+        index = self.build("whole")
+        if self.kind in plugins.COMPONENTS:
+            for model in Composer(index.snapshot).unfitted(self.component):
+                index.fit(model)
+        return index
+
+    @cached_property
+    def composer(self) -> Composer:
+        """The composer for the index."""
+        return Composer(self.index.snapshot)
+
+    def context(self, hits: Hits) -> Feedback:
+        """Return the context that an expander or a filter gets for some hits in the index."""
+        return Feedback(hits, self.composer.term_table, self.composer.models(self.component))
+
+    def hits(self, text: str, k: int = 1000) -> Hits:
+        """Return the documents that BM25 finds, for a filter or an expander to look at."""
+        return self.index.search(text, BM25, k=k)
+
+
+def call_of(expression: str) -> Call:
+    """Return the call that an expression is. Raise InputError for any other expression."""
+    call = parse(expression)
+    if not isinstance(call, Call):
+        raise InputError(f"{expression} is not one component; name a plugin or a component, such as BM25(k1=0.9).")
+    return call
+
+
+def kind_of(expression: str) -> str:
+    """Return the kind of the component that an expression names, or "" if there is none."""
+    name, registry = call_of(expression).name.rpartition(":")[2].casefold(), plugins.load()
+    return next((kind for kind in KINDS if name in map(str.casefold, registry.names(kind))), "")
+
+
+def called(name: str, method: Callable[..., Any], *args: Any, about: str = "") -> Any:
+    """Return what a method of a plugin returns. An exception becomes an AssertionError that names the method.
+
+    `about` says for which arguments, as in "for a query without words".
+    """
+    try:
+        # The engine ignores NumPy's warnings too, and looks at the results.
+        with np.errstate(all="ignore"):
+            return method(*args)
+    except SublexError as error:
+        raise AssertionError(f"{name} raised {type(error).__name__}{about and ' '}{about}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise AssertionError(f"{name} raised {in_short(error)}{about and ', '}{about}") from error
+
+
+def child(code: str, *arguments: str, hash_seed: str = "0") -> str:
+    """Run Python code in another process, and return the last line that it prints."""
+    environment = os.environ | {"PYTHONHASHSEED": hash_seed}
+    done = subprocess.run([sys.executable, "-c", code, *arguments], env=environment, capture_output=True, text=True)
+    last = (done.stderr.strip().splitlines() or ["without a message"])[-1]
+    assert done.returncode == 0, f"another process failed: {last}"
+    # A plugin may print lines before the result.
+    return done.stdout.rpartition("\n")[2]
+
+
+def nodes(tree: Explanation) -> Iterator[Explanation]:
+    """Yield all nodes of an explanation."""
+    yield tree
+    for part in tree.parts:
+        yield from nodes(part)
+
+
+def assert_adds_up(node: Explanation) -> None:
+    """Raise AssertionError if the parts of a node do not make its value."""
+    values = [part.value for part in node.parts if part.kind != "evidence"]
+    if not values or node.kind not in ("sum", "product"):
+        return
+    total = float(np.sum(values) if node.kind == "sum" else np.prod(values))
+    assert abs(total - node.value) <= 1e-6 * max(abs(part) for part in [*values, node.value]), (
+        f"the parts of {node.label} give {total}, not {node.value}"
+    )

@@ -1,0 +1,55 @@
+"""Copies of objects that never change: they are shared within a process, and made again on first use in another one.
+
+A pickled object of these kinds says how it is made again, and has no data of an index. An error in unpickling would end
+a worker process, or stop it for ever, before it could report the error. So the error comes when an unpickled object is
+first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import RLock
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+
+class Uncopied:
+    """An object that never changes: `copy.copy` and `copy.deepcopy` return the object itself."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+class Deferred(Uncopied):
+    """An object that never changes, and that is pickled as the function that makes it again, its `origin`.
+
+    `pickled` names the attributes that are pickled too, so that they can be read before the object is made.
+    """
+
+    pickled: ClassVar[tuple[str, ...]]
+    origin: Callable[[], Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return deferred, (type(self), self.origin, {name: getattr(self, name) for name in self.pickled})
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Make an unpickled object when an attribute is first read that was not pickled."""
+            state = self.__dict__
+            if "_making" in state and not name.startswith("__"):
+                with state["_making"]:
+                    if "_made" not in state:
+                        state.update(state["origin"]().__dict__ | state, _made=True)
+                if name in state:
+                    return state[name]
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def deferred(kind: type[Deferred], origin: Callable[[], Any], known: dict[str, Any]) -> Any:
+    """Return an object with the attributes `known`, which gets all others from `origin` when one of them is first read."""
+    new = object.__new__(kind)
+    new.__dict__.update(known, origin=origin, _making=RLock())
+    return new
