@@ -568,6 +568,18 @@ class Unseen:
         return THREE
 
 
+def test_an_index_that_a_function_asks_counts_by_its_generation(index):
+    def function(query):
+        return index.search(query, "PL2", 5)
+
+    before = str(sublex.finder(function))
+    assert "object" not in before and str(sublex.finder(function)) == before
+    index.search("crane")
+    assert str(sublex.finder(function)) == before
+    index.add([sublex.Document("new", "A crane.")])
+    assert str(sublex.finder(function)) != before
+
+
 # Expanders.
 
 
