@@ -173,6 +173,24 @@ def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
             sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", **{option: 2})
 
 
+def test_columns_name_the_fields_of_documents_that_another_engine_indexes(shelf, monkeypatch):
+    def build(self, path, documents, store, memory):
+        Path(path).mkdir(parents=True)
+        texts = {document.docno: f"{document.title} {document.text}" for document in documents}
+        Path(path, "shelf.json").write_text(json.dumps({"texts": texts}))
+
+    monkeypatch.setattr(shelf.ShelfBackend, "build", build, raising=False)
+    given = [{"paper": 7, "abstract": "crane", "heading": "Birds"}, {"paper": 8}, {"paper": 7, "abstract": "again"}]
+    columns = {"id": "paper", "text": "abstract", "title": "heading"}
+    sentence = (
+        r"2 documents of 3 left out: 1 for a docno that came before \(7\) and 1 for a fault \(documents:2: no text"
+    )
+    with pytest.warns(sublex.SublexWarning, match=sentence):
+        index = sublex.build(given, "own", backend="shelf", columns=columns)
+    assert index.document("7").text == "Birds crane" and index.search("birds", "ShelfCount").docnos == ["7"]
+    assert (index.built.indexed, index.built.duplicate, len(index.built.problems)) == (1, ["7"], 1)
+
+
 # What the index and the user's file hold.
 
 

@@ -251,6 +251,7 @@ def test_measure_and_compare_warn_as_the_commands_do(demo, topics, run, command)
     )
     assert "gone is not in" in judged
     assert warned(lambda: sublex.measure({"1": {"birds-05": 1}}, {"1": {"birds-05": 1.0}}, "AP")) == []
+    assert warned(lambda: sublex.measure({"1": {"birds-05": 1}}, {"1": {}}, "AP")) == []  # nothing was found
 
 
 def test_fuse_warns_as_the_command_does(demo, topics, tmp_path, command):
@@ -652,12 +653,11 @@ def test_a_hit_is_a_tuple_still(demo):
     rank, docno, score, doc = hit
     assert (rank, docno) == (1, "birds-05") == hit[:2] and hit == (rank, docno, score, doc)
     assert repr(hit) == f"Hit(rank=1, docno='birds-05', score={score!r}, doc={doc})"
-    copied = pickle.loads(pickle.dumps(hit))
-    assert copied == hit and type(copied) is type(hit)
-    with pytest.raises(
-        InputError, match=r"This copy of the hit birds-05 has no index; ask for index.document\('birds-05'\)"
-    ):
-        copied.title  # noqa: B018
+    for copied in (pickle.loads(pickle.dumps(hit)), copy.copy(hit)):
+        assert copied == hit and type(copied) is type(hit)
+        assert (copied.title, copied.passage) == (hit.title, hit.passage)
+    with pytest.raises(InputError, match=r"No search made this hit of birds-05; ask for index.document\('birds-05'\)"):
+        hit._replace(score=1.0).title  # noqa: B018
 
 
 def test_an_index_without_texts_says_so_when_a_hit_is_asked_for_its_text(tmp_path):

@@ -106,10 +106,9 @@ class BuildSummary(InParts):
         `holder` names the object that holds this summary. With `duplicates_chosen`, the user chose what becomes of
         documents with known docnos, and no warning counts them.
         """
-        left_out = {"a docno that came before": [] if duplicates_chosen else self.duplicate, "a fault": self.problems}
-        reasons = [
-            f"{len(those):,} for {why} ({_first(map(str, those), 1)})" for why, those in left_out.items() if those
-        ]
+        left_out = {"a docno that came before": [] if duplicates_chosen else self.duplicate}
+        left_out["a fault"] = [str(problem) for problem in self.problems]
+        reasons = [f"{len(those):,} for {why} ({_first(those, 1)})" for why, those in left_out.items() if those]
         count = sum(map(len, left_out.values()))
         sentence = (
             f"{counted(count, 'document')} of {self.read + len(self.problems):,} left out: {' and '.join(reasons)}"

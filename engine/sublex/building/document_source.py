@@ -107,11 +107,16 @@ def source_of(
         )
     names = _names(columns)
     if is_frame(documents):
-        if columns and (missing := [name for name in columns.values() if name not in documents.columns]):  # type: ignore[attr-defined]
-            there = ", ".join(map(str, documents.columns))  # type: ignore[attr-defined]
-            raise InputError(f"The DataFrame has no column {missing[0]}; it has {there}.")
-        documents = frame_records(documents)
+        documents = _rows(documents, columns or {})
     return DocumentSource((), documents, strict, names=names)  # type: ignore[arg-type]
+
+
+def _rows(frame: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names."""
+    if missing := [name for name in columns.values() if name not in frame.columns]:
+        there = ", ".join(map(str, frame.columns))
+        raise InputError(f"The DataFrame has no column {missing[0]}; it has {there}.")
+    return frame_records(frame)
 
 
 def _names(columns: Mapping[str, str] | None) -> FieldNames | None:

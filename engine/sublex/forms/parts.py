@@ -36,8 +36,8 @@ def summary(
 
 
 def part_lines(parts: Iterable[Part]) -> Iterator[Line]:
-    """Yield the lines of parts, with an empty line between two parts. A list without sentences is left out."""
-    for number, part in enumerate(filter(None, parts)):
+    """Yield the lines of parts, with an empty line between two parts."""
+    for number, part in enumerate(_shown(parts)):
         if number:
             yield line()
         if isinstance(part, Table):
@@ -48,9 +48,14 @@ def part_lines(parts: Iterable[Part]) -> Iterator[Line]:
             yield from (line(f"* {sentence}", indent=2) for sentence in part)
 
 
+def _shown(parts: Iterable[Part]) -> list[Part]:
+    """Return the parts without empty paragraphs and lists."""
+    return [part for part in parts if part]
+
+
 def parts_html(parts: Iterable[Part]) -> str:
     """Return parts as HTML elements."""
-    return "".join(map(_html, filter(None, parts)))
+    return "".join(map(_html, _shown(parts)))
 
 
 def _html(part: Part) -> str:
@@ -64,7 +69,7 @@ def _html(part: Part) -> str:
 
 def parts_markdown(parts: Iterable[Part]) -> str:
     """Return parts in GitHub's Markdown, with an empty line between two parts."""
-    return "\n".join(map(_markdown, filter(None, parts)))
+    return "\n".join(map(_markdown, _shown(parts)))
 
 
 def _markdown(part: Part) -> str:

@@ -83,7 +83,7 @@ def _run_and_qrels(run: Located, qrels: Located) -> Iterator[Finding]:
             run.file, mine.lines[extra], "unjudged", NOTE,
             f"Topic {show_id(mine.strings[extra[0]])} has no judgements in {qrels.file}: measures ignore it.",
         )  # fmt: skip
-    if not len(mine.strings):
+    if not len(run.lines):
         return
     grades = grades_of(run.columns, qrels.columns)
     if (grades == UNJUDGED).all():

@@ -22,7 +22,7 @@ from sublex.tools.strings import Strings
 
 # Characters of a title that `print` and a notebook show.
 TITLE_SHOWN = 80
-# The parts of the message that names the need for stored texts.
+# The need for stored texts, in the message about an index that has none.
 PURPOSE = "has the titles, texts and fields of hits"
 
 
@@ -37,17 +37,17 @@ class Hit(_Found):
     """One document that was found. `rank` counts from 1; `doc` is the document's number in its snapshot.
 
     `title`, `text`, `fields` and `passage` are read from the snapshot when they are asked for. They raise IndexProblem
-    if the index stores no texts. A copy that was pickled has the four values of the tuple alone.
+    if the index stores no texts.
     """
 
     _hits: Hits | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Hit._make, (tuple(self),)
+        return _hit, (tuple(self), self._hits)
 
     def _of(self) -> Hits:
         if self._hits is None:
-            raise InputError(f"This copy of the hit {self.docno} has no index; ask for index.document({self.docno!r}).")
+            raise InputError(f"No search made this hit of {self.docno}; ask for index.document({self.docno!r}).")
         return self._hits
 
     @property
@@ -74,6 +74,13 @@ class Hit(_Found):
     def passage(self) -> str:
         """About 200 characters of the text: the part that matches the query best."""
         return self._of().passage(self.doc)
+
+
+def _hit(values: tuple[Any, ...], hits: Hits | None) -> Hit:
+    """Return the hit of four values that stands in `hits`."""
+    hit = Hit._make(values)
+    hit._hits = hits
+    return hit
 
 
 class Hits(InParts):
@@ -107,9 +114,7 @@ class Hits(InParts):
             return [self[place] for place in range(*k.indices(len(self)))]
         doc = int(self.docs[k])
         docno = self.snapshot.docno(doc) if self._docnos is None else self._docnos[k]
-        hit = Hit(range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc)
-        hit._hits = self
-        return hit
+        return _hit((range(1, len(self) + 1)[k], docno, float(self.scores[k]), doc), self)
 
     def __iter__(self) -> Iterator[Hit]:
         return (self[k] for k in range(len(self)))

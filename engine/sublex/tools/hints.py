@@ -60,7 +60,7 @@ def types_for_checkers(module: str) -> dict[str, tuple[str, str]]:
 
     The name there is empty for an imported module.
     """
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for node in ast.parse(inspect.getsource(sys.modules[module])).body:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             for each in node.body:
