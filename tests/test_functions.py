@@ -453,7 +453,8 @@ def test_compare_keeps_the_run_of_a_function_by_its_hash_or_version(index):
             super().__init__()
             self.lock = threading.Lock()
 
-    assert asked(Secret()) and asked(Secret())
+    kept = set(index.path.rglob("run-*"))
+    assert asked(Secret()) and asked(Secret()) and set(index.path.rglob("run-*")) == kept
     assert asked(Secret(), version=3) and not asked(Secret(), version=3)
 
 

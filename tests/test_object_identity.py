@@ -136,6 +136,7 @@ SPARSE = scipy.sparse.csr_matrix(np.eye(3))
         ([1], [1], [True]),
         (0.0, 0.0, -0.0),
         ("1", "1", b"1"),
+        (b"1", b"1", bytearray(b"1")),
         (10**5000, 10**5000, 10**5000 + 1),
         (Holder(), Holder(), Holder(2)),
         (Holder(np.eye(2)), Holder(np.eye(2)), Holder(np.ones((2, 2)))),
@@ -226,6 +227,17 @@ def test_of_an_own_module_what_is_used_counts_of_an_installed_one_its_version(mo
 def test_what_cannot_be_hashed_is_named(thing, reason):
     found = identity_of(thing, "")
     assert found.digest == "" and found.reason.startswith(reason)
+
+
+def test_an_object_that_raises_when_it_is_looked_at_has_no_hash():
+    class Shy:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError("no")
+
+        def __reduce__(self) -> Any:
+            raise RuntimeError("no")
+
+    assert identity_of(Shy(), "").digest == "" and identity_of(Shy(), "").reason
 
 
 def test_deep_values_have_a_bound():

@@ -467,6 +467,9 @@ def test_a_finder_is_called_once_for_a_query_in_a_search_and_in_an_explanation(d
     topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
     sublex.tune(demo_index, topics, qrels, "BM25" + "{0..1}" * part)
     assert Counter(asked) == Counter(topic.text for topic in topics)
+    asked.clear()
+    sublex.tune(demo_index, topics, qrels, sublex.parse("BM25 % {5,20}") >> sublex.parse("PL2") + 0.5 * part)
+    assert Counter(asked) == Counter(topic.text for topic in topics)
 
 
 def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(demo_index):
@@ -766,6 +769,17 @@ def test_parts_travel_to_other_processes(demo_index):
         copy = pickle.loads(pickle.dumps(part))
         assert str(copy) == str(part)
         assert pairs(demo_index.search("crane", copy)) == pairs(demo_index.search("crane", part))
+
+
+def test_a_copy_of_a_ranker_scores_though_its_process_hashes_it_in_another_way(demo_index, monkeypatch):
+    from sublex.language import object_identity
+
+    stored = pickle.dumps(sublex.ranker(Plain(b=0.2)))
+    monkeypatch.setattr(object_identity, "UNREAD", object_identity.UNREAD | {"reads"})
+    copy = pickle.loads(stored)
+    assert copy.identity.here != copy.identity.digest
+    hits = sublex.open(demo_index.path).search("crane river", copy)
+    assert hits.docnos == demo_index.search("crane river", "BM25(b=0.2)").docnos
 
 
 def test_a_name_that_is_no_word_is_quoted():

@@ -73,13 +73,13 @@ class PythonPart(Component):
         thing = picklable(self.thing, str(self))
         return _remade, (type(self), self.kind, self.name, thing, self.identity.digest, self.identity.version, own)
 
-    @property
+    @cached_property
     def state(self) -> str:
         """A text that says which code and values the object had; "" if only this process can tell the object from others."""
         identity = self.identity
         return f"version {identity.version}" if identity.version else identity.digest and f"code {identity.digest}"
 
-    @property
+    @cached_property
     def key(self) -> tuple[object, ...]:
         """A key under which the results of a part are kept: equal keys mean that one part may stand for the other.
 
@@ -114,7 +114,8 @@ def _remade(
     node: type[Part], kind: str, name: str, thing: Any, digest: str, version: str, options: Mapping[str, Any]
 ) -> Part:
     """Return the node that another process had, for its copy of the object."""
-    return _node(node, kind, name, thing, Identity(digest, version), options)
+    own = identity_of(thing, version)
+    return _node(node, kind, name, thing, own._replace(digest=digest, here=own.digest), options)
 
 
 def python_parts(expression: Expression) -> list[PythonPart]:
@@ -137,9 +138,9 @@ def python_parts(expression: Expression) -> list[PythonPart]:
 class SharedPart(PythonPart):
     """A Python object whose results depend on its code and values alone, so that parts with equal ones share results."""
 
-    @property
+    @cached_property
     def key(self) -> tuple[object, ...]:
-        return (str(self), self.state) if self.state else super().key
+        return (str(self), self.state) if self.state else (self.number,)
 
 
 def states(expression: Expression) -> dict[str, str]:

@@ -45,7 +45,8 @@ class GivenRanker(Ranker):
     def use(self, part: PythonRanker) -> None:
         """Call the object of a part from now on. Its code and values are those of the part used before."""
         with part.lock:
-            self.part, self._digest, self._seen = part, part.identity.digest, part.identity.seen
+            identity = part.identity
+            self.part, self._digest, self._seen = part, identity.here or identity.digest, identity.seen
 
     def __str__(self) -> str:
         return self.part.name

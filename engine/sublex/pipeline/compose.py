@@ -461,7 +461,11 @@ def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
     Return None if the pipeline must not be found by a key. This holds for an expression with a resolved component,
     because another profile may have resolved the component.
     """
-    components = [] if isinstance(expression, str) else list(components_in(expression))
+    if isinstance(expression, str):
+        return []
+    if isinstance(expression, PythonPart):
+        return [expression]
+    components = list(components_in(expression))
     parts = [component for component in components if isinstance(component, PythonPart)]
     return parts if len(parts) == len(components) else None
 

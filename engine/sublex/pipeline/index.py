@@ -21,6 +21,7 @@ from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
 from sublex.language.plugins import Component
 from sublex.language.python_parts import PythonPart
+from sublex.language.python_rankers import is_ranker
 from sublex.pipeline.contents import Contents
 from sublex.tools import arguments
 from sublex.tools.hints import resolve_hints
@@ -231,7 +232,9 @@ class Index(Contents):
         """
         from sublex.retrieval import impact_store
 
-        several = rankers if isinstance(rankers, Iterable) and not isinstance(rankers, (str, Expression)) else [rankers]
+        several: Any = [rankers] if isinstance(rankers, (str, Expression)) or is_ranker(rankers) else rankers
+        if not isinstance(several, Iterable):
+            raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
         given = [self._resolve(ranker, profile) for ranker in several]
         for part in given:
             if isinstance(part, PythonPart) and not part.state:
