@@ -1,4 +1,4 @@
-.PHONY: install quick test lint docs bench demo
+.PHONY: install quick test lint docs site bench demo
 
 # Written when Sublex was installed here with what its tests need; `make install` installs it again.
 INSTALLED = build/installed
@@ -23,6 +23,12 @@ lint: $(INSTALLED)
 
 docs: $(INSTALLED)
 	pytest tests/test_docs.py
+
+# The pages of docs/ with a reference of the public API, in build/site; a link that leads nowhere is an error.
+site:
+	pip install -q -e '.[site]'
+	NO_MKDOCS_2_WARNING=1 mkdocs build --strict -q -f docs/site/mkdocs.yml
+	@echo 'build/site/index.html; with its search: python -m http.server -d build/site'
 
 bench:
 	python benchmarks/indexing.py $(COLLECTION)

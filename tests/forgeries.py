@@ -21,7 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint
@@ -103,13 +103,19 @@ class Mirror(NamedTuple):
 
     commands: list[tuple[str, ...]]
     source: str
+    docno: str = "birds-02"
+
+    def arguments(self, words: Sequence[str], root: Path) -> list[str]:
+        """Return the words of a command with the path of an index, and a docno that the index has."""
+        return [{"INDEX": str(root), "birds-02": self.docno}.get(word, word) for word in words]
 
 
 def attached_to(source: str, retriever: str, field: str) -> list[tuple[str, ...]]:
     """Return commands for an index that is attached to another engine's."""
     attach = ("attach", "INDEX", source, "--trust")
     return [
-        (*attach, "--refresh"), (*attach, "--refresh", "--field", field), (*attach, "--overwrite"), ("attach", "INDEX", "--refresh"),
+        (*attach, "--refresh"), (*attach, "--refresh", "--field", field), (*attach, "--overwrite"),
+        ("attach", "INDEX", "--refresh", "--trust"),
         ("search", "INDEX", QUERY, "-r", retriever), ("search", "INDEX", QUERY, "-r", f"PL2 >> RM3 >> {retriever}"),
         ("explain", "INDEX", QUERY, "birds-02", "-r", retriever),
     ]  # fmt: skip
@@ -118,7 +124,7 @@ def attached_to(source: str, retriever: str, field: str) -> list[tuple[str, ...]
 MIRRORS = {
     "shelf": Mirror(attached_to("shelf:shelf.source", "ShelfCount", "text"), "shelf.source"),
     "whoosh": Mirror(attached_to("whoosh:whoosh.source", "WhooshBM25F", "text"), "whoosh.source"),
-    "lucene": Mirror(attached_to("lucene:lucene.source", "LuceneBM25", "contents"), "lucene.source"),
+    "lucene": Mirror(attached_to("lucene:lucene.source", "LuceneBM25", "contents"), "lucene.source", "birds-01"),
     "ciff": Mirror(
         [("ciff", "import", "INDEX", "ciff.source", "--analyzer", "english", "--overwrite")] * 3, "ciff.source"
     ),
@@ -170,13 +176,13 @@ def make_whoosh(folder: Path, texts: dict[str, str]) -> None:
 
 
 def make_lucene(folder: Path) -> None:
-    """Write a Lucene index of several segments, in a process that runs Java."""
+    """Write a Lucene index, in a process that runs Java."""
     script = Path(__file__).parent / "plugins" / "lucene" / "lucene_indexes.py"
     (folder / "made").mkdir()
     words = [sys.executable, script, folder / "made", installed.anserini_jar(), installed.CLASSES]
     java = {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run(words, env=os.environ | java, check=True, capture_output=True)
-    (folder / "made" / "segments").rename(folder / "lucene.source")
+    (folder / "made" / "plain").rename(folder / "lucene.source")
     shutil.rmtree(folder / "made")
 
 
@@ -532,7 +538,7 @@ def attempt(whole: Path, place: Path, seed: int, rights: dict[str, list[Any]], b
         able = reading(what)
         tried = [*chance.sample(able, min(3, len(able))), *chance.sample(WRITING, 1)]
     for words in tried:
-        done = invoke(*(str(root) if word == "INDEX" else word for word in words))
+        done = invoke(*MIRRORS.get(mirror, Mirror([], "")).arguments(words, root))
         refused = any(line.startswith("sublex: ") for line in done.messages.splitlines())
         if done.code not in (0, 1, 2) or done.code == 2 and not refused:
             findings.append(f"{what}: {words} ended with {done.code}: {done.messages[-300:]}")
@@ -592,11 +598,28 @@ def findings(whole: Path, folder: Path, number: int, first: int = 0, workers: in
         ]
 
 
+def warm_mirrors(whole: Path, place: Path) -> None:
+    """Run the commands for every mirror on what is not forged. They must succeed, or the forgeries would try nothing.
+
+    Those for all mirrors may be refused: Sublex deletes nothing from an attached index, and a CIFF file has no texts.
+    """
+    for name in MIRRORS:
+        if (whole.parent / name).exists():
+            copy = Path(shutil.copytree(whole.parent, place))
+            os.chdir(copy)
+            with patch.dict(os.environ, XDG_CONFIG_HOME=str(copy / "config")):
+                for words in (*MIRRORS[name].commands, *MIRRORED):
+                    done = invoke(*MIRRORS[name].arguments(words, copy / name))
+                    assert done.code == 0 or words in MIRRORED, (name, words, done)
+            shutil.rmtree(copy)
+
+
 @sketches_of_small_segments()
 def main(number: int, first: int = 0, place: str = "") -> int:
     """Try forgeries, print the findings, and return 1 if there are any."""
     with tempfile.TemporaryDirectory(prefix="sublex-forged-") as folder:
         whole = make(_made(Path(folder) / "whole"))
+        preload()
         for words in (*READING, *WRITING):
             # Compiles every kernel once, and not in each child.
             copy = Path(shutil.copytree(whole.parent, Path(folder) / "warm"))
@@ -604,10 +627,13 @@ def main(number: int, first: int = 0, place: str = "") -> int:
             done = invoke(*(str(copy / "index") if word == "INDEX" else word for word in words))
             assert done.code == 0 or {"remove", "--resume"} & set(words), (words, done)
             shutil.rmtree(copy)
+        warm_mirrors(whole, Path(folder) / "warm")
         os.chdir(folder)
         found = findings(whole, _made(Path(folder) / "forged"), number, first, len(os.sched_getaffinity(0)), place)
         assert checking.check(whole) == [], "a file of the whole index was written"
-    print("\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"]))
+    # Findings may hold halves of characters.
+    text = "\n".join([*found, f"{number:,} forgeries, {len(found):,} findings"])
+    print(text.encode(errors="backslashreplace").decode())
     return bool(found)
 
 

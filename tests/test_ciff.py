@@ -490,7 +490,7 @@ def test_mistakes_on_the_command_line_cost_a_sentence(tmp_path: Path) -> None:
         (("import", tmp_path / "i", tmp_path / "f.ciff", "--analyzer", "plain"), "already an index"),
         (("import", tmp_path / "new", tmp_path / "none.ciff", "--analyzer", "plain"), "Cannot read"),
         (("export", tmp_path / "none", tmp_path / "h.ciff"), "No index"),
-        (("export", tmp_path / "i", tmp_path / "no" / "h.ciff"), "Cannot write"),
+        (("export", tmp_path / "i", tmp_path / "no" / "h.ciff"), "There is no folder .*/no for h.ciff"),
         (("export", tmp_path / "i", tmp_path), "Cannot write"),
         (("export", tmp_path / "i", DEMO), "is not a CIFF file, so it is not replaced"),
     ):

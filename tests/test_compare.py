@@ -212,7 +212,10 @@ def test_runs_with_the_same_tag_are_named_by_their_files(demo):
         (("demo", str(TOPICS), "-r", "BM25"), "Name INDEX TOPICS QRELS"),
         (("nowhere", str(TOPICS), str(QRELS), "-r", "BM25"), "nowhere"),
         (("demo", str(TOPICS), str(TOPICS), "-r", "BM25"), "1 column where"),
-        (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "-o", "no/such/place.html"), "Cannot write the report"),
+        (
+            ("demo", str(TOPICS), str(QRELS), "-r", "BM25", "-o", "no/such/place.html"),
+            "There is no folder no/such for place.html",
+        ),
         (("demo", str(TOPICS), str(QRELS), "-r", "BM25", "--alpha", "2"), "level"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
 import shlex
@@ -111,6 +112,28 @@ def test_the_lines_of_a_page_are_short(page):
 def test_the_links_of_a_page_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{name(page)} links to {target}"
+
+
+def test_the_site_has_every_page_and_its_links_lead_to_pages():
+    """`make site` checks the same, and the anchors, with MkDocs, which tests do not need."""
+    import yaml
+
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "site" / "pages.py")
+    pages = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(pages)
+    settings = yaml.safe_load((ROOT / "docs" / "site" / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = set(re.findall(r"[\w/]+\.md", str(settings["nav"])))
+    docs = {str(path.relative_to(ROOT / "docs")): path for path in (ROOT / "docs").rglob("*.md")}
+    reference = {f"reference/{name}.md" for name in pages.REFERENCE}
+    assert listed == {*docs, *pages.ELSEWHERE, *reference}
+    for here, path in {**docs, **{page: ROOT / source for page, source in pages.ELSEWHERE.items()}}.items():
+        text = pages.with_links_of_the_site(path.read_text(encoding="utf-8"), here)
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", pages._FENCES.sub("", text)):
+            wanted = os.path.normpath(os.path.join(os.path.dirname(here), target))
+            assert wanted in listed or (ROOT / "docs" / wanted).is_file(), f"{here} links to {target}"
+    assert pages.with_links_of_the_site("[a `b`](../benchmarks/laki.py) [c](lint.md#x) [d](no.md)", "cli.md") == (
+        "a `b` [c](lint.md#x) [d](no.md)"
+    )
 
 
 def test_the_program_is_installed(folder):

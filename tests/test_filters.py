@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import types
 from collections import Counter
@@ -618,7 +619,7 @@ def test_a_function_is_asked_only_about_what_other_filters_keep(index, f, few):
     [
         (
             lambda d: d.fields["year"] > "2000",
-            r"asked about the document none, failed \(KeyError: 'year'\); for documents .* write fields.get\('year', \"\"\)",
+            r"asked about the document none, failed \(KeyError: 'year'\); for documents .* write fields.get\('year', ''\)",
         ),
         (lambda d: {}[1], r"asked about the document \w+, failed \(KeyError: 1\); its results are not used"),
         (lambda d: 1 / 0, r"asked about the document \w+, failed \(ZeroDivisionError: division by zero\)"),
@@ -642,6 +643,18 @@ def test_a_function_that_reads_no_text_serves_an_index_without_texts(tmp_path):
     assert index.search("w1", "BM25" >> sublex.keep(lambda d: d.docno == "d3")).docnos == ["d3"]
     with pytest.raises(IndexProblem, match=r"without stored text, which keep\(mine@\w+\) reads; rebuild it"):
         index.search("w1", "BM25" >> sublex.keep(lambda d: d.title == "", name="mine"))
+
+
+def long(document):
+    return len(document.text) > 6
+
+
+def test_a_pickled_pipeline_keeps_what_its_filter_keeps(tmp_path):
+    pipeline = years(tmp_path).pipeline("BM25" >> sublex.keep(long))
+    back = pickle.loads(pickle.dumps(pipeline))
+    query = pipeline.snapshot.analyze("w1")
+    hits, again = (each.answer(Query("w1", tuple(map(QueryTerm, query))), 20).hits for each in (pipeline, back))
+    assert as_pairs(again) == as_pairs(hits) and 0 < len(hits) < 13
 
 
 def test_an_object_with_the_method_keep_is_a_filter(index, few):

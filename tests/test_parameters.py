@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from sublex import Expression, parse
 from sublex.contracts.base import Param
 from sublex.contracts.hookspecs import hookimpl
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError, SublexError, UnknownName
 from sublex.language import plugins
 from sublex.language.expression import Call
 from sublex.language.parser import parse_call
+from sublex.trec import given_tables, given_topics
 
 BM25 = [
     Param("k1", float, 1.2, range=(0, math.inf)),
@@ -188,3 +189,43 @@ def test_a_print_keeps_every_value(k1: float, b: float, idf: str) -> None:
     one = REGISTRY.resolve("ranker", Call("BM25", (k1,), {"idf": idf, "b": b}))
     again = REGISTRY.resolve("ranker", parse_call(str(one)))
     assert again == one and again.values == {"k1": float(k1), "b": b, "idf": idf}
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "most"),
+    [("component", "BM52", 5), ("ranker", "nope", 5), ("analyzer", "englsh", 5), ("reader", "jsnl", 5), ("backend", "lucen", 8)],
+)  # fmt: skip
+def test_an_unknown_name_lists_five_near_ones_and_names_the_command_that_lists_all(kind, name, most):
+    registry = plugins.load()
+    names = registry.names(kind)
+    with pytest.raises(UnknownName) as raised:
+        registry.find(kind, name)
+    listed, _, rest = str(raised.value).partition("here are: ")[2].partition(" and ")
+    assert len(listed.split(", ")) <= most and set(listed.rstrip(".").split(", ")) <= {
+        *names,
+        "minmax",
+        "zscore",
+        "rank",
+        "rrf",
+        "raw",
+    }
+    if len(names) > 8:
+        assert rest.endswith(" others (sublex components lists all).") and len(listed.split(", ")) == 5
+
+
+def test_unknown_parameters_and_values_list_near_ones():
+    for text, said in (
+        ("BM25(variant=lucen)", "There are: lucene, "), ("lda(topics=3)", "t takes "), ("sourcelda(wors=3)", "t takes "),
+    ):  # fmt: skip
+        with pytest.raises(SublexError) as raised:
+            plugins.load().resolve("component", parse_call(text))
+        listed = str(raised.value).partition(said)[2].partition(" and ")[0].split(", ")
+        assert said in str(raised.value) and len(listed) <= 5 and str(raised.value).endswith(" others.")
+
+
+def test_rows_of_many_columns_are_named_by_the_nearest() -> None:
+    row = {f"column{number}": number for number in range(50)} | {"quid": "1"}
+    for read in (lambda: given_tables.qrels_of([row]), lambda: given_topics.topics_of([row])):
+        with pytest.raises(InputError) as raised:
+            read()
+        assert "quid" in str(raised.value) and "and 46 others;" in str(raised.value)

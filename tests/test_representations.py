@@ -6,6 +6,7 @@ import json
 import sys
 import types
 from importlib.metadata import EntryPoint
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -800,3 +801,35 @@ def test_a_name_may_hold_what_a_folder_cannot(index, monkeypatch, projection):
     index.fit("my/own.model")
     index.add([{"id": "new", "text": "A crane."}])
     assert "new" in sublex.open(index.path).search("crane", "my/own.model", k=300).docnos
+
+
+@pytest.mark.parametrize(
+    ("expression", "units"),
+    [
+        ("lda(k=2, iterations=3)", ["sweeps", "documents"]),
+        ("lda(k=2, method=variational, iterations=2)", ["iterations", "documents"]),
+        ("lsi(e=4)", ["documents"]),
+        ("vectors(words)", ["words", "documents"]),
+        ("sourcelda(labels, k=1, iterations=10, model=mixture)", ["sweeps", "documents"]),
+        (
+            "laki(phrases=phrases(support=3), iterations=1)",
+            ["steps", "documents", "documents in 1 iteration", "documents"],
+        ),
+        ("dcot(r=8)", ["columns", "documents"]),
+        ("dcot(r=8, layers=2)", ["steps", "documents"]),
+        ("swg(topics=lda(k=2, iterations=3))", ["sweeps", "documents", "steps"]),
+    ],
+)
+def test_fitting_says_what_its_progress_counts(index, tmp_path, expression, units):
+    (tmp_path / "words.txt").write_text("crane 1 0\nriver 0 1\n")
+    (tmp_path / "labels.tsv").write_text("Birds crane 3 birds 2 nest 1\nWater river 3 water 2 lake 1\n")
+    index.add_resource("words", tmp_path / "words.txt")
+    index.add_resource("labels", tmp_path / "labels.tsv")
+    counted: list[tuple[str, int, int]] = []
+    said: list[str] = []
+    index.fit(expression, counting=said.append, progress=lambda done, total: counted.append((said[-1], done, total)))
+    assert [unit for unit, _ in groupby(said)] == units
+    assert all(done <= total for _, done, total in counted)
+    if expression.startswith("lda"):
+        (total,) = {total for unit, _, total in counted if unit == units[0]}
+        assert total == int(expression.rpartition("=")[2].rstrip(")"))

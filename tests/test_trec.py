@@ -1177,3 +1177,43 @@ def test_trec_eval_sees_the_order_that_a_run_has(run, random):
             warnings.simplefilter("ignore")
             theirs = judged.evaluate({qid: plain[qid]})[qid]["recip_rank"]
         assert theirs == pytest.approx(1 / (list(hits).index(wanted) + 1))
+
+
+SWAPPED = {
+    "topics": {
+        "t.trec": "<top>\n<num> 1\n<title> blue cranes\n</top>\n", "t.tsv": "1\tblue cranes\n2\tred river nests\n",
+        "t.txt": "1: blue cranes\n2: red\n", "t.jsonl": '{"qid": "1", "query": "blue cranes"}\n', "t.csv": "qid,query\n1,blue\n",
+    },
+    "judgements": {
+        "q.txt": "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n", "q.tab": "1\t0\td1\t1\n2\t0\td2\t0\n", "q.json": '{"1": {"d1": 1}}',
+        "q.tsv": "query-id\tcorpus-id\tscore\n1\td1\t1\n2\td2\t1\n",
+    },
+    "a run": {"r.run": "1 Q0 d1 1 3.0 x\n1 Q0 d2 2 2.0 x\n", "r.tab": "1\tQ0\td1\t1\t3.0\tx\n2\tQ0\td1\t1\t3.0\tx\n"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SWAPPED)
+def test_a_file_of_another_kind_is_recognised_and_said(file, kind):
+    readers = {"topics": sublex.read_topics, "judgements": sublex.read_qrels, "a run": sublex.read_run}
+    for name, text in SWAPPED[kind].items():
+        path = file(text, name)
+        for expected, read in readers.items():
+            if expected == kind:
+                read(path)
+                continue
+            with pytest.raises(InputError) as raised:
+                read(path)
+            said = f"{path} looks like {kind}, and not like {expected}; are two files swapped? {path}"
+            assert str(raised.value).startswith(said)
+
+
+def test_a_damaged_file_of_the_right_kind_keeps_its_own_message(file):
+    for read, name, text in (
+        (sublex.read_qrels, "q.txt", "1 0 d1 1\n1 0 d2\n"), (sublex.read_run, "r.run", "1 Q0 d1 1 3.0 x\n1 Q0 d2 2 x\n"),
+        (sublex.read_topics, "t.txt", "blue cranes"), (sublex.read_qrels, "q.txt", ""), (sublex.read_qrels, "q.txt", "what is this\n"),
+    ):  # fmt: skip
+        with pytest.raises(InputError) as raised:
+            read(file(text, name))
+        assert "swapped" not in str(raised.value)
+    with pytest.raises(InputError, match="No such file"):
+        sublex.read_qrels("nowhere")

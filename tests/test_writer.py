@@ -439,7 +439,10 @@ def test_two_writers_that_take_turns_lose_nothing(tmp_path):
 
 def test_an_existing_index_is_not_replaced_without_the_flag(copy):
     before = (copy / "index.json").read_bytes()
-    with pytest.raises(IndexProblem, match="is already an index; build it with overwrite to replace it, or add to it"):
+    with pytest.raises(
+        IndexProblem,
+        match=r"is already an index; replace it by --overwrite \(in Python overwrite=True\), or add documents to it: sublex add ",
+    ):
         sublex.build(NEW, copy)
     assert (copy / "index.json").read_bytes() == before
     assert docnos(copy) == HELD
@@ -891,7 +894,7 @@ def test_the_command_line_ends_with_2_and_one_line(copy, tmp_path):
     bad = write(tmp_path / "a.jsonl.gz", gzip.compress(LINES)[:-1000])
     for arguments, sentence in (
         (("index", copy, bad, "--overwrite"), "is cut short"),
-        (("index", copy, tmp_path), "is already an index; build it with overwrite to replace it"),
+        (("index", copy, tmp_path), "is already an index; replace it by --overwrite"),
         (("add", copy, bad), "is cut short"),
         (("delete", copy, "d1", "absent"), "No document absent in the index, so nothing was deleted"),
         (("merge", tmp_path / "absent"), "No index at"),

@@ -7,6 +7,7 @@ text. The stored row of a document holds h scaled to norm 1 (its direction), the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,7 +55,9 @@ class DCoTRepresentation(Representation):
         """Learn the maps from the counts of words that are neither too rare nor too common."""
         # Words in nearly all documents would become prototypes, and every document evokes them.
         self.vocabulary, matrix = frequent_counts("dcot", corpus, self.estimator.min_df, self.max_df)
-        self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
+        # The maps of deeper layers are not learned by columns.
+        progress = partial(job.progress, unit="columns" if self.estimator.layers == 1 else "steps")
+        self.estimator.fit(matrix, workers=job.workers, progress=progress)
 
     def save(self, store: Store) -> None:
         """Store the vocabulary, the columns in use, the numbers of steps and the maps."""

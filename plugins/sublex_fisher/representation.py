@@ -7,6 +7,7 @@ to norm 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,7 +56,9 @@ class FisherRepresentation(WordSums):
             raise InputError(f"{self.words} has no word vectors; name a model that has, as in fisher(words=lsi(e=50)).")
         self.vocabulary = list(model.vocabulary)
         self.estimator.words = vectors
-        self.estimator.fit(count_blocks(corpus, self.vocabulary), workers=job.workers, progress=job.progress)
+        self.estimator.fit(
+            count_blocks(corpus, self.vocabulary), workers=job.workers, progress=partial(job.progress, unit="starts")
+        )
 
     def save(self, store: Store) -> None:
         """Store the vocabulary, the word vectors and counts, the mixture and the posteriors."""

@@ -5,7 +5,7 @@ and document.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ from sublex.estimators.phrases.lexicon import COMMON_SHARE
 from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
+from sublex.tools.messages import counted
 from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
@@ -104,7 +105,7 @@ class LAKIRepresentation(Representation):
         )
         learned = learn(
             network, counts, iterations=params.iterations, seed=params.seed, workers=job.workers,
-            progress=job.progress,
+            progress=partial(job.progress, unit=f"documents in {counted(params.iterations, 'iteration')}"),
         )  # fmt: skip
         self.network, self.perplexities = learned.network, learned.perplexities
         self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]

@@ -121,7 +121,7 @@ class Units:
             numbers[block.terms >= 0] = of_terms[block.terms[block.terms >= 0]]
             parts.append(self.counts(numbers, block.breaks, block.ends))
             done += len(block.ends)
-            job.progress(done, len(corpus.docs))
+            job.progress(done, len(corpus.docs), "documents")
         return csr_array(vstack(parts, format="csr"))
 
     def kept(self, chosen: np.ndarray) -> Units:

@@ -5,6 +5,7 @@ document.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,8 @@ class LDARepresentation(TopicRepresentation):
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Learn the topics from the counts of words that are neither too rare nor too common."""
         self.vocabulary, matrix = frequent_counts("lda", corpus, self.min_df, self.max_df)
-        self.estimator.fit(matrix, workers=job.workers, progress=job.progress)
+        unit = "sweeps" if self.estimator.method == "gibbs" else "iterations"
+        self.estimator.fit(matrix, workers=job.workers, progress=partial(job.progress, unit=unit))
         self.coherence = npmi(matrix, top_words(self.estimator.phi_))
 
     def save(self, store: Store) -> None:

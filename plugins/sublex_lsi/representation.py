@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from sublex.contracts.fitted import Corpus, Job, View
@@ -27,7 +28,8 @@ class LSIRepresentation(BagSums):
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Decompose the counts of all words that occur in `min_df` documents or more."""
         self.vocabulary = frequent_terms(corpus, self.min_df)
-        self.estimator.fit(count_blocks(corpus, self.vocabulary, job.progress), workers=job.workers)
+        progress = partial(job.progress, unit="documents")
+        self.estimator.fit(count_blocks(corpus, self.vocabulary, progress), workers=job.workers)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of dimensions and the five largest singular values."""

@@ -10,6 +10,7 @@ import numpy as np
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
+from sublex.tools.messages import near_names
 from sublex_lucene.analyzer_check import check_analyzer
 from sublex_lucene.connection import Connection
 from sublex_lucene.stored import to_document
@@ -119,7 +120,7 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
     indexed = [name for name, info in fields.items() if info["options"] != "NONE" and name != docno]
     if not found or found["options"] == "NONE":
         raise InputError(
-            f"{path} has no indexed field {field}; name one by --field (field=… in Python and in readers): {_listed(indexed)}."
+            f"{path} has no indexed field {field}; name one by --field (field=… in Python and in readers): {_listed(field, indexed)}."
         )
     if not found["norms"]:
         raise InputError(
@@ -129,12 +130,12 @@ def _check_fields(path: str, field: str, docno: str, facts: dict[str, Any]) -> N
     if docno not in fields and docno not in facts["stored"]:
         raise InputError(
             f"{path} has no field {docno}; name the field with the documents' ids by --docno "
-            f"(docno=… in Python and in readers): {_listed(fields)}."
+            f"(docno=… in Python and in readers): {_listed(docno, fields)}."
         )
 
 
-def _listed(names: Sequence[str] | dict[str, Any]) -> str:
-    return ", ".join(sorted(names)) or "there is none"
+def _listed(wanted: str, names: Sequence[str] | dict[str, Any]) -> str:
+    return near_names(wanted, sorted(names)) or "there is none"
 
 
 def _notes(field: str, facts: dict[str, Any]) -> list[str]:
@@ -147,7 +148,7 @@ def _notes(field: str, facts: dict[str, Any]) -> list[str]:
         notes.append(f"The field {field} holds no frequencies, so each term counts once in a document.")
     others = [name for name, info in fields.items() if info["options"] != "NONE" and name not in (field, DOCNO)]
     if others:
-        notes.append(f"Other indexed fields are not carried over: {_listed(others)}.")
+        notes.append(f"Other indexed fields are not carried over: {', '.join(sorted(others))}.")
     if facts["deleted"]:
         notes.append(f"{facts['deleted']:,} deleted documents are left out.")
     if not {field, "raw"} & set(facts["stored"]):

@@ -5,6 +5,7 @@ query and document.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,11 +57,11 @@ class SourceLDARepresentation(TopicRepresentation):
         if len(corpus.docs) < 2:
             raise InputError("sourcelda: topics are learned from several documents; add some more.")
         self.vocabulary, matrix = frequent_counts("sourcelda", corpus, self.min_df, self.max_df)
-        path = job.resource(self.source)
+        path, progress = job.resource(self.source), partial(job.progress, unit="sweeps")
         knowledge = read_knowledge(
-            path, self.vocabulary, corpus.analyze, lambda done: job.progress(0, self.estimator.iterations)
+            path, self.vocabulary, corpus.analyze, lambda done: progress(0, self.estimator.iterations)
         )
-        self.estimator.fit(matrix, knowledge.counts, job.workers, job.progress)
+        self.estimator.fit(matrix, knowledge.counts, job.workers, progress)
         self.coherence = npmi(matrix, top_words(self.estimator.phi_))
         self.texts = [knowledge.labels[k] if k >= 0 else None for k in self.estimator.topics_.tolist()]
         self.likeness = self.estimator.likeness(knowledge.counts)

@@ -13,7 +13,7 @@ from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
 from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.errors import InputError
 from sublex.estimators.word_sums import VOCABULARY, count_matrix
-from sublex.tools.messages import nearest
+from sublex.tools.messages import near_names, nearest
 from sublex_swg.graph import word_graph
 from sublex_swg.topic_documents import topic_documents
 from sublex_swg.word_senses import Sense, WordSenses, chances
@@ -113,7 +113,7 @@ class SWG(Fittable):
             number = self.word(word)
             known = sorted(sense.topic for sense in self.graphs.senses(number))
             if topic not in known:
-                listed = ", ".join(map(str, known)) or "none"
+                listed = near_names(str(topic), map(str, known)) or "none"
                 raise InputError(f"swg: {word} has no sense in topic {topic}; the topics of its senses: {listed}.")
             if self.forced.setdefault(number, topic) != topic:
                 raise InputError(f"swg: senses names two topics for {word}; leave one of them out.")

@@ -5,6 +5,7 @@ forward index.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class VectorsRepresentation(BagSums):
     def fit(self, corpus: Corpus, job: Job) -> None:
         """Read the vectors of the corpus's words from the file, and weight the words."""
         terms = corpus.vocabulary
-        vectors = read_vectors(job.resource(self.file), terms, corpus.analyze, job.progress)
+        vectors = read_vectors(job.resource(self.file), terms, corpus.analyze, partial(job.progress, unit="words"))
         known = np.flatnonzero(~np.isnan(vectors[:, 0]))
         self.vocabulary = [terms[k] for k in known.tolist()]
         self.estimator.vectors, self.estimator.weights = vectors[known], np.ones(len(known))
@@ -50,7 +51,12 @@ class VectorsRepresentation(BagSums):
         # Several texts may have the same terms.
         distinct = list(dict.fromkeys(keys))
         path = job.resource(self.file)
-        vectors = read_vectors(path, distinct, lambda text: [" ".join(analyze(text.replace("_", " ")))], job.progress)
+        vectors = read_vectors(
+            path,
+            distinct,
+            lambda text: [" ".join(analyze(text.replace("_", " ")))],
+            partial(job.progress, unit="words"),
+        )
         places = {key: place for place, key in enumerate(distinct)}
         return vectors[[places[key] for key in keys]]
 

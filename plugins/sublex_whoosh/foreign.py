@@ -5,7 +5,7 @@ retrievers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,7 @@ from whoosh.searching import Searcher
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError, SublexError
-from sublex.tools.messages import in_short
+from sublex.tools.messages import in_short, near_names
 from sublex_whoosh.analyzer import expression_of
 from sublex_whoosh.postings import Lists, posting_lists
 from sublex_whoosh.toc import last_toc
@@ -244,7 +244,7 @@ def _text_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> str
             f"{path} has no field of type TEXT; name a field by --field (field=… in Python and in readers): {_names(schema)}."
         )
     if wanted not in schema or not schema[wanted].indexed:
-        raise InputError(f"{path} has no field {wanted} that is searched; there are {_names(schema)}.")
+        raise InputError(f"{path} has no field {wanted} that is searched; there are {_names(schema, wanted)}.")
     return wanted
 
 
@@ -256,10 +256,10 @@ def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> st
     unique = [name for name in stored if getattr(schema[name], "unique", False)]
     ids = [name for name in stored if isinstance(schema[name], ID)]
     if wanted is not None and wanted not in stored:
-        raise InputError(f"{path} has no stored field {wanted}; there are {', '.join(stored) or 'none'}.")
+        raise InputError(f"{path} has no stored field {wanted}; there are {near_names(wanted, stored) or 'none'}.")
     chosen = [wanted] if wanted is not None else unique or ids
     if len(chosen) != 1 and not unique:
-        names = ", ".join(stored) or "no field is stored"
+        names = near_names("", stored) or "no field is stored"
         raise InputError(
             f"{path} does not say which field holds the ids of documents; "
             f"name it by --docno (docno=… in Python and in readers): {names}."
@@ -267,6 +267,5 @@ def _docno_field(path: str, schema: Mapping[str, Any], wanted: str | None) -> st
     return chosen[0]
 
 
-def _names(schema: Mapping[str, Any]) -> str:
-    names: Sequence[str] = [name for name, kind in schema.items() if kind.indexed]
-    return ", ".join(names) or "none"
+def _names(schema: Mapping[str, Any], wanted: str = "") -> str:
+    return near_names(wanted, [name for name, kind in schema.items() if kind.indexed]) or "none"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gzip
+import io
 import json
 import math
 import os
@@ -14,17 +15,22 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from shared import DEMO, QRELS, ROOT, SUBLEX
+from shared import DEMO, QRELS, ROOT, SUBLEX, TOPICS
 
 import sublex as sublex_module
-from sublex import cli
+from sublex import cli, operations
+from sublex.cli import meant
+from sublex.cli.context import CommandContext
+from sublex.cli.deriving import command_of
 from sublex.faces import output
 from sublex.forms.tables import Table
+from sublex.operations import Context
 
 
 def test_the_bare_program_prints_its_help(sublex):
@@ -151,14 +157,17 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         ),
         (["index", "x", str(DEMO), "--reader", "jsonk"], "No reader jsonk; did you mean json?"),
         (["index", "x", "cut.jsonl.gz"], "cut.jsonl.gz is cut short"),
-        (["index", "demo", str(DEMO)], "indexes/demo is already an index; build it with overwrite to replace it"),
+        (
+            ["index", "demo", str(DEMO)],
+            "indexes/demo is already an index; replace it by --overwrite (in Python overwrite=True), or add documents to it: sublex add ",
+        ),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
         (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, or none."),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),
         (["index", "x", str(DEMO), "--analyzer", "english(stop=3"], "Cannot read 'english(stop=3'"),
         (
             ["index", "x", str(DEMO), "--analyzer", "english(stem=porter3)"],
-            "stem=porter3 is unknown; did you mean porter? There are: none, porter, porter2",
+            "stem=porter3 is unknown; did you mean porter? There are: porter, porter2",
         ),
         (["index", "./noise.bin", str(DEMO)], "noise.bin is a file, not a folder for an index."),
         (["index", "./other", str(DEMO)], "other holds other files and is not an index; choose another place."),
@@ -180,7 +189,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["info", "demo", "--terms", "-5"], "'--terms': -5 has to be at least 0"),
         (["info", "x" * 5000], "No file system takes a name as long as xxx"),
         (["index", "x" * 300, str(DEMO)], "No file system takes a name as long as xxx"),
-        (["search", "demo", "-foo"], "No such option '-f'; if it is no option, write -- before it"),
+        (["search", "demo", "-foo"], "No option -f; if it is no option, write -- before it"),
         (["search", "demo", "crane", "-k", "0"], "'-k': 0 has to be at least 1"),
         (["search", "demo", "crane", "-r", "bm52"], "did you mean BM25?"),
         (["search", "demo", "crane", "-r", "BM25(k=1)"], "BM25 has no parameter k; did you mean k1?"),
@@ -245,7 +254,7 @@ def test_text_that_looks_like_a_command_to_the_terminal_is_shown_harmless(sublex
 
 
 def test_impacts_of_a_ranker_that_is_gone_do_not_fail_a_change_that_is_made(demo):
-    Path("indexes/demo/derived").mkdir()
+    Path("indexes/demo/derived").mkdir(exist_ok=True)
     Path("indexes/demo/derived/declared.json").write_text('["Gone(x=1)"]')
     Path("new.jsonl").write_text('{"id": "new", "text": "whale"}')
     for command in (("add", "demo", "new.jsonl"), ("delete", "demo", "new"), ("merge", "demo")):
@@ -478,3 +487,147 @@ def test_the_bar_begins_with_the_documents_and_says_when_they_are_merged(monkeyp
         advance(5)
         advance(5)
     assert seen[1::2] == ["start", "start"] and seen[0].endswith("/s") and seen[2] == "merging and writing"
+
+
+def test_options_of_other_tools_are_understood_and_named(demo):
+    for arguments, sentence in (
+        (["search", "demo", "crane", "--k", "5"], "No option --k; write -k N; see sublex search --help."),
+        (["search", "demo", "crane", "--top_k=5"], "No option --top_k; write -k N;"),
+        (["run", "demo", "-topics", "x"], "No option -topics; TOPICS stands without a name: sublex run [OPTIONS] INDEX TOPICS;"),
+        (["run", "demo", "x", "-hits"], "No option -hits; write -k N;"),
+        (["run", "--index", "demo", "x"], "No option --index; INDEX stands without a name: sublex run [OPTIONS] INDEX TOPICS;"),
+        (["run", "demo", "x", "--output-dir", "o"], "No option --output-dir; write -o PATH;"),
+        (["index", "x", "y", "--force"], "No option --force; write --overwrite;"),
+        (["index", "x", "--input", "y"], "SOURCE stands without a name: sublex index [OPTIONS] INDEX SOURCE...;"),
+        (["run", "demo", "x", "--bm25"], "a ranker is an expression, such as -r 'BM25 >> RM3 >> BM25';"),
+        (["run", "demo", "x", "--bm25.k1", "2"], "parameters stand in the expression, as in -r 'BM25(k1=0.9, b=0.4)';"),
+        (["eval", "-c", "q", "r"], "No option -c: figures are always means over all judged topics"),
+        (["eval", "q", "r", "--metric", "map"], "No option --metric; write -m MEASURE;"),
+        (["tune", "d", "t", "q", "BM25", "--threads", "2"], "No option --threads; write --workers N;"),
+        (["search", "demo", "x", "--zz"], "No option --zz; if it is no option, write -- before it; see sublex search --help."),
+        (["search", "demo", "x", "--rankr", "BM25"], "No option --rankr; did you mean --ranker? If it is no option,"),
+        (["--index", "demo"], "No option --index; if it is no option,"),
+    ):  # fmt: skip
+        done = demo(*arguments)
+        assert sentence in done.messages + done.output and done.messages.count("\n") <= 1, done.messages
+
+
+def test_what_newcomers_type_first_is_answered_with_what_to_type(demo):
+    for arguments, sentence in (
+        (["search", "crane", "demo"], "crane is no index, and demo is one; the index comes first: sublex search demo crane\n"),
+        (["run", "t.trec", "demo"], "the index comes first: sublex run demo t.trec\n"),
+        (["delete", "birds-01", "-x", "demo"], "No option -x"),
+        (["explain", "it's", "demo", "birds-01"], "the index comes first: sublex explain demo 'it'\"'\"'s' birds-01\n"),
+        (["list"], "No command list; did you mean sublex indexes?"), (["version"], "did you mean sublex --version?"),
+        (["search", "nothing", "crane"], "No index at indexes/nothing"),
+        (["fit", "demo", "lda(topics=3)"], "lda has no parameter topics; did you mean k (topics)? It takes "),
+    ):  # fmt: skip
+        done = demo(*arguments)
+        assert done.code == 2 and sentence in done.messages, done.messages
+    # An index of the same name as a query is still the index.
+    assert demo("search", "demo", "demo").code == 0
+    for arguments in (["help"], ["help", "search"], ["help", "plugin", "new"]):
+        assert demo(*arguments) == demo(*arguments[1:], "--help")
+    assert demo("help", "nope").messages == "sublex: No command nope; see sublex --help.\n"
+
+
+def test_what_other_tools_call_an_option_stands_for_one_option_of_a_command():
+    """No name stands for two options, and no option of Sublex is explained away."""
+    for name in operations.NAMES:
+        command = command_of(operations.find(name))
+        flags = {flag.lstrip("-") for each in command.params if isinstance(each, click.Option) for flag in each.opts}
+        for flag, others in meant.OPTIONS.items():
+            if flag.lstrip("-") in flags:
+                assert not [n for n in others.split() if f"--{n}" in {f"--{f}" for f in flags if len(f) > 1}], (
+                    name,
+                    flag,
+                )
+
+
+def test_a_missing_folder_is_named_before_the_work_begins(demo, monkeypatch):
+    monkeypatch.setattr(Context, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr(CommandContext, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    for name in ("a.run", "b.run"):
+        Path(name).write_text("1 Q0 d 1 1.0 x\n")
+    files = [str(TOPICS), str(QRELS)]
+    for arguments in (
+        ["compare", "demo", *files, "-r", "BM25", "-r", "PL2", "-o", "no/folder/r.html"],
+        ["fuse", "a.run", "b.run", "-o", "no/folder/f.run"],
+        ["encode", "demo", "lsi(e=4)", "-o", "no/folder/x.npz"], ["ciff", "export", "demo", "no/folder/x.ciff"],
+        ["card", "demo", "lda(k=2)", "-o", "no/folder/c.html"], ["demo", "-o", "no/folder/d.html"],
+    ):  # fmt: skip
+        done = demo(*arguments)
+        said = f"sublex: There is no folder no/folder for {arguments[-1][10:]}; make one, or choose another place.\n"
+        assert (done.code, done.messages) == (2, said)
+    done = demo("fuse", "a.run", "b.run", "-o", "a.run/f.run")
+    assert done.messages == "sublex: a.run is no folder for f.run; make one, or choose another place.\n"
+    assert not Path("no").exists()
+
+
+@pytest.mark.parametrize(
+    ("expression", "fitting"),
+    [
+        ("lda(k=2, iterations=3)", "2 of 3 sweeps"), ("lda(k=2, method=variational, iterations=2)", "1 of 2 iterations"),
+        ("lsi(e=4)", "252 of 252 documents"), ("fisher(k=2, starts=2)", "1 of 2 starts"), ("dcot(r=8)", "8 of 8 columns"),
+        ("phrases(support=4)", "8 of 8 steps"),
+    ],
+)  # fmt: skip
+def test_the_bar_of_a_fit_counts_what_it_says_and_then_the_documents_that_are_encoded(
+    demo, monkeypatch, expression, fitting
+):
+    from rich import progress as bars
+
+    seen: list[tuple[str, str]] = []
+
+    monkeypatch.setattr("sublex.faces.progress.sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: None)
+    monkeypatch.setattr(bars.Progress, "update", lambda self, task, **what: seen.append((what["count"], what["rate"])))
+    assert demo("fit", "demo", expression).code == 0
+    counts = [count for count, _ in seen]
+
+    assert fitting in counts
+    if not expression.startswith("phrases"):
+        assert counts[-1] == "252 of 252 documents"
+    assert all(rate.endswith("/s") for _, rate in seen)
+
+
+def test_the_rate_of_another_count_begins_with_the_end_of_the_one_before(monkeypatch):
+    from rich import progress as bars
+
+    from sublex.faces import progress
+
+    now, seen = [100.0], list[str]()
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(progress, "sys", SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True)))
+    monkeypatch.setattr(bars.Progress, "start", lambda self: None)
+    monkeypatch.setattr(
+        bars.Progress, "update", lambda self, task, **what: seen.append(f"{what['count']} {what['rate']}")
+    )
+    with progress.progress("x", "steps") as advance:
+        for seconds, done, unit in (
+            (10, 20, "sweeps"),
+            (10, 40, "sweeps"),
+            (4, 100, "documents"),
+            (4, 200, "documents"),
+            (5, 50, None),
+        ):
+            now[0] += seconds
+            advance(done, 500, unit)
+    assert seen == [
+        "20 of 500 sweeps 2/s", "40 of 500 sweeps 2/s", "100 of 500 documents 25/s", "200 of 500 documents 25/s",
+        "50 of 500 documents 10/s",
+    ]  # fmt: skip
+
+
+def test_the_bar_shows_brackets_and_no_escape_sequence_of_its_label(monkeypatch):
+
+    from sublex.faces.progress import progress
+
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("COLUMNS", "200")
+    with progress('swg(senses=["bank:3"]) \x1b[2Jx', "topics", 3) as advance:
+        advance(1)
+    assert 'swg(senses=["bank:3"]) \N{REPLACEMENT CHARACTER}[2Jx' in stream.getvalue()
+    assert "1 of 3 topics" in stream.getvalue() and "\x1b[2Jx" not in stream.getvalue()

@@ -18,12 +18,30 @@ from sublex.pipeline.query_forms import forms_of
         ("stem -cells", "-cells excludes nothing"),
         ('stem -"red cells"', '"red cells" is not a phrase, - excludes nothing'),
         ("title:crane", "title: names no field"),
-        ("anything:[1 TO 5]", "anything: names no field"),
+        ("anything:[1 TO 5]", "anything: names no field, [1 TO 5] is not a range"),
         ("stem^3", "stem^3 gives no weight"),
         ('"stem cells"^0.5', '"stem cells" is not a phrase, cells"^0.5 gives no weight'),
         ("cats AND dogs", "AND is not an operator"),
         ("(cats OR dogs) AND NOT birds", "OR is not an operator, AND is not an operator, NOT is not an operator"),
         ("wild*", "wild* matches no other words"),
+        ("wom?n", "wom?n matches no other words"),
+        ("te?ts of n*work", "te?ts matches no other words"),
+        ("*work", "*work matches no other words"),
+        ("network~", "network~ matches no other spellings"),
+        ("netwrk~2 crane", "netwrk~2 matches no other spellings"),
+        ("roam~0.8^2", "roam~0.8^2 matches no other spellings"),
+        ('"red crane"~5', '"red crane" is not a phrase, ~5 allows no distance'),
+        ("crane NEAR/3 river", "NEAR/3 allows no distance"),
+        ("[2010 TO 2015]", "[2010 TO 2015] is not a range"),
+        ("cranes {a TO *}^2.5", "{a TO *}^2.5 is not a range"),
+        ("year:[2010 TO 2015]", "year: names no field, [2010 TO 2015] is not a range"),
+        ("/joh?n(ath[oa]n)/", "/joh?n(ath[oa]n)/ is not a pattern"),
+        ("title:/cran.s?/", "/cran.s?/ is not a pattern"),
+        ("crane && river", "&& is not an operator"),
+        ("crane || river", "|| is not an operator"),
+        ("crane !river", "!river excludes nothing"),
+        ("crane[ti] river[MeSH]", "[ti] names no field"),
+        ("filetype:pdf crane", "filetype: names no field"),
         ("#combine(stem cells)", "#combine() is not an operator"),
     ],
 )
@@ -37,6 +55,9 @@ see http://x.org/a:b?c=d+e|mailto:me@x.org|doi:10.1/x|localhost:8080|std::vector
 the A* search|M*A*S*H|5" x 7" photo|a 6'2" man|RESEARCH AND DEVELOPMENT|METHODS AND FINDINGS in short|Portland, OR
 you must NOT smoke|the AND gate|Why NOT|AND|NOT cats|pre- and post-war|- a list|north - south|-5 degrees|+44 20 7946
 male:female ratio|a ratio of 3:1|Ti:sapphire and Nd:YAG|CD4+CD8- cells|Na+ K+ pump|D-(+)-glucose|+/- 5|-ve and +ve
+what?|~5 mm|about ~100 nm|a~b|/usr/bin/env|and/or|/home/me/ files|km/h|1/2|a[i]|x[0]|[12] and [3, 4]|5 TO 7
+from [A TO Z of cranes|{a, b}|a |b| c|&|hello!|!|wow !!|~|# and /|s/he|TCP/IP|w/o|24/7|9/11/2001
+*very important* word*
 *very important*|**bold**|the "green" party|called "the dust of the blood,"|#1 song|#hashtag|What?|"|""|" "|-|+|*|^|:|AC/DC
 """
 
@@ -46,7 +67,9 @@ def test_ordinary_text_has_no_form(text):
     assert forms_of(text) == {}
 
 
-@pytest.mark.parametrize("piece", ['"', '" ', "a:", "-a", 'x"^', "*a"])
+@pytest.mark.parametrize(
+    "piece", ['"', '" ', "a:", "-a", 'x"^', "*a", "~", "a~", "[a TO ", "/a", "/[", "a?", "!a", '"~', "a*"]
+)
 def test_beginnings_of_forms_that_never_end_are_plain_words(piece):
     # A pattern that looks to the end of the text from each of its places would not come back from this.
     assert forms_of(piece * 50_000) == {}

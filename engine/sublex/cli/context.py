@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from sublex.faces.output import say, show
 from sublex.faces.progress import progress
 from sublex.index.lookup import existing_path, index_path
 from sublex.operations import INDEXED, Context, Needs, Operation
+from sublex.tools.messages import command_line
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -31,7 +31,7 @@ class CommandContext(Context):
         self.verbose, self._begin = verbose, time.perf_counter()
         self.operation, self.name = operation, name or ""
         self._allow_uncovered = allow_uncovered or operation.needs is Needs.MODEL
-        self.command_line = shlex.join(["sublex", *sys.argv[1:]])
+        self.command_line = command_line(["sublex", *sys.argv[1:]])
 
     def open(self, name: str, allow_uncovered: bool = False) -> None:
         """Open the index of this name or path."""

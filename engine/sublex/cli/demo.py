@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +16,8 @@ from sublex.faces.progress import progress
 from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
 from sublex.operations import Context, Needs, operation, option
+from sublex.tools.arguments import expect_folder
+from sublex.tools.messages import command_line, shell_word
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
@@ -51,6 +52,7 @@ def demo(
     """
     from sublex.report.page import check_report_path
 
+    expect_folder(output)
     check_report_path(output)
     collection, path = _collection(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
@@ -117,7 +119,7 @@ def _write_report(comparison: Comparison, topics: Path, qrels: Path, output: str
 
     rankers = [word for ranker in RANKERS for word in ("-r", ranker)]
     command = ["sublex", "compare", "demo", str(topics), str(qrels), *rankers, "-o", output]
-    write_report(comparison, output, shlex.join(command))
+    write_report(comparison, output, command_line(command))
 
 
 def _search_beyond_words(index: Index) -> None:
@@ -162,7 +164,7 @@ def _largest_parts(tree: Explanation) -> list[str]:
 def _print_commands(topics: Path, qrels: Path) -> None:
     """Print commands to try next."""
     click.echo("\nTry next:")
-    files = f"{shlex.quote(str(topics))} {shlex.quote(str(qrels))}"
+    files = command_line([str(topics), str(qrels)])
     for command in (
         "shell demo",
         "search demo 'cranes by the river'",
@@ -170,7 +172,7 @@ def _print_commands(topics: Path, qrels: Path) -> None:
         "search demo 'river floods' -r 'PL2 + 0.3*fisher(k=4)'",
         "explain demo 'cranes by the river' river-08 -r dcot",
         f"senses demo bank '{SENSES}'",
-        f"run demo {shlex.quote(str(topics))} -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
+        f"run demo {shell_word(str(topics))} -r BM25 -r 'BM25 >> RM3 >> BM25' -o runs",
         f"compare demo {files} -r BM25 -r 'BM25(k1=0.9, b=0.4)' -r DPH -o report.html",
         "info demo",
         "terms demo 'cran*'",

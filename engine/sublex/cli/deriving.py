@@ -53,6 +53,8 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
     arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
     ending = check_output(output, *operation.file.endings) if output is not None and operation.file else ""
     allow_uncovered = bool(arguments.get("allow_uncovered"))
+    if operation.needs in (Needs.INDEX, Needs.MODEL, Needs.PATH):
+        _check_order(operation, name or "", arguments)
     with CommandContext(operation, name, allow_uncovered, given["verbose"]) as context:
         shown = context.ask(operation, **arguments)
         shown, after = (shown, "") if output is None else write_file(shown, output, ending)
@@ -61,6 +63,19 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
         say(*filter(None, [after]))
     if shown.code:
         click.get_current_context().exit(shown.code)
+
+
+def _check_order(operation: Operation, name: str, arguments: dict[str, Any]) -> None:
+    """Raise InputError if another argument names an index, and the first one does not."""
+    from sublex.index.lookup import names_index
+
+    places = [each for each in _shown(operation) if each.flags is None]
+    words = [word for each in places if (value := arguments[each.name]) for word in (value if each.many else (value,))]
+    if names_index(name) or not (found := next(filter(names_index, words), None)):
+        return
+    words[words.index(found)] = name
+    turned = Step(operation.name, found, *words)
+    raise InputError(f"{name} is no index, and {found} is one; the index comes first: {turned}")
 
 
 def _value(operation: Operation, each: Parameter, value: Any, index: str | None) -> Any:

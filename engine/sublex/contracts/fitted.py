@@ -69,8 +69,8 @@ class Job(Protocol):
     memory: int
     scratch: Path
 
-    def progress(self, done: int, total: int) -> None:
-        """Report progress.
+    def progress(self, done: int, total: int, unit: str = "steps") -> None:
+        """Report progress. `unit` says what is counted, such as "documents" or "sweeps".
 
         Call this method often. If the user wants to stop, the call raises an exception, which must not be caught.
         """

@@ -21,6 +21,8 @@ Size: TypeAlias = "int | str | None"
 POSITIVE = 1e-300
 # The smallest size of a number that JSON may hold; sums and squares of smaller ones are finite.
 HUGE = 1e150
+# Numbers that are compared with their range at a time.
+BLOCK = 1 << 16
 # The types of numbers that any row may hold, as kinds of NumPy: floats and whole numbers.
 ANY_TYPE = "f i u"
 
@@ -127,10 +129,13 @@ class Sizes:
             self._check_range(numbers, declared)
 
     def _check_range(self, numbers: Any, declared: Numbers) -> None:
-        # The least and the largest number are not a number if one of the numbers is none.
-        least, most = numbers.min().item(), numbers.max().item()
-        if not (math.isfinite(least) and math.isfinite(most)):
+        # Both passes over a block read it from the processor's cache. The least number of a block is NaN if the block has a NaN.
+        flat = numbers.reshape(-1)
+        blocks = [flat[begin : begin + BLOCK] for begin in range(0, len(flat), BLOCK)]
+        found = [edge.item() for block in blocks for edge in (block.min(), block.max())]
+        if not all(map(math.isfinite, found)):
             raise Mismatch(" has numbers that are not finite")
+        least, most = min(found), max(found)
         if least < declared.least or most > declared.most:
             outside = least if least < declared.least else most
             raise Mismatch(f" has the number {outside:g}, which is out of range")
@@ -163,13 +168,21 @@ def _fault_of(kind: Any) -> _Fault:
         return partial(_fault_of_dict, _fault_of(parts[1]))
     if origin is tuple:
         return partial(_fault_of_tuple, [_fault_of(part) for part in parts])
-    return partial(_fault_of_single, [_SINGLE[part] for part in parts or (kind,)])
+    single = [_SINGLE[part] for part in parts or (kind,)]
+    what, fits = f" should be {' or '.join(what for what, _ in single)}", [fits for _, fits in single]
+    if len(fits) == 1:
+        (only,) = fits
+        return lambda value: "" if only(value) else what
+    return lambda value: "" if any(each(value) for each in fits) else what
 
 
 def _fault_of_list(fault_of: _Fault, value: Any) -> str:
     if type(value) is not list:
         return " should be a list"
-    return next((f"[{number}]{fault}" for number, fault in enumerate(map(fault_of, value)) if fault), "")
+    # A list may have millions of items, nearly always without a fault.
+    if not any(map(fault_of, value)):
+        return ""
+    return next(f"[{number}]{fault}" for number, fault in enumerate(map(fault_of, value)) if fault)
 
 
 def _fault_of_dict(fault_of: _Fault, value: Any) -> str:
@@ -181,12 +194,10 @@ def _fault_of_dict(fault_of: _Fault, value: Any) -> str:
 def _fault_of_tuple(faults_of: list[_Fault], value: Any) -> str:
     if type(value) is not list or len(value) != len(faults_of):
         return f" should be a list of {len(faults_of)} items"
-    faults = (fault_of(item) for fault_of, item in zip(faults_of, value, strict=True))
-    return next((f"[{number}]{fault}" for number, fault in enumerate(faults) if fault), "")
-
-
-def _fault_of_single(allowed: list[tuple[str, Callable[[Any], bool]]], value: Any) -> str:
-    return "" if any(fits(value) for _, fits in allowed) else f" should be {' or '.join(what for what, _ in allowed)}"
+    for number, fault_of in enumerate(faults_of):
+        if fault := fault_of(value[number]):
+            return f"[{number}]{fault}"
+    return ""
 
 
 _SINGLE: dict[Any, tuple[str, Callable[[Any], bool]]] = {

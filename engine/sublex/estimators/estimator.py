@@ -6,6 +6,7 @@ from inspect import signature
 from typing import Any, Self
 
 from sublex.errors import InputError
+from sublex.tools.messages import near_names
 
 
 class Estimator:
@@ -20,6 +21,6 @@ class Estimator:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise InputError(f"{type(self).__name__} has no parameter {name}; it has {', '.join(known)}.")
+                raise InputError(f"{type(self).__name__} has no parameter {name}; it has {near_names(name, known)}.")
             setattr(self, name, value)
         return self

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
+from sublex.tools.arguments import expect_folder
 
 # Existing files with these endings are replaced. Other files, such as pages, are replaced only if Sublex wrote them.
 DATA = (".csv", ".tsv", ".json", ".jsonl")
@@ -20,6 +21,7 @@ def check_output(output: str, *endings: str) -> str:
     """
     from sublex.report.page import check_report_path
 
+    expect_folder(output)
     ending = Path(output).suffix
     if endings and ending not in endings:
         listed = " or ".join([", ".join(endings[:-1]), endings[-1]] if endings[1:] else endings)

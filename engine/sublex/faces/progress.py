@@ -8,42 +8,52 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sublex.faces.work import current, is_given_up
+from sublex.tools.messages import one_line
 
 
 @contextmanager
 def progress(label: str, unit: str = "documents", total: int | None = None) -> Iterator[Callable[..., None]]:
     """Show a bar with a count and a rate, and yield the function that advances it.
 
-    Call that function as `advance(done)`, or as `advance(done, total)` where the total is known only later. Without a
-    terminal it does nothing.
+    Call that function as `advance(done)`, or as `advance(done, total)` where the total is known only later. With a third
+    argument, another unit is counted from then on. Without a terminal it does nothing.
     """
     if not sys.stderr.isatty():
-        yield lambda done, total=None: None
+        yield lambda done, total=None, unit=None: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        # Brackets in an expression are no markup.
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn(f"{{task.completed:,}} {unit}"),
+        TextColumn("{task.fields[count]}", markup=False),
         TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(label, total=total, rate="")
-    begin, previous = time.monotonic(), -1
+    task = bar.add_task(one_line(label), total=total, count="", rate="")
+    # What is counted, the last number and its time, and when the present count began: after the last number of the one before.
+    counted, previous = unit, -1
+    begin = latest = time.monotonic()
     if work := current():
         work.when_given_up(bar.stop)
 
-    def advance(done: int, total: int | None = total) -> None:
-        nonlocal previous
+    def advance(done: int, total: int | None = total, unit: str | None = None) -> None:
+        nonlocal begin, latest, counted, previous
         if is_given_up():
             raise KeyboardInterrupt
-        # A build reports the same count twice when it has read all documents and begins to merge and write them.
-        reading_ended = done == previous and unit == "documents"
-        rate = done / max(time.monotonic() - begin, 1e-9)
-        bar.update(task, total=total, completed=done, rate="merging and writing" if reading_ended else f"{rate:,.0f}/s")
+        if done < previous or (unit and unit != counted):
+            begin, counted = latest, unit or counted
+        # A build, whose total is not known, reports the same count twice when it has read all documents and begins to
+        # merge and write them.
+        reading_ended = done == previous and counted == "documents" and total is None
+        latest = time.monotonic()
+        rate = done / max(latest - begin, 1e-9)
+        count = f"{done:,} {counted}" if total is None else f"{done:,} of {total:,} {counted}"
+        said = "merging and writing" if reading_ended else f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s"
+        bar.update(task, total=total, completed=done, count=count, rate=said)
         previous = done
         # The bar appears with the first count, so that messages printed before it do not break it.
         bar.start()

@@ -133,7 +133,7 @@ class Attachment:
                 if document.docno != docno:
                     raise PluginError(
                         f"The {self.backend} index gave the document {one_line(str(document.docno))} for {docno}; "
-                        f"attach {self.root} again with --overwrite."
+                        f"attach it again: {Step('attach', self.root, f'{self.backend}:PATH', overwrite=True)}"
                     )
                 return document._replace(title=_clean(document.title), text=_clean(document.text))
         except SublexError as error:

@@ -36,8 +36,18 @@ _KINDS = {
 
 
 def is_plain(name: str) -> bool:
-    """Return whether `name` can be the name of an entry of a folder. A path, "." and ".." cannot."""
-    return name not in ("", ".", "..") and not set(name) & set("/\\\0")
+    """Return whether `name` can be the name of an entry of a folder. A path, "." and ".." cannot.
+
+    Neither can a name with a control character, which would break a message into lines, or one that the system cannot
+    encode.
+    """
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return name not in ("", ".", "..") and not any(
+        letter in "/\\" or letter < " " or "\x7f" <= letter < "\xa0" for letter in name
+    )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import errno
 import os
 from pathlib import Path
 
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.tools.messages import Step, nearest
 
 
@@ -59,6 +59,14 @@ def existing_path(name: str) -> Path:
     if hint:
         raise IndexProblem(f"No index at {path}; {hint}To list all indexes: {Step('indexes')}")
     return path
+
+
+def names_index(name: str) -> bool:
+    """Return whether a name or a path is that of an index."""
+    try:
+        return (existing_path(name) / "index.json").is_file()
+    except (OSError, SublexError, ValueError):
+        return False
 
 
 def known_indexes() -> list[Path]:

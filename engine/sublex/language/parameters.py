@@ -16,7 +16,7 @@ from sublex.contracts.base import Param, Resource
 from sublex.errors import InputError
 from sublex.language.expression import NORMALISERS, Call, Expression, Range, print_value, shortest
 from sublex.language.parser import parse
-from sublex.tools.messages import nearest
+from sublex.tools.messages import ALL, near_names, nearest
 
 # A function that resolves an expression which is the value of a parameter.
 Canonical = Callable[[Expression], Expression]
@@ -89,8 +89,8 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     written = dict(zip(names, call.args, strict=False))
     for key, value in call.params.items():
         if key not in names:
-            hint = nearest(key, names)
-            takes = _takes(names)
+            hint = nearest(key, names) or _by_help(key, params)
+            takes = _takes(names, key)
             raise InputError(
                 f"{call.name} has no parameter {key}; {hint}{takes[0].upper() if hint else takes[0]}{takes[1:]}."
             )
@@ -145,8 +145,14 @@ def canonical_call(name: str, declared: Iterable[tuple[Param, Any]], values: Map
     return Call(name, tuple(args), differing)
 
 
-def _takes(names: Sequence[str]) -> str:
-    return f"it takes {', '.join(names)}" if names else "it takes none"
+def _by_help(word: str, params: Sequence[Param]) -> str:
+    """Return "did you mean …? " with the parameter whose help has a word; an empty string if there is none."""
+    found = next((param for param in params if word.lower() in param.help.lower().split()), None)
+    return f"did you mean {found.name} ({found.help})? " if found else ""
+
+
+def _takes(names: Sequence[str], name: str = "") -> str:
+    return f"it takes {near_names(name, names)}" if names else "it takes none"
 
 
 def _fits(declared: type, value: Any) -> bool:
@@ -167,8 +173,9 @@ def _check_range(name: str, param: Param, value: Any) -> None:
     if not all(isinstance(end, (int, float)) for end in param.range):
         if value not in param.range:
             hint = nearest(str(value), map(str, param.range))
-            wrong = f"is unknown; {hint}There are:" if hint else "is none of"
-            raise InputError(f"{shown} {wrong} {', '.join(map(str, param.range))}.")
+            unlike = "is none of" if len(param.range) <= ALL else "is unknown; there are:"
+            wrong = f"is unknown; {hint}There are:" if hint else unlike
+            raise InputError(f"{shown} {wrong} {near_names(str(value), map(str, param.range))}.")
         return
     low, high = param.range
     if isinstance(value, (int, float)) and low <= value <= high and not (param.open and value in (low, high)):

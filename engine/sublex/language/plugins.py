@@ -23,7 +23,7 @@ from sublex.language.expression import KEYWORDS, NAME, NORMALISERS, PYTHON_WORDS
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.language.profiles import Defaults
-from sublex.tools.messages import in_short, unknown
+from sublex.tools.messages import Message, Step, in_short, unknown
 
 # The version of the plugin contract; a plugin declares it as `sublex_api`.
 API = 3
@@ -252,9 +252,14 @@ class Registry:
         for plugin in failed:
             if plugin.name in (name, name.partition(":")[0]):
                 return f"No {kind} {name}: plugin {plugin.name} failed to load ({plugin.error})."
-        message = unknown(kind, name, [*self.names(kind), *(NORMALISERS if kind == "component" else ())])
+        known = [*self.names(kind), *(NORMALISERS if kind == "component" else ())]
+        message = unknown(kind, name, known, Step("backends" if kind == "backend" else "components"))
         names = ", ".join(plugin.name for plugin in failed)
-        return f"{message} These plugins failed to load (see sublex plugins): {names}." if failed else message
+        return (
+            Message(message, " These plugins failed to load (see ", Step("plugins"), f"): {names}.")
+            if failed
+            else message
+        )
 
     def make(self, kind: str, text: str) -> Any:
         """Return the object that a printed form such as `english(stop=none)` describes."""

@@ -66,7 +66,7 @@ class FunctionFilter:
                 if isinstance(field, str) and document.has_text and field not in document.fields:
                     raise PluginError(
                         f"The filter {asked} failed (KeyError: {cut(repr(field))}); "
-                        f'for documents without this field, write fields.get({cut(repr(field))}, "").'
+                        f"for documents without this field, write fields.get({cut(repr(field))}, '')."
                     ) from error
                 raise
         if not isinstance(answer, (bool, np.bool_)):

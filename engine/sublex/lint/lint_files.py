@@ -15,7 +15,6 @@ from sublex.lint.check_rows import check_lines
 from sublex.lint.check_run import check_run
 from sublex.lint.check_together import check_together
 from sublex.lint.check_topics import check_topics
-from sublex.lint.detect import COLLECTION, KINDS, QRELS, TOPICS, detect_kind
 from sublex.lint.findings import ERROR, Finding, as_sentence, notes_as_findings
 from sublex.lint.located import Ids, Located
 from sublex.lint.read_collection import Collection
@@ -23,6 +22,8 @@ from sublex.lint.reader_faults import Reported
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
+from sublex.trec.detect import detect_kind
+from sublex.trec.kinds import COLLECTION, KINDS, QRELS, TOPICS
 from sublex.trec.qrels_reader import read_judgements
 from sublex.trec.rows import UTF16
 from sublex.trec.run_reader import read_hits

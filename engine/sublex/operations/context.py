@@ -107,8 +107,11 @@ class Context:
     def progress(
         self, label: str, unit: str = "documents", total: int | None = None
     ) -> AbstractContextManager[Callable[..., None]]:
-        """Run a block that reports its progress by the function `advance(done, total)`."""
-        return nullcontext(lambda done, total=None: None)
+        """Run a block that reports its progress by the function `advance(done, total, unit)`.
+
+        The total, and a unit other than that of the bar, may be left out.
+        """
+        return nullcontext(lambda done, total=None, unit=None: None)
 
     def changing(self) -> AbstractContextManager[None]:
         """Run a block that changes the index, for a face that tells a user who interrupts it what became of the index."""

@@ -11,6 +11,7 @@ from sublex.operations.building import built
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option, positional
 from sublex.operations.parameters import DataFile, Overwrite, Workers
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Step, counted
 
 
@@ -80,6 +81,7 @@ def export(context: Context, file: DataFile, workers: Workers = None) -> Shown:
     from sublex.other_engines.ciff.write_ciff import write_ciff
     from sublex.tools.arguments import threads
 
+    expect_folder(file)
     snapshot = context.index.snapshot
     context.prepare("order-terms export")
     with context.step(f"Wrote {file}"), context.progress(f"Writing {file}", "terms") as advance:

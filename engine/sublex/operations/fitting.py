@@ -11,6 +11,7 @@ from sublex.forms.lines import Shown, line, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import Model, Reader, Workers
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Message, Step
 
 if TYPE_CHECKING:
@@ -79,13 +80,16 @@ def fit_each(
     for text in wanted:
         generation = index.generation
         try:
-            expression = str(_call(text, seed, index))
+            expression, units = str(_call(text, seed, index)), list[str]()
             with (
                 context.step(f"Fitted {expression} and encoded the documents"),
                 context.changing(),
-                context.progress(expression) as advance,
+                context.progress(expression, "steps") as advance,
             ):
-                index.fit(expression, source, workers=cores, memory=size, progress=advance, say=context.say)
+                index.fit(
+                    expression, source, workers=cores, memory=size, counting=units.append, say=context.say,
+                    progress=lambda done, total, advance=advance, units=units: advance(done, total, units[-1]),  # type: ignore[misc]
+                )  # fmt: skip
         except SublexError as error:
             if len(wanted) == 1:
                 raise
@@ -219,6 +223,7 @@ def encode(
     """
     from sublex.representations.export import export
 
+    expect_folder(output)
     context.prepare()
     index = context.index
     model = index.representation(expression)

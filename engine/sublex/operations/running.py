@@ -22,6 +22,7 @@ from sublex.operations.parameters import (
     TopicFile,
     Workers,
 )  # fmt: skip
+from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -103,8 +104,9 @@ def _check_tag(tag: str | None, rankers: Sequence[str]) -> None:
 
 def place_of_run(output: str, rankers: Sequence[str]) -> Path:
     """Return where the runs go: a file or a folder. Raise InputError if a file that is not a run would be replaced."""
-    from sublex.lint.detect import RUN, detect_kind
     from sublex.readers.source import FileSource
+    from sublex.trec.detect import detect_kind
+    from sublex.trec.kinds import RUN
     from sublex.trec.run_names import is_run_file
 
     if output == "-":
@@ -179,6 +181,8 @@ def fuse(
     for path in runs:
         if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
+    if output not in (None, "-"):
+        expect_folder(output)
     context.prepare("number-terms read-runs write-runs")
     with context.step("Read the runs"):
         parts = [sublex.read_run(path) for path in runs]

@@ -5,7 +5,6 @@ And their facets.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
-from sublex.tools.messages import Step
+from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
@@ -131,7 +130,7 @@ def facets(
 
 
 def _labelled(
-    index: Index, pipeline: Pipeline, naming: Callable[[str], object] = lambda model: f"--of {shlex.quote(model)}"
+    index: Index, pipeline: Pipeline, naming: Callable[[str], object] = lambda model: f"--of {shell_word(model)}"
 ) -> str:
     from sublex.pipeline.labelled import labelled_model
 

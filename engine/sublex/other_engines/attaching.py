@@ -162,7 +162,7 @@ def _place(
             raise InputError(f"Name the index that {path} shall mirror: {Step('attach', path, 'BACKEND:PATH')}")
         if known is None:
             raise InputError(
-                f"Sublex does not know which index {path} mirrors; name it: {Step('attach', path, 'BACKEND:PATH')} --refresh"
+                f"Sublex does not know which index {path} mirrors; name it: {Step('attach', path, 'BACKEND:PATH', refresh=True)}"
             )
         name, where = known.backend, known.path
     else:

@@ -268,17 +268,19 @@ class Index(Contents):
         workers: int = 1,
         memory: int = 4 << 30,
         progress: Callable[[int, int], None] = lambda done, total: None,
+        counting: Callable[[str], None] = lambda unit: None,
         say: Say = silently,
     ) -> None:
         """Fit a component, such as "lsi(e=100)", and the models that it depends on, and encode all documents.
 
         If `source` is another index, its fitted model is copied. `memory` is a limit in bytes: an error is raised if
-        fitting needs more. `progress` is called with the work done and the total, and `say` with messages.
+        fitting needs more. `progress` is called with the work done and the total, `counting` with the noun
+        of what is counted from then on, such as "documents" or "sweeps", and `say` with messages.
         """
         from sublex.representations.fitting import fit
         from sublex.representations.job import Options
 
-        options = Options(workers, memory, progress, say, self.registry)
+        options = Options(workers, memory, progress, counting, say, self.registry)
         fit(self.path, operand(expression, ">>"), options, None if source is None else Path(source))
         self._open()
 

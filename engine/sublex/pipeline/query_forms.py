@@ -30,7 +30,18 @@ PHRASE = re.compile(r'(?<![^\s(:+-])"([^"\n]{3,200})"')
 SIGN = re.compile(rf'{BEGIN}([+-])(["(]?)({LETTER}{{2,}})')
 FIELD = re.compile(r"(?<![^\s(+-])([a-z][a-z_]+):(?=([\"(\[{])|[\w*])(?![^\s\"]*:)")
 WEIGHT = re.compile(rf"(?<!\S)({LETTER}{{3,}}|\S*[\")])\^\d+(\.\d+)?{END}")
-WILDCARD = re.compile(rf"(?<![^\s(:+-]){LETTER}{{2,}}\*{END}")
+# Stars and question marks for letters: net*, wom?n, n*work; and *work, which may as well be an emphasised beginning.
+WILDCARD = re.compile(rf"(?<![^\s(:+-])(?:{LETTER}{{2,50}}\*|{LETTER}{{1,50}}[*?]{LETTER}{{1,50}}[*?]?){END}")
+LEADING = re.compile(rf"{BEGIN}\*{LETTER}{{2,50}}{END}")
+FUZZY = re.compile(rf"{BEGIN}{LETTER}{{2,50}}~\d?(?:\.\d+)?(?:\^\d+(?:\.\d+)?)?{END}")
+NEAR = re.compile(r'(?<=[^\s"])"~\d+|(?<!\S)(?:NEAR|ONEAR|ADJ|PRE|W)/\d+(?!\S)')
+RANGE = re.compile(r"[\[{](?:\*|[^\s\[\]{}]{1,50}) TO (?:\*|[^\s\[\]{}]{1,50})[\]}](?:\^\d+(?:\.\d+)?)?")
+# Between slashes, a character that only regular expressions use tells a pattern from a path.
+REGEX = re.compile(rf"(?<![^\s(:+-])/(?=[^\s/]{{0,100}}[\[\](){{}}*+?|^$\\])[^\s/]{{2,100}}/{END}")
+SYMBOL = re.compile(r"(?<=\S )(?:&&|\|\|)(?= \S)")
+BANG = re.compile(rf'{BEGIN}!(["(]?)({LETTER}{{2,50}})')
+# Field tags of PubMed.
+TAGGED = re.compile(r"(?<=[\w\"])\[(?:ti|tiab|tw|ab|au|mh|mesh|majr|pt|la|ta|so|dp|all)\]", re.IGNORECASE)
 EMPHASIS = re.compile(r"(?<!\S)\*\S")
 INDRI = re.compile(r"(?<!\S)#\w+\(")
 
@@ -41,8 +52,9 @@ COMMON = frozenset(LUCENE.split()) | frozenset(
 )
 # The usual names of fields. Other words before a colon belong to ratios (male:female), ports or web addresses.
 FIELDS = frozenset(
-    "abstract author authors body category content contents date desc description docid docno headline journal keyword "
-    "keywords lang language name narr publisher site source subject summary tag tags text title type url venue year".split()
+    "abstract author authors body category content contents date desc description docid docno filetype "
+    "headline intext intitle inurl journal keyword keywords lang language name narr publisher site source "
+    "subject summary tag tags text title type url venue year".split()
 )
 # Names that stand before ^ in formulas.
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
@@ -106,16 +118,32 @@ def _forms(text: str) -> Iterator[tuple[str, str, str]]:
         if match[2] or match[3].lower() not in COMMON | {"ve"}:
             meaning = "requires nothing" if match[1] == "+" else "excludes nothing"
             yield match[1], match[0] if not match[2] else match[1], meaning
+    for match in BANG.finditer(text) if len(text.split()) <= LONGEST_SIGNED else ():
+        yield "!", match[0] if not match[1] else "!", "excludes nothing"
     for match in FIELD.finditer(text):
         if match[1] in FIELDS or match[2]:
             yield "field", match[0], "names no field"
+    for match in TAGGED.finditer(text):
+        yield "field", match[0], "names no field"
+    for match in RANGE.finditer(text):
+        yield "range", match[0], "is not a range"
     for match in WEIGHT.finditer(text):
         if match[1] not in FUNCTIONS:
             yield "weight", match[0], "gives no weight"
     for word in _operators(text):
         yield word, word, "is not an operator"
-    if not EMPHASIS.search(text):
-        for match in WILDCARD.finditer(text):
+    for match in SYMBOL.finditer(text):
+        yield match[0], match[0], "is not an operator"
+    for match in NEAR.finditer(text):
+        yield "distance", match[0].removeprefix('"'), "allows no distance"
+    for match in FUZZY.finditer(text):
+        yield "fuzzy", match[0], "matches no other spellings"
+    for match in REGEX.finditer(text):
+        yield "pattern", match[0], "is not a pattern"
+    emphasised = EMPHASIS.search(text)
+    if not emphasised or "*" not in text[emphasised.end() :]:
+        kinds = (WILDCARD, LEADING) if len(text.split()) <= LONGEST_SIGNED else (WILDCARD,) * (not emphasised)
+        for match in (found for kind in kinds for found in kind.finditer(text)):
             yield "wildcard", match[0], "matches no other words"
     for match in INDRI.finditer(text):
         yield "operator", f"{match[0]})", "is not an operator"

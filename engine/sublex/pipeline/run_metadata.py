@@ -12,6 +12,7 @@ from sublex.contracts.base import VERSION
 from sublex.language.python_parts import python_parts
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
+from sublex.tools.messages import command_line
 from sublex.trec.run_names import tag_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
@@ -45,7 +46,7 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
         },
         "implementation": {
             "source": {"lang": "python", "name": "Sublex", "version": VERSION},
-            "executable": {"cmd": " ".join(sys.argv), **_note(pipeline)},
+            "executable": {"cmd": command_line(sys.argv), **_note(pipeline)},
             "libraries": {name: _version(name) for name in LIBRARIES},
             "python": platform.python_version(),
         },

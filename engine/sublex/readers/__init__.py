@@ -18,6 +18,7 @@ from sublex.language.plugins import Registry
 from sublex.readers.fields import PARAMS
 from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below
+from sublex.tools.messages import near_names
 
 sublex_api = 3
 
@@ -104,7 +105,7 @@ def _unknown(path: str, registry: Registry) -> str:
     kind = signature(FileSource(path).head()) if os.path.isfile(path) else ""
     if kind in NO_COLLECTION:
         return f"{path} holds {NO_COLLECTION[kind]}, not documents; name the files of the collection."
-    return f"No reader knows the format of {path}; name one by --reader: {_names(registry)}."
+    return f"No reader knows the format of {path}; name one by --reader: {_names(registry, path)}."
 
 
 def _readers_of_files(folder: str, registry: Registry, name: str | None, report: Report) -> list[SourceReader]:
@@ -122,13 +123,14 @@ def _readers_of_files(folder: str, registry: Registry, name: str | None, report:
             chosen.remove(each)
     if not chosen:
         raise InputError(
-            f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry)}."
+            f"{folder} holds no file whose format a reader knows; name one by --reader: {_names(registry, folder)}."
         )
     return chosen
 
 
-def _names(registry: Registry) -> str:
-    return ", ".join(registry.names("reader"))
+def _names(registry: Registry, path: str) -> str:
+    """Return the readers whose names are most like the ending of a path."""
+    return near_names(os.path.splitext(path)[1].lstrip("."), registry.names("reader"))
 
 
 def detect_reader(source: FileSource, registry: Registry, name: str | None) -> SourceReader | None:

@@ -294,7 +294,7 @@ class Fitting:
                 yield rows
                 known_tokens += tokens
                 done += rows.shape[0]
-                job.progress(done, segment.docs)
+                job.progress(done, segment.docs, "documents")
 
         with self._job() as job, contract(identity.kind, identity.expression):
             folder.remove()

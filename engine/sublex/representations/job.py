@@ -23,12 +23,14 @@ from sublex.tools.workers import Workers
 class Options(NamedTuple):
     """How models are fitted and documents encoded: threads, bytes of memory, and callbacks. No option changes the result.
 
+    `counting` is called with the noun of what `progress` counts, such as "sweeps", when this becomes another one.
     `registry` has the plugins, if the caller has loaded them.
     """
 
     workers: int = 1
     memory: int = 4 << 30
     progress: Callable[[int, int], None] = lambda done, total: None
+    counting: Callable[[str], None] = lambda unit: None
     say: Callable[[str], None] = lambda text: None
     registry: Registry | None = None
 
@@ -50,10 +52,14 @@ class FittingJob:
         self.workers, self.memory, self._options = options.workers, options.memory, options
         self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
         self.stopped: Exception | None = None
+        self._unit = ""
 
-    def progress(self, done: int, total: int) -> None:
-        """Report progress; the callback may raise to stop the work."""
+    def progress(self, done: int, total: int, unit: str = "steps") -> None:
+        """Report progress in a unit such as "documents"; the callback may raise to stop the work."""
         try:
+            if unit != self._unit:
+                self._unit = unit
+                self._options.counting(unit)
             self._options.progress(done, total)
         except Exception as error:
             self.stopped = error

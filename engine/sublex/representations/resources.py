@@ -20,7 +20,7 @@ from sublex.index.manifest import RESOURCES, commit, read_manifest, remove_lefto
 from sublex.index.schema import ABSENT
 from sublex.language.expression import KEYWORDS
 from sublex.tools.files import hash_of
-from sublex.tools.messages import Message, Step, counted
+from sublex.tools.messages import Message, Step, counted, near_names
 
 
 class Resources:
@@ -123,7 +123,9 @@ def remove(root: Path, name: str) -> None:
         manifest = read_manifest(root)
         entries = manifest.resources
         if name not in entries:
-            raise IndexProblem(f"{root.name} has no resource {name}; it has {', '.join(sorted(entries)) or 'none'}.")
+            raise IndexProblem(
+                f"{root.name} has no resource {name}; it has {near_names(name, sorted(entries)) or 'none'}."
+            )
         users = [entry.expression for entry in manifest.fitted.values() if name in entry.resources]
         if users:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import xxhash
@@ -45,7 +46,11 @@ def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | No
     returned.
     """
     with one_thread(), Workers(1 if job else os.cpu_count() or 1) as workers:
-        sketch = sketch_of(source, job.map if job else workers.map, job.progress if job else lambda done, total: None)
+        sketch = sketch_of(
+            source,
+            job.map if job else workers.map,
+            partial(job.progress, unit="documents") if job else lambda done, total: None,
+        )
     with suppress(SublexError):
         derived.write(rows / SKETCH, {KEY: key, **sketch._asdict()})
     return sketch

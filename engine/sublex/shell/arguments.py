@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.errors import InputError
 from sublex.operations import Operation, Parameter
-from sublex.tools.messages import cut
+from sublex.tools.messages import cut, option_words
 
 if TYPE_CHECKING:
     from sublex.shell.session import Session
@@ -100,8 +101,7 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
         if each.many:
             words, text = split(text, None, each.completes in EXPRESSIONS)
             found[each.name] = words
-        elif place == len(wanted) - 1 and not each.word and each.type is str and each.completes not in WORDS:
-            # The last text is all that is left, so it needs no quotes.
+        elif place == len(wanted) - 1 and takes_rest(each):
             found[each.name], text = (text if each.completes == "word" else unquoted(text)), ""
         else:
             words, text = split(text, 1 + bool(each.word))
@@ -159,6 +159,65 @@ def split(text: str, most: int | None = None, brackets: bool = False) -> tuple[l
     if quote:
         raise InputError(f"A quote in {text} is not closed.")
     return ([*words, word] if word is not None else words), ""
+
+
+def word_at_end(text: str) -> tuple[str, int]:
+    """Return the last word of a text that is still typed, without its quotes, and the number of its characters as typed."""
+    word, quote, begin = "", "", 0
+    for place, character in enumerate(text):
+        if character == quote:
+            quote = ""
+        elif not quote and character in "'\"":
+            quote = character
+        elif not quote and character.isspace():
+            word, begin = "", place + 1
+        else:
+            word += character
+    return word, len(text) - begin
+
+
+def quoted(word: str, brackets: bool = False) -> str:
+    """Return a word as it is typed: in quotes if `split` would take it for another word, or for several."""
+    try:
+        is_plain = split(word, None, brackets) == ([word], "")
+    except InputError:
+        is_plain = False
+    return word if is_plain else _in_quotes(word)
+
+
+def _in_quotes(word: str) -> str:
+    mark = next((mark for mark in "'\"" if mark not in word), None)
+    return f"{mark}{word}{mark}" if mark else shlex.quote(word)
+
+
+def typed(operation: Operation, words: Sequence[str], options: Mapping[str, Any]) -> str:
+    """Return a call of a command as a user types it, with its positional arguments and its options.
+
+    `arguments_of` reads the same arguments from this text.
+    """
+    wanted = [each for each in spoken(operation) if each.name not in options and each.flag not in options]
+    wanted += wanted[-1:] * (len(words) - len(wanted))
+    said = [_typed_word(each, word, each is wanted[-1]) for each, word in zip(wanted, words, strict=False)]
+    dashes = ["--"] if said and said[0].startswith("-") else []
+    return " ".join([f":{operation.shell}", *map(quoted, option_words(options)), *dashes, *said])
+
+
+def _typed_word(each: Parameter, word: str, is_last: bool) -> str:
+    if each.completes == "docno":
+        return quoted(typed_docno(word))
+    if is_last and takes_rest(each):
+        return word if each.completes == "word" or unquoted(word) == word.strip() == word else _in_quotes(word)
+    return quoted(word, each.completes in EXPRESSIONS)
+
+
+def typed_docno(docno: str) -> str:
+    """Return a docno with = in front if it would be taken for the rank of a hit, or for another docno with = in front."""
+    return f"={docno}" if docno.isdecimal() or docno.startswith("=") else docno
+
+
+def takes_rest(each: Parameter) -> bool:
+    """Return whether a parameter, if it is the last one, takes all that is left of a line, so that it needs no quotes."""
+    return not each.many and not each.word and each.type is str and each.completes not in WORDS
 
 
 def unquoted(text: str) -> str:

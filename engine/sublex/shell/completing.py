@@ -14,7 +14,7 @@ from sublex.index.spelling import suggestions
 from sublex.language.plugins import Registration
 from sublex.operations import Operation
 from sublex.representations.stored_models import expressions_of
-from sublex.shell.arguments import spoken
+from sublex.shell.arguments import quoted, spoken, typed_docno, word_at_end
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
@@ -25,6 +25,7 @@ from sublex.shell.vocabulary import Vocabulary
 OFFERED, ENOUGH = 30, 3
 _WORD_AT_END = re.compile(r"[^\s\"'()\[\],=:*+]*\Z")
 _LAST_WORD = re.compile(r"\S*\Z")
+_FIRST_WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|[^\s"'])+\s+""")
 
 
 class Offer(NamedTuple):
@@ -72,12 +73,14 @@ class Completions:
         if re.fullmatch(r"-\S*", text):
             flags = {flag: each.help for each in operation.parameters if not each.hidden for flag in each.flags or ()}
             yield from (Offer(flag, len(text), flags[flag]) for flag in flags if flag.startswith(text))
-            return
-        rest, wanted = text, spoken(operation)
-        while len(wanted) > 1 and (word := re.match(r"\S+\s+", rest)):
+        rest, wanted = text.removeprefix("-- "), spoken(operation)
+        while len(wanted) > 1 and (word := _FIRST_WORD.match(rest)):
             rest, wanted = rest[word.end() :], wanted[1:]
-        if wanted and (offers := self._kinds.get(wanted[0].completes)):
-            yield from offers(rest)
+        offers = self._kinds.get(wanted[0].completes) if wanted else None
+        for offer in offers(rest) if offers else ():
+            # A first argument that begins with a dash would be taken for an option.
+            dashes = "-- " * (offer.text.startswith("-") and offer.replaces == len(text))
+            yield offer._replace(text=dashes + offer.text)
 
     def _words(self, text: str) -> Iterator[Offer]:
         word = _WORD_AT_END.search(text)[0]  # type: ignore[index]
@@ -102,15 +105,16 @@ class Completions:
 
     def _docnos(self, text: str) -> Iterator[Offer]:
         """Yield the ranks of the last hits, and the docnos that begin with the last word."""
-        word, index = _LAST_WORD.search(text)[0], self.session.opened  # type: ignore[index]
+        (word, typed), index = word_at_end(text), self.session.opened
         if index is None:
             return
         hits = self.session.answer.hits if self.session.answer else None
         for number in range(1, min(OFFERED, len(hits) if hits else 0) + 1):
             if hits and str(number).startswith(word):
-                yield Offer(str(number), len(word), hits.snapshot.docno(int(hits.docs[number - 1])))
+                yield Offer(str(number), typed, hits.snapshot.docno(int(hits.docs[number - 1])))
         if word:
-            yield from (Offer(docno, len(word)) for docno in docnos_beginning(index.snapshot, word, OFFERED))
+            for docno in docnos_beginning(index.snapshot, word.removeprefix("="), OFFERED):
+                yield Offer(quoted(typed_docno(docno)), typed)
 
     def _expressions(self, text: str) -> Iterator[Offer]:
         """Yield components, parameters and values for the end of an expression, and the fitted models."""
@@ -173,11 +177,12 @@ class Completions:
                 yield Offer(topic.qid, len(text), topic.text)
 
     def _snapshots(self, text: str) -> Iterator[Offer]:
-        yield from (Offer(name, len(text)) for name in fuzzy(text, self.session.snapshots))
+        word, typed = word_at_end(text)
+        yield from (Offer(quoted(name), typed) for name in fuzzy(word, self.session.snapshots))
 
     def _saved(self, text: str) -> Iterator[Offer]:
-        saved = read_saved()
-        yield from (Offer(name, len(text), saved[name].query) for name in fuzzy(text, saved))
+        (word, typed), saved = word_at_end(text), read_saved()
+        yield from (Offer(quoted(name), typed, saved[name].query) for name in fuzzy(word, saved))
 
 
 def fuzzy(typed: str, names: Iterable[str]) -> list[str]:
@@ -208,7 +213,7 @@ def docnos_beginning(snapshot: object, prefix: str, number: int) -> Iterator[str
 
 def _files(text: str) -> Iterator[Offer]:
     """Yield the files and folders that begin as the last word does."""
-    word = _LAST_WORD.search(text)[0]  # type: ignore[index]
+    word, typed = word_at_end(text)
     folder, name = os.path.split(word)
     try:
         entries = sorted(Path(os.path.expanduser(folder) or ".").iterdir())
@@ -216,4 +221,9 @@ def _files(text: str) -> Iterator[Offer]:
         return
     for entry in entries[: 100 * OFFERED]:
         if entry.name.startswith(name) and (name or not entry.name.startswith(".")):
-            yield Offer(entry.name + "/" * entry.is_dir(), len(name))
+            path = os.path.join(folder, entry.name) + "/" * entry.is_dir()
+            if quoted(path) == path and typed == len(word):
+                yield Offer(path[len(word) - len(name) :], len(name))
+            else:
+                # The quotes stand around the whole path. Within a folder the user types on, so they are not closed.
+                yield Offer(quoted(path)[: -1 if entry.is_dir() else None], typed)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from sublex import __version__
 from sublex.errors import MissingExtra, SublexError
 from sublex.faces.output import say
 from sublex.forms.lines import Line, Span
@@ -17,7 +18,7 @@ from sublex.language.profiles import profile
 from sublex.shell.arguments import usage_of
 from sublex.shell.failures import Failed, attempt
 from sublex.shell.reading import Reader
-from sublex.shell.registry import is_command
+from sublex.shell.registry import bare_command, is_command
 from sublex.shell.settings import Settings, state_folder
 from sublex.tools.messages import counted, in_short, one_line
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from sublex.shell.printing import Printer
     from sublex.shell.session import Session
 
+# What a user reads first.
+BANNER = "Sublex {}. A line is a query; :help lists the commands, :quit or Ctrl-D ends."
 # The seconds between two checks whether the index on disk has changed.
 LOOKS = 1.0
 
@@ -39,6 +42,7 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
     MissingExtra if prompt_toolkit is not installed and the prompt is not to be plain.
     """
     talker = Talker(make_session, name, settings)
+    say(BANNER.format(__version__))
     if plain:
         _talk_plainly(talker, lines)
         return
@@ -57,7 +61,7 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
         print(one_line(f"{name}> {text}"))
         talker.answer(text, printer)
     while not talker.ended and (typed := talker.read(prompt)) is not None:
-        talker.answer(typed, printer)
+        talker.typed(typed, printer)
 
 
 class Talker:
@@ -165,6 +169,13 @@ class Talker:
             except EOFError:
                 return None
 
+    def typed(self, text: str, printer: Printer) -> bool:
+        """Answer a line that a person typed: `help` and `quit` without a colon are commands, too."""
+        meant = bare_command(text)
+        if meant:
+            say(f"{text.strip()} means {meant}; to search for the word, write ::{text.strip()}")
+        return self.answer(meant or text, printer)
+
     def answer(self, text: str, printer: Printer) -> bool:
         """Answer a line and print the result, or one sentence about a failure. Return whether there was no failure."""
         begin = time.perf_counter()
@@ -203,6 +214,7 @@ class Talker:
 
     def reading(self, text: str) -> Line:
         """Return how the query under the cursor is read, or how a command is typed."""
+        text = bare_command(text) or text
         if is_command(text):
             name = text.lstrip()[1:].partition(" ")[0].lower()
             if self.session is None or name not in self.session.commands.names():
@@ -280,4 +292,4 @@ def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
         except KeyboardInterrupt:
             print(file=sys.stderr)
             continue
-        talker.answer(text, print_lines)
+        talker.typed(text, print_lines)

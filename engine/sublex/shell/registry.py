@@ -6,7 +6,19 @@ from collections.abc import Iterable, Iterator
 
 from sublex.errors import InputError, UnknownName
 from sublex.operations import NAMES, WITHOUT_COMMAND, Operation
+from sublex.shell.settings import SETTINGS
 from sublex.tools.messages import nearest
+
+# Words that people type for commands of the shell: after a colon, and those of BARE without one, at the prompt.
+MEANT = {"exit": "quit", "q": "quit", "bye": "quit", "h": "help", "?": "help", "man": "help"}
+SEARCHES = ("search", "query", "find", "s")
+BARE = ("help", "?", "quit", "exit")
+
+
+def bare_command(text: str) -> str:
+    """Return the command that a person means by one of a few words without a colon; "" for any other line."""
+    word = text.strip().rstrip(";").removesuffix("()").lower()
+    return f":{MEANT.get(word, word)}" if word in BARE else ""
 
 
 def is_command(text: str) -> bool:
@@ -45,13 +57,19 @@ class Commands:
         return next((each for each in self if each.name == name), None)
 
     def find(self, name: str) -> Operation:
-        """Return a command by its name, whatever its case. Raise UnknownName, with the most similar name."""
+        """Return a command by its name, whatever its case. Raise UnknownName, with the most similar names."""
         if not name:
             raise InputError("Write a command after the colon; :help lists all.")
-        found = self._commands.get(name.lower())
+        found = self._commands.get(name.lower()) or self._commands.get(MEANT.get(name.lower(), ""))
         if found is None:
+            if name.lower() in SEARCHES:
+                raise UnknownName(
+                    f"There is no command :{name}, for a line without a colon is a query; leave :{name} out."
+                )
+            if name.lower() in SETTINGS:
+                raise UnknownName(f"No command :{name}, but a setting; write :set {name.lower()}=VALUE.")
             if name in self._elsewhere:
                 raise UnknownName(f"The shell has no command :{name}; run sublex {name} outside of it.")
-            hint = nearest(name, self._commands)
+            hint = nearest(name, self._commands).replace("mean ", "mean :")
             raise UnknownName(f"No command :{name}; {hint}:help lists all. To search for a colon, begin with two.")
         return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
@@ -21,10 +20,11 @@ from sublex.forms.lines import Shown, Span, line
 from sublex.index.manifest import MANIFEST, read_manifest
 from sublex.operations import INDEXED, Context, Needs, Operation, Parameter
 from sublex.operations.searching import search
-from sublex.shell.arguments import arguments_of
+from sublex.shell.arguments import arguments_of, typed
 from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
-from sublex.tools.messages import Step, option_words, worded
+from sublex.tools.arguments import expect_folder
+from sublex.tools.messages import Step, one_line, worded
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -198,10 +198,9 @@ class Session:
         if operation is not None and operation.needs in INDEXED:
             index, words = words[0], words[1:]
             operation = operation if index == "INDEX" or os.path.abspath(index) == os.path.abspath(self.path) else None
-        if operation is None:
-            return str(step)
-        quoted = [shlex.quote(word) if " " in word and len(words) > 1 else word for word in words]
-        return " ".join([f":{operation.shell}", *option_words(step.options), *quoted])
+        worded = typed(operation, words, step.options) if operation is not None else ""
+        # A line of the shell cannot hold characters that a message cannot show; a command line escapes them.
+        return worded if worded and one_line(worded) == worded else str(step)
 
     # Ranking.
 
@@ -260,7 +259,7 @@ class Session:
         found = [] if self.answer is None else self.answer.hits.docnos
         if word.isdecimal() and 1 <= int(word) <= len(found):
             return found[int(word) - 1]
-        for docno in (word, word.removeprefix("=")):
+        for docno in (word.removeprefix("="), word):
             if docno in self.index:
                 return docno
         if word.isdecimal():
@@ -270,6 +269,7 @@ class Session:
 
     def new_file(self, name: str) -> Path:
         """Return the path of a file to write. Raise InputError for one that exists, unless this session wrote it."""
+        expect_folder(name)
         path = Path(name)
         if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
             raise InputError(f"Cannot write {name}; choose another place.")

@@ -14,11 +14,17 @@ LONGEST = 300
 # The least likeness of a known name that is suggested: 2 times the number of matching characters, divided by the number
 # of all characters.
 LEAST_LIKENESS = 0.6
+# Known names that a message lists if there are more than it can list all.
+ALL, NEAR = 8, 5
 # Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
-_BREAKS = re.compile("[\t\n\v\f\r\x85\u2028\u2029]")
+BREAKS = "\t\n\v\f\r\x85\u2028\u2029"
+_BREAKS = re.compile(f"[{BREAKS}]")
 # Characters that steer a terminal: controls (C0, DEL, C1), and those that change the direction of text.
 STEERING = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 _STEERING = re.compile(f"[{STEERING}]")
+# Characters that a message cannot show as they are: breaks, controls and surrogates. After a line feed, the next character
+# comes along, because a shell drops line feeds at the end of what a command prints.
+_UNSHOWN = re.compile(f"([{BREAKS}{STEERING}\ud800-\udfff]+(?:(?<=\n).)?)", re.DOTALL)
 
 
 def one_line(text: str) -> str:
@@ -40,20 +46,34 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
     Of several known names that are equally like `name`, the first is returned.
     """
+    best = max(names, key=lambda known: _likeness(known, name), default="")
+    return f"did you mean {best}? " if best and _likeness(best, name) >= LEAST_LIKENESS else ""
+
+
+def _likeness(known: str, name: str) -> float:
     from difflib import SequenceMatcher
 
-    def likeness(known: str) -> float:
-        return SequenceMatcher(None, known.lower(), name.lower()).ratio()
-
-    best = max(names, key=likeness, default="")
-    return f"did you mean {best}? " if best and likeness(best) >= LEAST_LIKENESS else ""
+    return SequenceMatcher(None, known.lower(), name.lower()).ratio()
 
 
-def unknown(what: str, name: str, names: Iterable[str]) -> str:
-    """Return the sentence for an unknown name: what was looked for, the nearest known name, and all known names."""
-    known = list(names)
+def near_names(name: str, names: Iterable[str]) -> str:
+    """Return known names, separated by commas: all if they are at most eight, else the five most like `name`."""
+    known = list(dict.fromkeys(names))
+    if len(known) <= ALL:
+        return ", ".join(known)
+    near = sorted(known, key=lambda each: -_likeness(each, name))[:NEAR]
+    return f"{', '.join(near)} and {len(known) - NEAR:,} others"
+
+
+def unknown(what: str, name: str, names: Iterable[str], listing: Step | None = None) -> str:
+    """Return the sentence for an unknown name: what was looked for, the nearest known name, and known names like it.
+
+    `listing` is the step that lists all names, which the sentence names if it does not list all itself.
+    """
+    known = list(dict.fromkeys(names))
     hint = nearest(name, known)
-    return f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {', '.join(known)}."
+    sentence = f"No {what} {name or repr(name)}; {hint}{'T' if hint else 't'}here are: {near_names(name, known)}"
+    return Message(sentence, " (", listing, " lists all).") if listing and len(known) > ALL else f"{sentence}."
 
 
 class Step:
@@ -72,7 +92,7 @@ class Step:
         # If a word begins with a dash, this word and all later ones stand after --.
         plain = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
         later = ["--", *words[plain:]] if words[plain:] else []
-        return shlex.join(["sublex", *self.operation.split(), *words[:plain], *options, *later])
+        return command_line(["sublex", *self.operation.split(), *words[:plain], *options, *later])
 
 
 class Message(str):
@@ -103,8 +123,34 @@ def option_words(options: Mapping[str, object]) -> list[str]:
     for name, value in options.items():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         for each in value if isinstance(value, (list, tuple)) else (value,):
-            words += [flag] if each is True else [flag, str(each)] if each not in (None, False) else []
+            words += [flag] if each is True else [] if each is None or each is False else [flag, str(each)]
     return words
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return words as one line that a POSIX shell reads as these words."""
+    return " ".join(map(shell_word, words))
+
+
+def shell_word(word: str) -> str:
+    """Return a word as a POSIX shell reads it, without the characters that a message would change.
+
+    Such a character, for example a tab or a control, is written by its bytes in octal: `a"$(printf '\\011')"b`. Only line
+    feeds at the end of the word stay as they are.
+    """
+    inner = word.rstrip("\n")
+    pieces = [
+        _octal(piece) if place % 2 else shlex.quote(piece) for place, piece in enumerate(_UNSHOWN.split(inner)) if piece
+    ]
+    pieces += [shlex.quote(word[len(inner) :])] if inner != word else []
+    return "".join(pieces) or "''"
+
+
+def _octal(text: str) -> str:
+    # Bytes of a file name that are no UTF-8 are the surrogates from U+DC80 to U+DCFF in Python.
+    kinds = ("surrogateescape" if "\udc80" <= each <= "\udcff" else "surrogatepass" for each in text)
+    encoded = b"".join(each.encode(errors=kind) for each, kind in zip(text, kinds, strict=True))
+    return "\"$(printf '" + "".join(f"\\{byte:03o}" for byte in encoded) + "')\""
 
 
 def _argument(word: object) -> str:

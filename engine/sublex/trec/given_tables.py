@@ -13,6 +13,7 @@ from sublex.contracts.base import LARGEST_SCORE, Report
 from sublex.errors import InputError
 from sublex.forms.frames import frame_records, is_frame
 from sublex.tools.arguments import shown
+from sublex.tools.messages import near_names
 from sublex.tools.strings import Strings
 from sublex.trec.columns import first_repeated
 from sublex.trec.ids import id_text
@@ -134,7 +135,7 @@ def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
     for name in names:
         if name in record:
             return name
-    there = ", ".join(map(str, record)) or "nothing"
+    there = near_names(names[0], map(str, record)) or "nothing"
     raise InputError(f"A row of the {kind.name} has no {names[0]}, only {there}; {kind.expected}.")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sublex.errors import InputError
 from sublex.forms.frames import frame_records, is_frame
 from sublex.tools.arguments import shown
+from sublex.tools.messages import near_names
 from sublex.trec.columns import Columns
 from sublex.trec.ids import id_text
 from sublex.trec.topic_formats import ALIASES, QID_ALIASES, Record
@@ -128,7 +129,7 @@ def _record(item: Any, number: int) -> Record:
     if isinstance(item, Mapping):
         name = next((alias for alias in QID_ALIASES if alias in item), None)
         if name is None:
-            there = ", ".join(map(str, item)) or "nothing"
+            there = near_names("qid", map(str, item)) or "nothing"
             raise InputError(f"Topic {number} has no qid, only {there}; name its id qid and its text query.")
         rest = {key: value for key, value in item.items() if key != name}
         return Record(id_text(item[name], "topic"), _fields(rest, item[name]), number)

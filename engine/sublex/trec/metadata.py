@@ -30,6 +30,8 @@ RESERVED = {"true", "false", "yes", "no", "on", "off", "null", "y", "n", "~", ""
 WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 # Strings written without quotes. Every version of YAML reads them as strings, unless they are reserved.
 _UNQUOTED = re.compile(r"[A-Za-z_][\w()./+,;=-]*(?: [\w()./+,;=-]+)*", re.ASCII)
+# Characters that quotes of YAML would escape.
+_ESCAPED = re.compile(r'["\\]')
 # Python refuses whole numbers of several thousand digits.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,300}", re.ASCII)
 _FRACTION = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?", re.ASCII)
@@ -78,7 +80,9 @@ def to_yaml(metadata: Mapping[str, Any]) -> str:
 
     def string(dumper: Dumper, text: str) -> yaml.Node:
         unquoted = _UNQUOTED.fullmatch(text) and text.lower() not in RESERVED
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if unquoted else '"')
+        # In a block of its own, a text with quotes, such as a command, stands as it is and can be copied.
+        style = None if unquoted else "|" if _ESCAPED.search(text) and text.isprintable() else '"'
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
     Dumper.add_representer(str, string)
     return yaml.dump(

@@ -24,6 +24,7 @@ from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings
 from sublex.trec.columns import offsets
+from sublex.trec.kinds import QRELS, reads
 from sublex.trec.qrels import Qrels
 from sublex.trec.rows import (
     Fault,
@@ -69,6 +70,7 @@ class Judgements(NamedTuple):
     lines: np.ndarray | int = 0
 
 
+@reads(QRELS)
 def read_qrels(path: str | os.PathLike[str], contradictions: str = "error") -> Qrels:
     """Read a qrels file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 

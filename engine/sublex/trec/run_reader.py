@@ -24,6 +24,7 @@ from sublex.readers.source import FileSource
 from sublex.tools.messages import counted
 from sublex.tools.strings import Strings, read_only
 from sublex.trec.columns import offsets
+from sublex.trec.kinds import RUN, reads
 from sublex.trec.metadata import LONGEST, from_yaml, sidecar_path, yaml_in_comments
 from sublex.trec.rows import (
     NUMBER,
@@ -115,6 +116,7 @@ def line_layout(cells: Sequence[bytes]) -> Layout | None:
     return NO_TAG if without_tag else NO_Q0
 
 
+@reads(RUN)
 def read_run(path: str | os.PathLike[str]) -> Run:
     """Read a run file, plain or compressed, or `-` for standard input.
 

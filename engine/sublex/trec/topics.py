@@ -13,7 +13,8 @@ from sublex.forms.parts import parts_html, summary
 from sublex.forms.tables import ROWS_SHOWN
 from sublex.readers.irds import PREFIX
 from sublex.readers.source import FileSource
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, near_names
+from sublex.trec.kinds import TOPICS, reads
 from sublex.trec.rows import refuse
 from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
 
@@ -89,6 +90,7 @@ class Topics(Sequence[Topic]):
         return parts_html(summary(self._described(), ["qid", "query"], rows, len(self), 2))
 
 
+@reads(TOPICS)
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     """Read a topic file, plain or compressed, `-` for standard input, or `irds:NAME` for a data set of ir_datasets.
 
@@ -138,7 +140,7 @@ def _resolve(name: str, available: tuple[str, ...], path: str) -> str:
     for other in group:
         if other in available:
             return other
-    known = ", ".join(available) or "none"
+    known = near_names(name, available) or "none"
     raise InputError(f"No topic of {path} has a field {name or 'without a name'}; the fields are: {known}.")
 
 

@@ -72,7 +72,7 @@ def test_texts_of_several_terms_get_the_vectors_that_the_file_has_for_them(index
     path, made = file
     index.fit(f'vectors("{path}")')
     model = index.representation(f'vectors("{path}")').model
-    job = SimpleNamespace(resource={model.file: path}.__getitem__, progress=lambda done, total: None)
+    job = SimpleNamespace(resource={model.file: path}.__getitem__, progress=lambda done, total, unit: None)
     texts = [("river", "bank"), ("seal",), ("seal", "bank"), ("river", "bank")]
     found = model.vectors_of_texts(texts, str.split, job)
     np.testing.assert_array_equal(found[[0, 1, 3]], [made["river bank"], made["seal"], made["river bank"]])

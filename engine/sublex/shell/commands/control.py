@@ -9,6 +9,7 @@ from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, table_lines
 from sublex.operations import Needs, Operation, operation, positional
 from sublex.shell.arguments import usage_of
+from sublex.shell.registry import BARE
 from sublex.shell.session import Session
 from sublex.tools.messages import counted
 
@@ -44,7 +45,8 @@ def _paragraphs(paragraphs: list[str]) -> Iterator[Line]:
 
 def _list(session: Session) -> Iterator[Line]:
     yield line(
-        "A line is a query. A line that begins with a colon is a command; two colons begin a query with a colon.",
+        "A line is a query. A line that begins with a colon is a command; two colons begin a query with a colon, or one of "
+        f"the words {', '.join(BARE[:-1])} and {BARE[-1]}, which alone mean commands at the prompt.",
         indent=0,
     )
     commands = list(session.commands)

@@ -12,13 +12,12 @@ from typing import Any
 from sublex.readers.fields import ID_ALIASES, TEXT_ALIASES, TITLE
 from sublex.readers.signatures import BOM, signature
 from sublex.readers.source import HEAD, FileSource
+from sublex.trec.kinds import COLLECTION, QRELS, RUN, TOPICS
 from sublex.trec.qrels_reader import form_of, is_judgement
 from sublex.trec.rows import LINES_READ, is_number
 from sublex.trec.run_reader import line_layout
 from sublex.trec.topic_formats import ALIASES, QID_ALIASES, format_of
 
-RUN, QRELS, TOPICS, COLLECTION = "run", "qrels", "topics", "collection"
-KINDS = (COLLECTION, TOPICS, QRELS, RUN)
 # The largest mean number of characters of queries. Texts that are longer on average are documents.
 LONG_TEXT = 200
 
