@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sqlite3
 import threading
 import traceback
@@ -47,6 +48,16 @@ class Calls:
         return [document.docno for _, documents in self.calls for document in documents]
 
 
+class Locked:
+    """A function with a value that cannot be hashed."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+    def __call__(self, query: str, documents: list[StoredDocument]) -> list[float]:
+        return [1.0] * len(documents)
+
+
 def by_length(index: Index, docnos: list[str]) -> list[str]:
     """Return docnos by ascending length of the text, as `Calls` orders them."""
     return sorted(sorted(docnos, reverse=True), key=lambda docno: len(index.document(docno).text))
@@ -83,12 +94,13 @@ def test_nothing_is_asked_about_no_hits(demo_index):
     [(Calls(), "short"), (lambda query, documents: [], "lambda"), (Calls().__call__, "__call__"), (max, "max")],
 )
 def test_a_function_prints_its_name(function, name):
-    assert str("BM25 % 10" >> sublex.rerank(function) % 3) == f"BM25 % 10 >> rerank({name}) % 3"
-    assert str(0.5 * sublex.rerank(function, name="my model")) == '0.5*rerank("my model")'
+    printed = str("BM25 % 10" >> sublex.rerank(function) % 3)
+    assert re.fullmatch(rf"BM25 % 10 >> rerank\({name}@[0-9a-f]{{6}}\) % 3", printed)
+    assert str(0.5 * sublex.rerank(function, name="my model", version=2)) == '0.5*rerank("my model@2")'
 
 
 def test_the_printed_form_does_not_parse_back(demo_index):
-    for expression in ("BM25 >> rerank(f)", "BM25 + 0.3*rerank(f)", "zscore(rerank)"):
+    for expression in ("BM25 >> rerank(f@3f2a9c)", "BM25 >> rerank(f)", "BM25 + 0.3*rerank(f)", "zscore(rerank)"):
         with pytest.raises(UnknownName, match=r"stands for a Python function.*make the expression in Python"):
             demo_index.search("crane", expression)
 
@@ -111,7 +123,8 @@ def test_no_plugin_may_take_the_name(demo_index):
         (lambda q, d: np.zeros((9, 2)), r"gave scores of shape \(9, 2\) for 9 documents"),
         (lambda q, d: [[1], [1, 2]], "gave lists of different lengths for 9 documents"),
         (lambda q, d: ["1"] * 9, "gave a score of type str for 9 documents"),
-        (lambda q, d: [1.0] * 8 + [None], "gave a score of type NoneType for 9 documents"),
+        (lambda q, d: [1.0] * 8 + [[]], "gave lists of different lengths for 9 documents"),
+        (lambda q, d: [1.0] * 7 + [None, math.nan], r"gave nan for the document \w+-\d+; scores have to be finite"),
         (lambda q, d: [Decimal(1)] * 9, "gave a score of type Decimal for 9 documents"),
         (lambda q, d: [10**400] * 9, r"gave inf for the document birds-05; scores have to be finite"),
         (lambda q, d: [1j] * 9, "gave a score of type complex for 9 documents"),
@@ -162,7 +175,11 @@ def test_the_error_of_a_function_is_the_cause_of_the_message(demo_index):
         (lambda: sublex.rerank("BM25"), "not a value of type str"),
         (lambda: sublex.rerank(max, batch=0), "batch=0 should be at least 1"),
         (lambda: sublex.rerank(max, batch=2.5), "batch is 2.5 \\(float\\); give a whole number"),
-        (lambda: sublex.rerank(max, cache="scores"), 'A cache needs a version.*write version="1" beside cache='),
+        (
+            lambda: sublex.rerank(Locked(), cache="scores"),
+            r"rerank\(Locked@object\d+\) has no lasting cache, because its lock has a value of type lock, whose content "
+            'cannot be seen; write version="1" beside cache=, and change the version with the code',
+        ),
         (lambda: sublex.rerank(max, name=" "), "name=' ' should be a text"),
         (lambda: sublex.rerank(max, name=3), "name=3 should be a text"),
         (lambda: sublex.rerank(max, version=""), "version='' should be a text or a number"),
@@ -179,7 +196,7 @@ def test_a_function_finds_nothing_itself(demo_index):
     for expression in (stage, stage >> "BM25", 2 * stage, stage + sublex.rerank(min)):
         with pytest.raises(InputError, match="finds no documents by itself; put a ranker before it"):
             demo_index.search("crane", expression)
-    with pytest.raises(InputError, match=r"put a ranker before it, as in BM25 % 100 >> rerank\(max\)"):
+    with pytest.raises(InputError, match=r"put a ranker before it, as in BM25 % 100 >> rerank\(max@\w+\)"):
         demo_index.search("crane", "RM3" >> stage)
 
 
@@ -195,10 +212,14 @@ def test_what_is_no_expression_is_refused(demo_index):
 
 def test_two_functions_of_one_name_are_told_apart_or_refused(demo_index):
     one, other = Calls(), Calls()
-    with pytest.raises(InputError, match="Two functions in .* have the name short; give one of them another by name="):
-        demo_index.search("crane", "BM25" >> sublex.rerank(one) >> sublex.rerank(other))
-    demo_index.search("crane", "BM25" >> sublex.rerank(one) >> sublex.rerank(one))
-    demo_index.search("crane", "BM25" >> sublex.rerank(one) >> sublex.rerank(other, name="other"))
+    first = sublex.rerank(one, version=1)
+    with pytest.raises(InputError, match=r"Two Python objects in .* print as rerank\(short@1\); give one .* by name="):
+        demo_index.search("crane", "BM25" >> first >> sublex.rerank(other, version=1))
+    demo_index.search("crane", "BM25" >> first >> first)
+    demo_index.search("crane", "BM25" >> first >> sublex.rerank(other, name="other", version=1))
+    demo_index.search("crane", "BM25" >> first >> sublex.rerank(other, version=2))
+    assert str(sublex.rerank(one)) != str(sublex.rerank(other))  # `one` was called more often, and remembers its calls.
+    demo_index.search("crane", "BM25" >> sublex.rerank(one) >> sublex.rerank(other))
 
 
 def test_a_search_calls_the_function_that_it_was_given_and_no_other_of_its_name(demo_index):
@@ -213,12 +234,58 @@ def test_an_index_without_texts_serves_functions_that_need_none(tmp_path):
     prior = sublex.rerank(lambda query, documents: [int(document.docno[-2:]) for document in documents], name="prior")
     assert index.search("crane", "BM25" >> prior, 3).scores.tolist() == [17, 17, 14]
     with pytest.raises(
-        IndexProblem, match=r"without stored text, which rerank\(short\) reads; rebuild it: sublex index"
+        IndexProblem, match=r"without stored text, which rerank\(short@\w+\) reads; rebuild it: sublex index"
     ):
         index.search("crane", "BM25" >> sublex.rerank(Calls()))
 
 
+def test_none_drops_a_document_after_a_stage_and_is_no_opinion_in_a_blend(demo_index):
+    pandas = pytest.importorskip("pandas")
+
+    def evens(query: str, documents: list[StoredDocument]) -> list[float | None]:
+        return [float(document.docno[-1]) if int(document.docno[-1]) % 2 == 0 else None for document in documents]
+
+    found = demo_index.search("crane river", "BM25", 1000)
+    even = {docno for docno in found.docnos if int(docno[-1]) % 2 == 0}
+    assert 0 < len(even) < len(found)
+
+    def as_pandas(scores: list[float | None]) -> list[Any]:
+        return [pandas.NA if score is None else score for score in scores]
+
+    forms: list[Callable[[list], Any]] = [list, tuple, iter, lambda scores: np.array(scores, object), as_pandas]
+    for form in forms:
+        hits = demo_index.search(
+            "crane river", "BM25" >> sublex.rerank(lambda q, d, form=form: form(evens(q, d))), 1000
+        )
+        assert set(hits.docnos) == even
+        assert {hit.docno: hit.score for hit in hits} == {docno: float(docno[-1]) for docno in even}
+    # In a blend the others count as the lowest, as the page on ranking says of documents without an opinion.
+    both = demo_index.search(
+        "crane river", 0 * sublex.parse("BM25") + sublex.parse("BM25") + sublex.rerank(evens), 1000
+    )
+    assert set(both.docnos) == set(found.docnos)
+    scores, (least, most) = {hit.docno: hit.score for hit in found}, (min, max)
+    low, high = least(scores.values()), most(scores.values())
+    digits = [float(docno[-1]) for docno in even]
+    for hit in both:
+        given = float(hit.docno[-1]) if hit.docno in even else min(digits)
+        scaled = (given - min(digits)) / (max(digits) - min(digits))
+        assert hit.score == pytest.approx((scores[hit.docno] - low) / (high - low) + scaled, abs=1e-6)
+    odd = next(docno for docno in found.docnos if docno not in even)
+    tree = demo_index.explain("crane river", odd, "BM25" >> sublex.rerank(evens))
+    assert tree.value == -math.inf and tree.label.endswith("no score from the Python function gave")
+
+
 # The cache.
+
+
+def test_a_score_that_is_none_is_cached(demo_index, tmp_path):
+    def none(query: str, documents: list[StoredDocument]) -> list[float | None]:
+        return [None if "1" in document.docno else 1.0 for document in documents]
+
+    for _ in range(2):
+        hits = demo_index.search("crane", "BM25" >> sublex.rerank(none, cache=tmp_path))
+        assert hits.docnos and not any("1" in docno for docno in hits.docnos)
 
 
 def test_scores_are_cached_until_the_version_or_the_document_changes(index, tmp_path):
@@ -344,7 +411,9 @@ def test_the_leaf_of_an_explanation_names_the_function(demo_index):
     expression = "BM25 % 12" >> sublex.rerank(Calls())
     best = demo_index.search("crane", expression, 1)[0]
     tree = demo_index.explain("crane", best.docno, expression)
-    assert tree.label == "rerank(short): the score that the Python function gave" and tree.value == best.score
+    assert (
+        tree.label == f"{expression.stages[-1]}: the score that the Python function gave" and tree.value == best.score
+    )
     other = demo_index.explain("crane", "sea-01", expression)
     assert other.value == -math.inf and "not among the documents" in other.label
 
@@ -364,26 +433,36 @@ def test_one_thread_at_a_time_calls_a_function(demo_index):
     assert len(overlaps) == 200 and not any(overlaps)
 
 
-def test_compare_keeps_a_run_only_where_a_version_was_given(index):
+def test_compare_keeps_the_run_of_a_function_by_its_hash_or_version(index):
     topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
 
-    def asked(**options: Any) -> int:
-        function = Calls()
+    def asked(function: Any, **options: Any) -> int:
         expression = "BM25 % 9" >> sublex.rerank(function, **options)
         comparison = sublex.compare(index, topics, qrels, ["BM25", expression])
-        assert comparison.names == ("BM25", "BM25 % 9 >> rerank(short)")
+        assert comparison.names == ("BM25", str(expression))
         return len(function.calls)
 
-    assert asked() and asked()
-    assert asked(version=1) and not asked(version=1) and not asked(version="1")
-    assert asked(version=2) and asked() and not asked(version=2)
+    assert asked(Calls()) and not asked(Calls())
+    assert asked(Calls(), version=1) and not asked(Calls(), version=1) and not asked(Calls(), version="1")
+    assert asked(Calls(), version=2) and not asked(Calls(), version=2)
+
+    class Secret(Calls):
+        """A function that cannot be hashed."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.lock = threading.Lock()
+
+    kept = set(index.path.rglob("run-*"))
+    assert asked(Secret()) and asked(Secret()) and set(index.path.rglob("run-*")) == kept
+    assert asked(Secret(), version=3) and not asked(Secret(), version=3)
 
 
 def test_tune_chooses_numbers_around_a_function(demo_index):
     topics = sublex.read_topics(TOPICS)
     expression = "BM25 % {5,20}" >> "BM25" + sublex.parse("{0,0.5}*PL2") + 0.2 * sublex.rerank(Calls())
     tuning = sublex.tune(demo_index, topics, sublex.read_qrels(QRELS), expression, folds=2)
-    assert len(tuning.settings) == 4 and "rerank(short)" in tuning.best.setting.expression
+    assert len(tuning.settings) == 4 and "rerank(short@" in tuning.best.setting.expression
 
 
 def test_a_run_says_the_version_of_its_functions(demo_index, tmp_path):
@@ -391,9 +470,9 @@ def test_a_run_says_the_version_of_its_functions(demo_index, tmp_path):
 
     pipeline = demo_index.pipeline("BM25 % 9" >> sublex.rerank(Calls(), version="2b"))
     topics = sublex.read_topics(TOPICS)
-    assert describe(topics, pipeline, 9)["data"]["models"] == {"rerank(short)": "version 2b"}
+    assert describe(topics, pipeline, 9)["data"]["models"] == {"rerank(short@2b)": "version 2b"}
     run = demo_index.run(topics, pipeline, 9)
-    assert run.tag == "BM25%9>>rerank(short)"
+    assert run.tag == "BM25%9>>rerank(short@2b)"
 
 
 @pytest.mark.slow
@@ -468,10 +547,12 @@ def test_a_cross_encoder_of_sentence_transformers_reranks(demo_index, tmp_path):
 
 
 def test_tune_chooses_the_weight_of_a_function(demo_index):
-    function = sublex.rerank(lambda query, documents: [len(document.text) for document in documents], name="length")
+    function = sublex.rerank(
+        lambda query, documents: [len(document.text) for document in documents], name="length", version=1
+    )
     topics, qrels = sublex.read_topics(TOPICS), sublex.read_qrels(QRELS)
     found = sublex.tune(demo_index, topics, qrels, "BM25 % 20" >> sublex.parse("PL2") + "{0,1}" * function)
     assert found.names == ("weight of rerank(length)",)
     assert [setting.expression for setting in found.settings] == [
-        "BM25 % 20 >> PL2 + 0*rerank(length)", "BM25 % 20 >> PL2 + 1*rerank(length)"
+        "BM25 % 20 >> PL2 + 0*rerank(length@1)", "BM25 % 20 >> PL2 + 1*rerank(length@1)"
     ]  # fmt: skip

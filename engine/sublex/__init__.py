@@ -34,9 +34,14 @@ if TYPE_CHECKING:
     from ir_measures import Measure
 
     from sublex.building.document_source import Documents
+    from sublex.contracts.base import Context, Query, Ranker
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.run_evaluation import Evaluation
+    from sublex.language.finders import Finder
     from sublex.language.functions import Function, StoredDocument
+    from sublex.language.python_expanders import PythonExpander
+    from sublex.language.python_filters import PythonFilter
+    from sublex.language.python_rankers import PythonRanker
     from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
     from sublex.retrieval.hits import Hits
@@ -70,11 +75,15 @@ __all__ = [
     "backends",
     "build",
     "compare",
+    "expander",
+    "finder",
     "from_ciff",
     "fuse",
+    "keep",
     "measure",
     "open",
     "parse",
+    "ranker",
     "read_qrels",
     "read_run",
     "read_topics",
@@ -454,6 +463,90 @@ def compare(
     return compared
 
 
+def ranker(
+    given: Ranker | Callable[..., Any], *, name: str | None = None, version: str | int | None = None
+) -> PythonRanker:
+    """Return a part of an expression that ranks by Python code, as in `index.search("crane", sublex.ranker(f))`.
+
+    The hits are exact, whatever the formula: the engine makes no assumption about its shape or sign.
+
+    Args:
+        given: An object with the method `score` of `sublex.contracts.base.Ranker`; subclassing it is not needed. Such an object can
+            also stand for itself, as in `"BM25" >> MyRanker()`. Or a function that computes the score of a term in a document.
+            The names of its parameters say which statistics it gets, each a number or a NumPy array: `tf`, the frequency of the term
+            in the document; `length` and `unique`, the tokens and the distinct terms of the document; `df` and `cf`, the document
+            and collection frequency of the term; `docs`, `tokens`, `postings` and `mean_length` of the collection. It returns an
+            array. Other parameters need defaults and are constants.
+        name: The name in the printed form, `ranker(name@hash)`; by default that of the function or of the object's class.
+        version: A text or number that stands for the hash of the code. Change it whenever the scores change.
+    """
+    from sublex.language.python_rankers import ranker
+
+    return ranker(given, name, version)
+
+
+def finder(
+    function: Callable[[str], Any],
+    *,
+    name: str | None = None,
+    version: str | int | None = None,
+    cache: str | os.PathLike[str] | None = None,
+) -> Finder:
+    """Return a part of an expression that finds documents by a Python function, as in `"BM25" + 0.3 * sublex.finder(f)`.
+
+    The function is called once for each query. As a first stage or a part of a blend, it finds the documents that it returns.
+    After another stage it scores the hits of that stage; hits that it did not find are dropped.
+
+    Args:
+        function: `f(query)`, which gets the text of the query and returns the documents that it finds with their scores: a
+            dictionary {docno: score}, hits, pairs (docno, score), or a DataFrame with the columns docno and score.
+        name: The name in the printed form, `finder(name@hash)`; by default the function's own.
+        version: A text or number that stands for the hash of the code. Change it whenever the function finds something else.
+        cache: A folder in which the found documents are kept, so that the function is called once for a query.
+    """
+    from sublex.language.finders import finder
+
+    return finder(function, name, version, cache)
+
+
+def keep(
+    function: Callable[[StoredDocument], bool], *, name: str | None = None, version: str | int | None = None
+) -> PythonFilter:
+    """Return a part of an expression that keeps some documents, as in `"BM25" >> sublex.keep(f)`.
+
+    Args:
+        function: `f(document)`, which returns whether to keep a document. The document has `docno`, `title`, `text`, `fields`, and
+            `contents`, the title and the text together.
+        name: The name in the printed form, `keep(name@hash)`; by default the function's own.
+        version: A text or number that stands for the hash of the code. Change it whenever the function keeps other documents.
+    """
+    from sublex.language.python_filters import keep
+
+    return keep(function, name, version)
+
+
+def expander(
+    function: Callable[[Query, Context], Any],
+    *,
+    docs: int = 0,
+    name: str | None = None,
+    version: str | int | None = None,
+) -> PythonExpander:
+    """Return a part of an expression that makes a new query, as in `sublex.expander(f) >> "BM25"`.
+
+    Args:
+        function: `f(query, context)`, which is called once for each query. `query` is a `sublex.contracts.base.Query`, and `context`
+            the documents found so far and the statistics of the collection, as `sublex.contracts.base.Context` says.
+            It returns a query, a dictionary from terms to weights, or a text.
+        docs: The number of documents that the function learns from. BM25 finds them if no stage stands before it.
+        name: The name in the printed form, `expander(name@hash)`; by default the function's own.
+        version: A text or number that stands for the hash of the code. Change it whenever the function makes other queries.
+    """
+    from sublex.language.python_expanders import expander
+
+    return expander(function, docs, name, version)
+
+
 def rerank(
     function: Callable[[str, list[StoredDocument]], Any],
     *,
@@ -470,11 +563,10 @@ def rerank(
         function: `f(query, documents)`, which returns one finite number for each document: a list, an array or a tensor. `query` is the
             text of the query. Each document has `docno`, `title`, `text`, `fields`, and `contents`, the title and the text together.
             The score of a document should depend on the query and the document alone. One thread at a time calls the function.
-        name: The name in the printed form, `rerank(name)`; by default the function's own. Names tell functions of one expression apart.
-        version: A text or number that you change whenever the function's scores change. With a version `compare` keeps runs.
+        name: The name in the printed form, `rerank(name@hash)`; by default the function's own.
+        version: A text or number that stands for the hash of the code. Change it whenever the function's scores change.
         batch: The largest number of documents in one call of the function.
-        cache: A folder in which scores are kept, so that the function is called once for a name, version, query and
-            document. It needs a version.
+        cache: A folder in which scores are kept, so that the function is called once for a name, hash, query and document.
     """
     from sublex.language.functions import rerank
 

@@ -23,6 +23,8 @@ class Keyphrase:
     `of` may be any model that names keyphrases, not only `laki`.
     """
 
+    per_document = True
+
     def __init__(self, *, phrase: str | int, of: Expression, share: float):
         if not isinstance(phrase, (str, int)) or isinstance(phrase, bool) or not str(phrase).strip():
             raise InputError(f"keyphrase: {phrase!r} names no keyphrase; write it in quotes, or its number.")

@@ -20,6 +20,8 @@ class TopicFilter:
     `of` may be any model that names its topics, not only `lda`.
     """
 
+    per_document = True
+
     def __init__(self, *, topic: str | int, of: Expression, share: float):
         if not isinstance(topic, (str, int)) or isinstance(topic, bool) or not str(topic).strip():
             raise InputError(f"topic: {topic!r} names no topic; write its number, or its label in quotes.")

@@ -242,7 +242,7 @@ def test_expressions_come_back_as_their_nodes():
         tree = sublex.parse(text)
         assert through(tree) == tree and str(through(tree)) == str(tree) and type(through(tree)) is type(tree)
     node = through(sublex.rerank(lengths, name="mine", version=2, batch=7))
-    assert (node.name, node.function, node.version, node.batch) == ("mine", lengths, "2", 7)
+    assert (node.name, node.thing, node.identity.version, node.batch) == ("mine", lengths, "2", 7)
 
 
 def test_hits_come_back_with_docnos_that_need_no_index(demo, tmp_path):
@@ -448,13 +448,14 @@ def test_facets_of_hits_of_another_generation_are_refused(index):
 
 def test_a_function_without_a_name_needs_cloudpickle(monkeypatch):
     monkeypatch.setitem(sys.modules, "cloudpickle", None)
-    assert through(sublex.rerank(lengths)).function is lengths
-    assert through(sublex.rerank(Longest(len), name="f")).function.of is len
+    assert through(sublex.rerank(lengths)).thing is lengths
+    assert through(sublex.rerank(Longest(len), name="f")).thing.of is len
     for function in (lambda query, documents: [], Longest(lambda text: 1)):
+        part = sublex.rerank(function, name="f")
         with pytest.raises(InputError) as caught:
-            pickle.dumps("BM25" >> sublex.rerank(function, name="f"))
+            pickle.dumps("BM25" >> part)
         assert str(caught.value) == (
-            "rerank(f) holds a lambda or a local function, which no other process can find by its name; "
+            f"{part} holds a lambda or a local function, which no other process can find by its name; "
             "define it by def at the top of a module, or install cloudpickle."
         )
 
@@ -462,7 +463,7 @@ def test_a_function_without_a_name_needs_cloudpickle(monkeypatch):
 def test_a_function_that_cannot_be_pickled_costs_a_sentence():
     lock = threading.Lock()
     with pytest.raises(
-        InputError, match=r"The function in rerank\(f\) cannot be pickled \(TypeError: cannot pickle '_thread.lock'"
+        InputError, match=r"The function in rerank\(f@\w+\) cannot be pickled \(TypeError: cannot pickle '_thread.lock'"
     ):
         pickle.dumps(sublex.rerank(lambda query, documents: lock, name="f"))
 

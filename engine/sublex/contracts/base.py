@@ -22,6 +22,8 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.language.functions import StoredDocument
+
 VERSION = "0.1.0.dev2"
 # One empty mapping that serves as a default value. Nothing may change it.
 NO_FIELDS: Mapping[str, Any] = {}
@@ -534,6 +536,14 @@ class Context(Protocol):
         """The numbers of all documents of the collection that are not deleted, ascending, as an int64 array."""
         ...
 
+    def documents(self, docs: np.ndarray) -> Sequence[StoredDocument]:
+        """Return the stored documents with these numbers, as objects with docno, title, text, fields and contents.
+
+        A document is read when its title, text, fields or contents are first asked for. The index must store texts for
+        this; without them, `IndexProblem` is raised.
+        """
+        ...
+
     def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
         """Return the term vector of each document. The index must store document terms."""
         ...
@@ -585,13 +595,20 @@ class Expander(Protocol):
 
 
 class Filter(Protocol):
-    """A component that keeps or drops documents found by the stages before it."""
+    """A component that keeps or drops documents.
+
+    `per_document` says that the answer for a document depends on this document alone: not on the query, nor on the
+    scores, nor on the other documents in `docs`. It may depend on the collection and on fitted models. The engine then
+    asks about a document once, and the stages before the filter find only documents that it keeps. The default is False.
+    """
+
+    per_document: bool = False
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return a bool array of the length of `docs`: true for each document to keep.
 
-        `docs` is the int32 array `context.docs`, which may be empty. The documents kept stay in order, with their
-        scores.
+        `docs` is an int32 array, which may be empty. Without `per_document` it is `context.docs`, and the documents kept
+        stay in order, with their scores. With `per_document` it has any documents, and `context.docs` is empty.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System, run_system
 from sublex.forms.frames import is_frame
 from sublex.language.expression import Expression
-from sublex.language.functions import is_transformer, name_of
+from sublex.language.functions import is_transformer
+from sublex.language.python_parts import name_of
+from sublex.language.python_rankers import is_ranker, ranker
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Pipeline
-from sublex.retrieval.hits import Hits
+from sublex.pipeline.stages.found import found_by
 from sublex.tools.arguments import shown
 from sublex.trec.given_tables import run_of
 from sublex.trec.run_names import tag_of
@@ -69,7 +71,13 @@ def _is_one(given: Any) -> bool:
     """
     if isinstance(given, Run) or not isinstance(given, Mapping):
         one = (str, os.PathLike, Expression, Pipeline, Run)
-        return isinstance(given, one) or callable(given) or is_frame(given) or hasattr(given, "to_dict")
+        return (
+            isinstance(given, one)
+            or callable(given)
+            or is_ranker(given)
+            or is_frame(given)
+            or hasattr(given, "to_dict")
+        )
     return all(
         isinstance(hits, Mapping) and all(isinstance(score, (int, float, np.number)) for score in hits.values())
         for hits in given.values()
@@ -80,6 +88,8 @@ def system_of(source: Any, setup: Setup, name: str = "run") -> System:
     """Return one system. A run without a name gets the name `name`."""
     if isinstance(source, str) and _is_path(source, setup.index is not None):
         source = Path(source)
+    if is_ranker(source):
+        source = ranker(source)
     if isinstance(source, (str, Expression, Pipeline)):
         return _ranked(source, setup)
     if is_transformer(source) and not is_frame(source):  # A DataFrame has a method transform too.
@@ -128,7 +138,7 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         begin = time.perf_counter()
         found = function(topic.text)
         seconds.append(time.perf_counter() - begin)
-        hits[topic.qid] = dict(_scored(found, name))
+        hits[topic.qid] = dict(found_by(name, found))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
 
@@ -151,15 +161,3 @@ def _takes_one(function: Callable[..., Any]) -> bool:
     except ValueError:
         return True
     return True
-
-
-def _scored(found: Any, name: str) -> Iterator[tuple[Any, Any]]:
-    """Yield the docno and the score of each hit that a function returned."""
-    if isinstance(found, Hits):
-        yield from ((hit.docno, hit.score) for hit in found)
-    elif isinstance(found, Mapping):
-        yield from found.items()
-    elif isinstance(found, (list, tuple)) and all(isinstance(hit, (list, tuple)) and len(hit) == 2 for hit in found):
-        yield from found
-    else:
-        raise InputError(f"The function {name} returned {shown(found)}; return hits, or a dictionary {{docno: score}}.")

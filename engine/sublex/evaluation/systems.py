@@ -1,8 +1,8 @@
 """Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
 The run of an expression is cached next to the index and read from there the next time. The key of the cache contains
-the texts of the topics, the fingerprint of the index, the whole expression, the fitted models, the versions of
-functions, and the depth. It contains no name of a system or file.
+the texts of the topics, the fingerprint of the index, the whole expression, the fitted models, the code of
+Python objects, and the depth. It contains no name of a system or file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sublex.contracts.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.language.functions import functions_in
+from sublex.language.python_parts import is_lasting
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.run_metadata import described_run
@@ -65,10 +65,10 @@ def run_system(
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. The cache is neither read nor
-    written with `cache=False`, and for an expression with a function that has no version. `progress` is called with the
+    written with `cache=False`, and for an expression with a Python object that has neither hash nor version. `progress` is called with the
     number of topics done.
     """
-    cache = cache and all(function.version is not None for function in functions_in(pipeline.expression))
+    cache = cache and is_lasting(pipeline.expression)
     path = _cache_path(topics, pipeline, k)
     cached = _read_cached(topics, pipeline, k, path) if cache and not fresh else None
     if cached is not None:

@@ -91,6 +91,10 @@ class Segment:
         """Return the live document that has this docno, or None."""
         return next((doc for doc in self._docnos.find(docno) if not self.dead[doc]), None)
 
+    def ever_had(self, docno: str) -> bool:
+        """Return whether a document of the segment, live or deleted, has this docno."""
+        return any(True for _ in self._docnos.find(docno))
+
     @cached_property
     def texts(self) -> TextsReader | None:
         """The stored documents, or None if neither the index nor the foreign index that it mirrors keeps `text`."""

@@ -29,6 +29,7 @@ from sublex.index.entries import Manifest
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, analyzer_of, identity_of, read_manifest
 from sublex.index.segment import Segment, open_segment
 from sublex.language import plugins
+from sublex.language.functions import StoredDocument
 from sublex.tools.copies import Deferred, deferred
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Step
@@ -266,6 +267,14 @@ class Snapshot(Deferred):
         document = segment.document(local)
         assert document is not None
         return document
+
+    def on_demand(self, docs: np.ndarray, purpose: str) -> list[StoredDocument]:
+        """Return documents, given by their numbers, that are read when their texts or fields are first asked for.
+
+        `purpose` says in the message about an index without texts what needs them.
+        """
+        has_text = "text" in self.store
+        return [StoredDocument(self.docno(doc), partial(self.stored, doc, purpose), has_text) for doc in docs.tolist()]
 
     def shown(self, doc: int) -> Document | None:
         """Return the stored document with the number `doc`, or None if its text cannot be had.

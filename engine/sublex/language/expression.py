@@ -20,7 +20,8 @@ from sublex.tools.copies import Uncopied
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
-FUNCTION = "rerank"  # A Python function prints as rerank(name).
+# Python objects print as one of these words with a name in parentheses; the functions of `sublex` that make them have these names.
+PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank")
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 
@@ -70,6 +71,12 @@ class Expression(Uncopied):
 
     def __mod__(self, depth: Any) -> Expression:
         return Cut(self, depth)
+
+    def normalised(self, normaliser: str) -> Expression:
+        """Return the expression with its scores on a common scale: `a.normalised("raw")` is `raw(a)` in a text."""
+        if normaliser not in NORMALISERS:
+            raise InputError(f"No normaliser {normaliser}; there are {', '.join(NORMALISERS)}.")
+        return Call(normaliser, (self,))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Expression) and str(self) == str(other)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import LARGEST_SCORE, Document
+from sublex.contracts.base import Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.forms.frames import data_frame
-from sublex.language.expression import FUNCTION, Change, Expression, print_value, walk
-from sublex.language.pickling import picklable
+from sublex.language.given_scores import finite_scores
+from sublex.language.python_parts import PythonPart, make_part
 from sublex.tools.arguments import whole
-from sublex.tools.messages import counted
 
 
 class StoredDocument:
@@ -58,35 +56,16 @@ class StoredDocument:
         return f"<StoredDocument {self.docno}>"
 
 
-@dataclass(frozen=True, eq=False)
-class Function(Expression):
-    """A Python function `function(query, documents)` that scores documents. `sublex.rerank` documents the attributes.
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Function(PythonPart):
+    """A Python function `f(query, documents)` that scores documents. `sublex.rerank` documents the attributes.
 
-    It prints as `rerank(name)`, which the parser refuses. One thread at a time calls the function.
+    One thread at a time calls the function.
     """
 
-    binds = 4
-    kind = "function"
-    name: str
-    function: Any
-    version: str | None = None
+    word = "rerank"
     batch: int | None = None
     cache: Path | None = None
-    lock: Any = field(default_factory=RLock, repr=False)
-
-    def __str__(self) -> str:
-        return f"{FUNCTION}({print_value(self.name)})"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        values = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "lock"}
-        cache = self.cache and self.cache.absolute()
-        return _made, (type(self), values | {"function": picklable(self.function, str(self)), "cache": cache})
-
-    def children(self) -> Iterable[Any]:
-        return ()
-
-    def map(self, change: Change) -> Function:
-        return self
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         """Return the function's scores of documents as float64; -inf for a document that it does not score.
@@ -94,61 +73,20 @@ class Function(Expression):
         `before` has the documents' scores from the stage before; it is None if there is no such stage.
         """
         with self.lock, contract(self.kind, self.name):
-            given = self.function(query, list(documents))
-        return self._checked(self._array(given, len(documents)), [document.docno for document in documents])
-
-    def _array(self, given: Any, number: int) -> np.ndarray:
-        """Return the function's result as an array. Raise PluginError unless it consists of `number` numbers."""
-
-        def refusal(what: str) -> PluginError:
-            return PluginError(
-                f"The {self.kind} {self.name} gave {what} for {counted(number, 'document')}; "
-                "it has to give one number for each document, in their order."
-            )
-
-        if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping, set, frozenset)):
-            raise refusal(f"a value of type {_type(given)}")
-        with contract(self.kind, self.name):
-            items = given if hasattr(given, "__array__") else list(given)
-            try:
-                array = np.asarray(items)
-            except ValueError:
-                raise refusal("lists of different lengths") from None
-        if array.shape != (number,):
-            raise refusal(counted(array.size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
-        if array.dtype.kind in "fiub":
-            return array.astype(np.float64)
-        for item in array.tolist():
-            if not isinstance(item, (int, float)):
-                raise refusal(f"a score of type {_type(item)}")
-        # An array of Python objects may hold whole numbers beyond float64.
-        return np.array([np.inf if abs(item) > LARGEST_SCORE else item for item in array.tolist()], np.float64)
-
-    def _checked(self, scores: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
-        """Return the scores themselves. Raise PluginError unless they are finite as float32."""
-        wrong = np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))
-        if len(wrong):
-            value, docno = scores[wrong[0]], docnos[wrong[0]]
-            raise PluginError(
-                f"The {self.kind} {self.name} gave {value:g} for the document {docno}; "
-                "scores have to be finite float32 numbers."
-            )
-        return scores
+            given = self.thing(query, list(documents))
+        return finite_scores(self, given, [document.docno for document in documents])
 
 
-@dataclass(frozen=True, eq=False)
 class Transformer(Function):
     """A PyTerrier transformer that scores or drops documents: an object with a method `transform(DataFrame) -> DataFrame`."""
-
-    kind = "transformer"
 
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         if before is not None and not np.isfinite(before).all():
             return self._among_hits(query, documents, before)
         with self.lock, contract(self.kind, self.name):
-            given = self.function.transform(_frame(query, documents, before))
+            given = self.thing.transform(_frame(query, documents, before))
             docnos, values = self._columns(given)
-        scores = self._checked(self._array(values, len(docnos)), docnos)
+        scores = finite_scores(self, values, docnos)
         by_docno = dict(zip(docnos, scores.tolist(), strict=True))
         unknown = by_docno.keys() - {document.docno for document in documents}
         if unknown or len(by_docno) < len(docnos):
@@ -204,68 +142,22 @@ def rerank(
         return transformer(function, name, version)
     if not callable(function):
         raise InputError(f"sublex.rerank takes a function f(query, documents), not a value of type {_type(function)}.")
-    if cache is not None and version is None:
-        raise InputError(
-            'A cache needs a version, which you change with the function; write version="1" beside cache=.'
-        )
     folder = None if cache is None else Path(cache)
-    return Function(_named(function, name), function, _version(version), whole(batch, "batch"), folder)
+    part = make_part(Function, "function", function, name, version, batch=whole(batch, "batch"), cache=folder)
+    part.refuse_cache(cache)
+    return part
 
 
 def transformer(made: Any, name: str | None = None, version: object = None) -> Transformer:
     """Return a PyTerrier transformer as a part of an expression. `sublex.pyterrier.stage` documents the parameters."""
     if not is_transformer(made):
         raise InputError(f"A value of type {_type(made)} is no transformer: it has no method transform(frame).")
-    return Transformer(_named(made, name), made, _version(version))
+    return make_part(Transformer, "transformer", made, name, version)
 
 
 def is_transformer(thing: object) -> bool:
     """Return whether an object has the method of PyTerrier's transformers."""
     return callable(getattr(thing, "transform", None)) and not isinstance(thing, type)
-
-
-def functions_in(expression: Expression) -> list[Function]:
-    """Return the functions in an expression. Raise InputError if two different functions have the same name."""
-    found: dict[str, Function] = {}
-    for node in walk(expression):
-        if isinstance(node, Function):
-            first = found.setdefault(node.name, node)
-            if (first.function, first.version) != (node.function, node.version):
-                raise InputError(
-                    f"Two functions in {expression} have the name {node.name}; give one of them another by name=."
-                )
-    return list(found.values())
-
-
-def versions(expression: Expression) -> dict[str, str]:
-    """Return the versions of an expression's functions by printed form. Functions without a version are left out."""
-    return {str(node): f"version {node.version}" for node in functions_in(expression) if node.version is not None}
-
-
-def _made(kind: type[Function], values: Mapping[str, Any]) -> Function:
-    """Return an unpickled function with a lock of its own."""
-    return kind(**values)
-
-
-def name_of(thing: object) -> str:
-    """Return the name of a function, or of an object's class."""
-    return str(getattr(thing, "__name__", "") or _type(thing)).strip("<>")
-
-
-def _named(thing: object, name: str | None) -> str:
-    """Return `name`, or without it the name of the function or object."""
-    name = name_of(thing) if name is None else name
-    if not isinstance(name, str) or not name.strip():
-        raise InputError(f"name={name!r} should be a text: the name that the expression shows.")
-    return name
-
-
-def _version(version: object) -> str | None:
-    if version is None:
-        return None
-    if isinstance(version, bool) or not isinstance(version, (str, int, float)) or not str(version):
-        raise InputError(f'version={version!r} should be a text or a number, such as "1".')
-    return str(version)
 
 
 def _type(thing: object) -> str:

@@ -1,4 +1,4 @@
-"""Turn texts, functions and PyTerrier transformers next to operators into expressions, as in `"BM25" >> ranker`."""
+"""Turn texts, Python objects and PyTerrier transformers next to operators into expressions, as in `"BM25" >> ranker`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ def _text(value: str, operator: str) -> Expression | Range:
 
 @operand.register
 def _thing(value: object, operator: str) -> Any:
-    """Return a transformer after `>>` as a stage. Raise InputError for anything else."""
-    from sublex.language.functions import is_transformer, name_of, transformer
+    """Return the part of an expression that an object stands for. Raise InputError for an object that may be several, or none.
+
+    The methods of an object say what it is: a transformer after `>>`, a ranker, an expander or a filter.
+    """
+    from sublex.language.functions import is_transformer, transformer
 
     if is_transformer(value) and operator == ">>":
         return transformer(value)
@@ -27,6 +30,29 @@ def _thing(value: object, operator: str) -> Any:
             f"The transformer {type(value).__name__} in a blend needs sublex.pyterrier.stage(…) around it, "
             "and the weight outside: 0.3 * stage(…)."
         )
-    if callable(value):
-        raise InputError(f"The function {name_of(value)} becomes a stage by sublex.rerank(…).")
+    if (part := part_of(value)) is not None:
+        return part
     return parse(value)  # type: ignore[arg-type]  # It raises InputError for a value that is no text.
+
+
+def part_of(value: Any) -> Expression | None:
+    """Return the ranker, expander or filter that an object is by its methods; None for an object without such methods.
+
+    Raise InputError for a function or a class, which may mean several parts.
+    """
+    from sublex.language.python_expanders import expander, is_expander
+    from sublex.language.python_filters import is_filter, keep
+    from sublex.language.python_parts import name_of
+    from sublex.language.python_rankers import is_ranker, ranker
+
+    for is_one, make in ((is_ranker, ranker), (is_expander, expander), (is_filter, keep)):
+        if is_one(value):
+            return make(value)
+    if isinstance(value, type):
+        raise InputError(f"{value.__name__} is a class; make an object of it: {value.__name__}().")
+    if callable(value):
+        raise InputError(
+            f"The function {name_of(value)} becomes a stage by sublex.rerank(…), which scores hits, or by sublex.ranker, "
+            "sublex.finder, sublex.keep or sublex.expander."
+        )
+    return None

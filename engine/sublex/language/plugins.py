@@ -19,7 +19,7 @@ import pluggy
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
 from sublex.errors import PluginError, UnknownName, is_out_of_memory
-from sublex.language.expression import FUNCTION, KEYWORDS, NAME, NORMALISERS, Call, Expression, Normalised, walk
+from sublex.language.expression import KEYWORDS, NAME, NORMALISERS, PYTHON_WORDS, Call, Expression, Normalised, walk
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.language.profiles import Defaults
@@ -35,7 +35,9 @@ KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation",
 # means any of them.
 COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
 # Words of the expression language, which no component may have as its name.
-RESERVED = {*NORMALISERS, *KEYWORDS, FUNCTION}
+RESERVED = {*NORMALISERS, *KEYWORDS, *PYTHON_WORDS}
+# In place of a plugin's name, in the registration of a Python object that a user gave.
+PYTHON = "Python"
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
 # The modules of built-in plugins that are loaded when a name of their kind is looked up.
@@ -234,7 +236,9 @@ class Registry:
         return any(registration.name == name for registration in self._registrations("component", name))
 
     def version(self, registration: Registration) -> str:
-        """Return the name and version of the distribution that registered a component."""
+        """Return the name and version of the distribution that registered a component; "Python" for a user's object."""
+        if registration.plugin == PYTHON:
+            return PYTHON
         plugin = self.plugin(registration.plugin)
         return f"{plugin.distribution} {plugin.version}".strip()
 
@@ -243,8 +247,9 @@ class Registry:
 
         It names the plugins that failed to load, because one may have the name.
         """
-        if name == FUNCTION:
-            return f"{name}(…) stands for a Python function, which a text cannot name; make the expression in Python by sublex.{name}."
+        if name in PYTHON_WORDS:
+            thing = "function" if name == "rerank" else "object"
+            return f"{name}(…) stands for a Python {thing}, which a text cannot name; make the expression in Python by sublex.{name}."
         failed = [plugin for plugin in self.plugins if plugin.error]
         for plugin in failed:
             if plugin.name in (name, name.partition(":")[0]):

@@ -40,7 +40,8 @@ class Word(NamedTuple):
 class Absence(NamedTuple):
     """Why a document is not among the first k hits: the query's words, its rank after each stage, and useful changes.
 
-    A change is a sentence about a depth or a weight with which the document is among the first k hits.
+    A change is a sentence about a depth or a weight with which the document is among the first k hits, or about a filter
+    that does not keep the document.
     """
 
     docno: str
@@ -85,14 +86,17 @@ def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterato
 
 
 def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, ranks: list[StageRank]) -> Iterator[str]:
-    """Yield sentences about changes of depth or weight with which a document is among the first k hits."""
+    """Yield sentences about filters that drop a document, and about depths or weights with which it is among the first k hits."""
     for before, after in zip(ranks, ranks[1:], strict=False):
-        if before.rank and not after.rank and before.rank > after.found:
+        last = _last(after.expression)
+        if before.rank and not after.rank and getattr(last, "kind", "") == "filter":
+            yield f"{last} does not keep it."
+        elif before.rank and not after.rank and before.rank > after.found:
             yield f"A depth of {before.rank:,} after % lets it through to the next stage."
     if ranks[-1].rank > k:
         yield f"With k = {ranks[-1].rank:,} it is shown."
     whole = pipeline.expression
-    last = whole.stages[-1] if isinstance(whole, Chain) else whole
+    last = _last(whole)
     if not isinstance(last, Blend):
         return
     for number, part in enumerate(last.parts):
@@ -103,6 +107,11 @@ def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, r
             changed = chain((*(whole.stages[:-1] if isinstance(whole, Chain) else ()), Blend(parts)))
             if 0 < rank_in(index.answer(query, index.pipeline(changed), k).hits, doc) <= k:
                 yield f"With the weight {weight:g} for {inner} it is among the first {k:,}."
+
+
+def _last(expression: Expression) -> Expression:
+    """Return the last stage of an expression."""
+    return expression.stages[-1] if isinstance(expression, Chain) else expression
 
 
 def _weight_that_helps(pipeline: Pipeline, query: Query, doc: int, k: int, number: int) -> float | None:

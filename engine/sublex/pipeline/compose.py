@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 from sublex.contracts.base import Resource
 from sublex.contracts.fitted import Fittable
@@ -23,20 +24,27 @@ from sublex.language.expression import (
     Expression,
     Normalised,
     Weighted,
+    chain,
     no_ranges,
     operand,
-    walk,
 )
-from sublex.language.functions import Function, functions_in, versions
+from sublex.language.finders import Finder
+from sublex.language.functions import Function
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
+from sublex.language.python_expanders import PythonExpander
+from sublex.language.python_parts import PythonPart, python_parts, states
+from sublex.language.python_rankers import PythonRanker
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.expander import ExpanderStage
-from sublex.pipeline.stages.filter import FilterScoring
+from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
+from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.mask import Masks
+from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
@@ -65,11 +73,16 @@ class Composer(Uncopied):
 
     def __init__(self, snapshot: Snapshot, registry: Registry | None = None, allow_uncovered: bool = False):
         self.snapshot, self.allow_uncovered, self._registry = snapshot, allow_uncovered, registry
-        self._pipelines: dict[tuple[str, str], _Kept] = {}
+        self._pipelines: dict[tuple[Any, ...], _Kept] = {}
         self._searchers: dict[str, Searcher] = {}
+        # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
+        self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
+        # The parts of the objects that stood for themselves, by `id`.
+        self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
+        self._masks = Masks(snapshot)
         self._lock = Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,21 +107,37 @@ class Composer(Uncopied):
 
         It is made on first use, and again after a change of a file that it names.
         """
-        printed = _printed(expression)
-        if printed is None:
-            return self._made(expression, profile).pipeline
-        key = printed, profile.name
+        given = expression if isinstance(expression, (str, Expression)) else self._standing_part(expression)
+        parts = _python_parts(given)
+        if parts is None:
+            return self._made(given, profile).pipeline
+        key = str(given), *(part.key for part in parts), profile.name
         with self._lock:
             # The first pipelines of this dictionary are dropped first, so the one in use moves to the end.
             if kept := self._pipelines.pop(key, None):
                 self._pipelines[key] = kept
         if kept is None or (kept.files and kept.files != self._hashes(kept.files)):
-            kept = self._made(expression, profile)
+            kept = self._made(given, profile)
             with self._lock:
                 self._pipelines[key] = kept
                 if len(self._pipelines) > KEPT:
                     del self._pipelines[next(iter(self._pipelines))]
+        for part in parts:
+            if isinstance(part, PythonRanker):
+                self._searcher_of(part)
         return kept.pipeline
+
+    def _standing_part(self, thing: Any) -> Expression:
+        """Return the part that an object is where an expression is wanted.
+
+        The part made before is returned as long as the object has not changed, so that searches by one object are quick.
+        """
+        part = self._standing.get(id(thing))
+        if part is None or part.thing is not thing or not (part.identity.seen and part.identity.seen.still_holds()):
+            part = operand(thing, ">>")
+            if isinstance(part, PythonPart):
+                self._standing[id(thing)] = part
+        return part
 
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
@@ -142,7 +171,7 @@ class Composer(Uncopied):
                 retriever, state = component.make(), self.snapshot.attachment.state
                 engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
                 found[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
-        return found | versions(resolved)
+        return found | states(resolved)
 
     def _files(self, resolved: Expression) -> dict[str, str]:
         """Return the hashes of the resources that a resolved expression names."""
@@ -170,6 +199,8 @@ class Composer(Uncopied):
 
     def searcher(self, ranker: Component) -> Searcher:
         """Return the searcher of a ranker, made on first use."""
+        if isinstance(ranker, PythonRanker):
+            return self._searcher_of(ranker)
         name = str(ranker)
         with self._lock:
             self._used.add(name)
@@ -177,6 +208,13 @@ class Composer(Uncopied):
                 code = self.registry.version(ranker.registration)
                 self._searchers[name] = Searcher(self.snapshot, ranker.make(), name, self.term_table, code)
             return self._searchers[name]
+
+    def filter(self, component: Component) -> NamedFilter:
+        """Return the filter of a component. Filters with equal keys share one mask."""
+        key = component.key if isinstance(component, PythonPart) else self._printed(component)
+        return NamedFilter(
+            str(component), self.made(component), self.term_table, self.models(component), self._masks, key
+        )
 
     def made(self, component: Component) -> Any:
         """Return the plugin's object of an expander or a filter."""
@@ -186,9 +224,25 @@ class Composer(Uncopied):
         """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
         return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
+    def _printed(self, component: Component) -> tuple[str, ...]:
+        """Return the printed form of a component, and the hashes of the files that it names."""
+        return str(component), *self._files(component).values()
+
+    def _searcher_of(self, ranker: PythonRanker) -> Searcher:
+        """Return the searcher of a Python object. Objects with equal code and values share one."""
+        with self._lock:
+            searcher = self._given.get(ranker.key)
+            if searcher is None:
+                searcher = Searcher(self.snapshot, ranker.make(), str(ranker), self.term_table, ranker.state)
+                self._given[ranker.key] = searcher
+            elif searcher.ranker.part.thing is not ranker.thing:  # type: ignore[attr-defined]
+                # The object that made the first scores may have changed; this one has just been looked at.
+                searcher.ranker.use(ranker)  # type: ignore[attr-defined]
+            return searcher
+
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        key = str(component), *self._files(component).values()
+        key = self._printed(component)
         with self._lock:
             self._used.add(key)
             if key not in self._models:
@@ -210,7 +264,7 @@ class Composer(Uncopied):
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
-        if not isinstance(node, Component) or node.kind in ("ranker", "retriever"):
+        if not isinstance(node, Component) or isinstance(node, PythonPart) or node.kind in ("ranker", "retriever"):
             return False
         return node.kind == "representation" or isinstance(node.make(), Fittable)
 
@@ -247,7 +301,7 @@ class Composer(Uncopied):
         `defaults` are the defaults for the ranker that finds feedback documents for an expander. With a cache, the
         expressions that are composed with it share the results of the parts of their blends.
         """
-        functions_in(resolved)  # This raises InputError for two functions with the same name.
+        python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
 
@@ -293,35 +347,68 @@ class _Composition:
 
         Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
         """
-        stage = self.stage(node)
-        if isinstance(stage, Scorer):
-            return stage
-        within = f" in {whole}" if whole is not node else ""
-        raise InputError(
-            f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
-        )
+        return _as_scorer(self.stage(node), node, whole)
 
     def stage(self, node: Expression) -> Stage:
         """Return the stage of a node."""
         match node:
             case Chain(stages=nodes):
-                before, last = [self.stage(inner) for inner in nodes[:-1]], self.scorer(nodes[-1], node)
-                return Scorer(partial(ChainScoring, before, last), (*before, last)[0].finds)
+                *before, final = self.stages(nodes, node)
+                last = _as_scorer(final, nodes[-1], node)
+                if not before:
+                    return last
+                through = all(stage.through for stage in (*before, last))
+                return Scorer(partial(ChainScoring, before, last), before[0].finds, through)
             case Blend() | Weighted():
                 parts = [self.part(part, node) for part in (node.parts if isinstance(node, Blend) else (node,))]
-                finds = any(part.finds for part in parts)
-                return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds)
+                finds, through = any(part.finds for part in parts), all(part.scorer.through for part in parts)
+                return Scorer(partial(BlendScoring, self.composer.snapshot, parts), finds, through)
             case Cut(expression=inner, depth=depth):
-                scorer = self.scorer(inner, node)
-                return Scorer(partial(CutScoring, scorer, depth), scorer.finds)  # type: ignore[arg-type]
+                return _cut(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
-                scorer = self.cached(inner, node)
-                return Scorer(partial(NormaliserScoring, self.scale(name), scorer), scorer.finds)
+                return self.normalised(name, self.cached(inner, node))
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
+            case Finder():
+                return finder_scorer(node, self.composer.snapshot, self.cache)
+            case PythonExpander():
+                expander = GivenExpander(node, self.composer.snapshot)
+                return ExpanderStage(node.name, expander, self.composer.searcher(self.feedback), printed=str(node))
             case Component():
                 return self.component(node)
         raise InputError(f"{node} cannot be run.")
+
+    def stages(self, nodes: Sequence[Expression], whole: Chain) -> list[Stage]:
+        """Return the stages of the nodes of a chain.
+
+        A filter that looks at each document alone makes one stage with all nodes before it.
+        """
+        for place in range(len(nodes) - 1, 0, -1):
+            filtered = self.filtered(nodes[:place], nodes[place], whole)
+            if filtered is not None:
+                return [filtered, *map(self.stage, nodes[place + 1 :])]
+        return list(map(self.stage, nodes))
+
+    def filtered(self, before: Sequence[Expression], node: Expression, whole: Chain) -> Scorer | None:
+        """Return the scorer of a chain that ends with a filter; None if its last node is anything else.
+
+        The filter may be cut or normalised. A filter that looks at more than the document is None too.
+        """
+        match node:
+            case Cut(expression=inner, depth=depth):
+                scorer = self.filtered(before, inner, whole)
+                return scorer and _cut(scorer, depth)  # type: ignore[arg-type]
+            case Normalised(normaliser=name, expression=inner):
+                scorer = self.filtered(before, inner, whole)
+                return scorer and self.normalised(name, scorer)
+            case Component(kind="filter"):
+                filter = self.composer.filter(node)
+                return FilteredScorer(filter, self.scorer(chain(before), whole)) if filter.per_document else None
+        return None
+
+    def normalised(self, normaliser: str, scorer: Scorer) -> Scorer:
+        """Return a scorer whose scores are normalised."""
+        return Scorer(partial(NormaliserScoring, self.scale(normaliser), scorer), scorer.finds, scorer.through)
 
     def part(self, part: Expression, blend: Expression) -> Part:
         """Return one part of a blend. If the part names no normaliser, it gets minmax."""
@@ -361,24 +448,26 @@ class _Composition:
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)
             return Scorer(partial(RepresentationScoring, model))
-        name, made, models = str(component), composer.made(component), composer.models(component)
         if component.kind == "filter":
-            return Scorer(partial(FilterScoring, name, made, composer.term_table, models), finds=False)
-        return ExpanderStage(name, made, composer.searcher(self.feedback), models)
+            filter = composer.filter(component)
+            return Scorer(partial(FilterScoring, filter), finds=False, through=filter.per_document)
+        made, models = composer.made(component), composer.models(component)
+        return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
 
-def _printed(expression: str | Expression) -> str | None:
-    """Return the text under which a composer keeps the pipeline of an expression.
+def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
+    """Return the Python objects of an expression, which with its text are the key of its pipeline.
 
-    Return None if the pipeline must not be found by a text. This holds for an expression with a function, because
-    another function may have the same name. It also holds for an expression with a resolved component, because another
-    profile may have resolved the component.
+    Return None if the pipeline must not be found by a key. This holds for an expression with a resolved component,
+    because another profile may have resolved the component.
     """
     if isinstance(expression, str):
-        return str(expression)
-    if not isinstance(expression, Expression) or any(isinstance(n, (Function, Component)) for n in walk(expression)):
-        return None
-    return str(expression)
+        return []
+    if isinstance(expression, PythonPart):
+        return [expression]
+    components = list(components_in(expression))
+    parts = [component for component in components if isinstance(component, PythonPart)]
+    return parts if len(parts) == len(components) else None
 
 
 def _named_in(component: Component) -> tuple[Any, ...]:
@@ -387,6 +476,24 @@ def _named_in(component: Component) -> tuple[Any, ...]:
     These values may name models that the component uses for each query.
     """
     return tuple(component.values[p.name] for p in component.registration.params if p.stage == "query")
+
+
+def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
+    """Return the stage of a node itself.
+
+    Raise `InputError`, with the expression `whole` in the message, if the stage is no scorer.
+    """
+    if isinstance(stage, Scorer):
+        return stage
+    within = f" in {whole}" if whole is not node else ""
+    raise InputError(
+        f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
+    )
+
+
+def _cut(scorer: Scorer, depth: int) -> Scorer:
+    """Return a scorer that keeps the first hits of another one."""
+    return Scorer(partial(CutScoring, scorer, depth), scorer.finds, through=False)
 
 
 def _is_filter(node: Expression) -> bool:

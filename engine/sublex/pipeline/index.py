@@ -21,6 +21,8 @@ from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
 from sublex.language.plugins import Component
+from sublex.language.python_parts import PythonPart
+from sublex.language.python_rankers import is_ranker
 from sublex.pipeline.contents import Contents
 from sublex.tools import arguments
 from sublex.tools.hints import resolve_hints
@@ -61,6 +63,7 @@ class Index(Contents):
     ):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
         self.built: BuildSummary | None = None
+        self._python_rankers: dict[str, PythonPart] = {}
         # All snapshots share one registry of plugins, which is loaded at the first lookup of a name.
         self._load_registry = load_registry or cache(lambda: plugins.load())
         self._open()
@@ -231,10 +234,19 @@ class Index(Contents):
         """
         from sublex.retrieval import impact_store
 
-        several = [rankers] if isinstance(rankers, (str, Expression)) else rankers
+        several: Any = [rankers] if isinstance(rankers, (str, Expression)) or is_ranker(rankers) else rankers
         if not isinstance(several, Iterable):
             raise InputError(f"The rankers are {arguments.shown(rankers)}; give expressions such as 'BM25'.")
-        names = [self.searcher(ranker, profile).name for ranker in several]
+        given = [self._resolve(ranker, profile) for ranker in several]
+        for part in given:
+            if isinstance(part, PythonPart) and not part.state:
+                raise InputError(
+                    f"The impacts of {part} cannot be stored, because {part.identity.reason}; give it a version: "
+                    'sublex.ranker(…, version="1").'
+                )
+        names = [self.searcher(ranker).name for ranker in given]
+        # Later commits store the impacts of these objects again, as long as this index is open.
+        self._python_rankers = {str(part): part for part in given if isinstance(part, PythonPart)}
         impact_store.keep(self._snapshot, names, self._searcher_of)
 
     def kept_impacts(self) -> dict[str, int]:
@@ -246,7 +258,7 @@ class Index(Contents):
     def _searcher_of(self, printed: str) -> Searcher:
         # The printed form of a ranker leaves out the defaults of the profile "sublex". The profile of the index may
         # have other defaults, so it must not resolve the printed form.
-        return self.searcher(printed, "sublex")
+        return self.searcher(self._python_rankers.get(printed, printed), "sublex")
 
     # Fitted models.
 

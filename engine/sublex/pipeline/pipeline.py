@@ -10,6 +10,7 @@ from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
+from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
 from sublex.tools.copies import Deferred
@@ -79,8 +80,9 @@ class Pipeline(Deferred):
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
         begin = time.perf_counter()
-        scoring = self.scorer.start(State(query))
-        hits = scoring.find(k).first(k)
+        with one_search():
+            scoring = self.scorer.start(State(query))
+            hits = scoring.find(k).first(k)
         hits.query = scoring.state.query
         return Answer(hits.query, hits, time.perf_counter() - begin)
 
@@ -89,8 +91,9 @@ class Pipeline(Deferred):
 
         The evidence of the root has the document's rank and the number of hits.
         """
-        tree = self.scorer.start(State(query)).explain(doc)
-        hits = self.answer(query, max(1, len(self.snapshot))).hits
+        with one_search():
+            tree = self.scorer.start(State(query)).explain(doc)
+            hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import VERSION
+from sublex.language.python_parts import python_parts
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
 from sublex.tools.messages import command_line
@@ -39,12 +40,13 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
         "method": {
             "automatic": True,
             "expression": str(pipeline),
+            **_note(pipeline),
             "hits": k,
             "score_ties": "score descending, then docno descending by bytes",
         },
         "implementation": {
             "source": {"lang": "python", "name": "Sublex", "version": VERSION},
-            "executable": {"cmd": command_line(sys.argv)},
+            "executable": {"cmd": command_line(sys.argv), **_note(pipeline)},
             "libraries": {name: _version(name) for name in LIBRARIES},
             "python": platform.python_version(),
         },
@@ -63,6 +65,15 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
             },
         },
     }
+
+
+def _note(pipeline: Pipeline) -> dict[str, str]:
+    """Return a note about the Python objects in an expression, empty if it has none."""
+    parts = python_parts(pipeline.expression)
+    if not parts:
+        return {}
+    are = "is a Python object" if len(parts) == 1 else "are Python objects"
+    return {"note": f"{', '.join(map(str, parts))} {are}; the run cannot be repeated from this text alone"}
 
 
 @cache

@@ -200,10 +200,11 @@ class LoadedRepresentation(LoadedModel):
             docs, scores = docs[high], scores[high]
         return docs.astype(np.int32), scores
 
-    def find_by_sketches(self, encoded: Any, depth: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def find_by_sketches(self, encoded: Any, depth: int, exact: bool = False) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the numbers and scores of some documents, among them the `depth` best documents.
 
-        With `find=approximate`, a few of the best may be missing. Return None if all documents must be scored.
+        With `find=approximate`, a few of the best may be missing, but not with `exact`. Return None if all documents
+        must be scored.
         """
         widths = {segment.sketch.width for segment in self._sketched if segment.sketch}
         if not widths or depth < 1:
@@ -212,7 +213,9 @@ class LoadedRepresentation(LoadedModel):
             query = np.asarray(self.model.query_vector(encoded), np.float64)
         if query.ndim != 1 or widths != {len(query)} or not np.isfinite(query).all():
             raise PluginError(f"{self.name} gave a query vector that does not fit the vectors of the documents.")
-        return find(self._sketched, query, lambda docs: self.scores(encoded, docs), depth, not self._approximate)
+        return find(
+            self._sketched, query, lambda docs: self.scores(encoded, docs), depth, exact or not self._approximate
+        )
 
     @cached_property
     def _dead(self) -> np.ndarray:

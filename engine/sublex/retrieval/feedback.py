@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, TermStats, TermVector
 from sublex.errors import InputError
+from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
@@ -16,11 +17,12 @@ from sublex.retrieval.term_table import TermTable
 class Feedback:
     """The context of one query for an expander or a filter. It implements `sublex.contracts.base.Context`.
 
-    `models` has the fitted models that the parameters of the expander or filter name, by their expressions.
+    `models` has the fitted models that the parameters of the expander or filter name, by their expressions. `name` is
+    the printed form of the expander or filter, for messages.
     """
 
-    def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS):
-        self.hits, self.term_table, self._models = hits, term_table, models
+    def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage"):
+        self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
         self.docs, self.scores, self.collection = hits.docs, hits.scores, hits.snapshot.statistics
         self.numbers, self.names = term_table.numbers, term_table.names
 
@@ -28,6 +30,10 @@ class Feedback:
     def live_docs(self) -> np.ndarray:
         """The numbers of all live documents."""
         return self.hits.snapshot.corpus.docs
+
+    def documents(self, docs: np.ndarray) -> list[StoredDocument]:
+        """Return the stored documents with these numbers. Each is read when its text or fields are first asked for."""
+        return self.hits.snapshot.on_demand(docs, f"{self.name} reads")
 
     def term_vectors(self, docs: np.ndarray) -> list[TermVector]:
         """Return the terms of each document with their frequencies."""

@@ -231,8 +231,11 @@ class Hits(InParts):
 
     def without(self, doc: int | None) -> Hits:
         """Return the hits without the document `doc`, a number in the snapshot. With None, return all hits."""
-        kept = self.docs != (-1 if doc is None else doc)
-        return Hits(self.snapshot, self.docs[kept], self.scores[kept], self.query)
+        return self.at(np.flatnonzero(self.docs != (-1 if doc is None else doc)))
+
+    def at(self, places: np.ndarray) -> Hits:
+        """Return the hits at some places, counted from 0."""
+        return Hits(self.snapshot, self.docs[places], self.scores[places], self.query)
 
     def first(self, k: int) -> Hits:
         """Return the first k hits."""

@@ -15,8 +15,7 @@ import numpy as np
 from sublex.contracts.base import Query
 from sublex.errors import IndexProblem, InputError
 from sublex.language import profiles
-from sublex.language.expression import Blend, Expression, Range, Weighted, fill
-from sublex.language.parser import parse
+from sublex.language.expression import Blend, Expression, Range, Weighted, fill, operand
 from sublex.language.plugins import Defaults
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
@@ -59,7 +58,7 @@ def tune(
     for name, least, number in (("k", 1, k), ("seed", 0, seed), ("workers", 1, workers or 1)):
         if number < least:
             raise InputError(f"{name}={number} should be at least {least}.")
-    tree = parse(expression) if isinstance(expression, str) else expression
+    tree = operand(expression, ">>")
     _refuse_lone_weights(tree)
     texts = _judged(topics, qrels)
     qids = tuple(texts)

@@ -23,7 +23,8 @@ from sublex.language.expression import (
     chain,
     shortest,
 )
-from sublex.language.plugins import Defaults, Registry
+from sublex.language.plugins import Component, Defaults, Registry
+from sublex.language.python_parts import PythonPart
 from sublex.pipeline.stages.stage import DEPTH
 
 # The largest number of settings of a search.
@@ -103,6 +104,8 @@ def without_ranges(node: Any, registry: Registry) -> Any:
             return inner(part)
         case Chain(stages=stages):
             return chain(map(inner, stages))
+        case Component():
+            return node
         case Call(args=args, params=params) if any(map(_holds_range, args)):
             names = [param.name for param in _registered(node, registry)[1]]
             return without_ranges(Call(node.name, (), dict(zip(names, args, strict=False)) | params), registry)
@@ -171,6 +174,8 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
 
 def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]:
     """Return the name and the parameters of the component or the normaliser that a call names."""
+    if isinstance(call, Component):
+        return call.name, call.registration.params
     if call.name.lower() in NORMALISERS:
         return call.name, (Param("x", Expression, ...),)
     found = registry.find("component", call.name)
@@ -222,6 +227,8 @@ def _short(part: Expression) -> str:
                 part = inner
             case _:
                 return str(part)
+    if isinstance(part, PythonPart):
+        return f"{part.word}({part.name})"
     return str(part) if part.name in NORMALISERS else part.name
 
 

@@ -264,6 +264,10 @@ def test_filters_facets_and_marks_work_by_keyphrase(fitted, found, model):
     rows = found.loaded.view.rows().toarray()[:, found.keyphrases.names.index("otter colony")]
     assert {hit.docno for hit in kept} == {hit.docno for hit in every if rows[int(hit.docno[1:])] >= 0.95}
     assert 0 < len(kept) < len(every)
+    normalised = fitted.search(
+        "river loan", f'zscore(BM25) >> keyphrase("Otter Colony", of={model}, share=0.95)', k=200
+    )
+    assert normalised.docnos == kept.docnos and abs(float(normalised.scores.mean())) < 1e-6
     facets = found.loaded.facets(np.arange(200))
     assert {facet.label for facet in facets} <= set(PHRASES) and facets[0].docs >= facets[-1].docs > 0
     doc = int(kept[0].docno[1:])

@@ -120,6 +120,18 @@ def test_topic_keeps_the_hits_whose_share_of_the_topic_suffices(fitted):
     assert tree.parts[0].label == f"topic(4, {MODEL}) keeps it"
 
 
+def test_topic_reaches_the_stages_before_it(fitted):
+    topic = f"topic(4, of={MODEL})"
+    hits = fitted.search("the river", f"zscore(BM25) >> {topic}", k=252)
+    among = fitted.search("the river", f"zscore(BM25 >> {topic})", k=252)
+    assert hits.docnos == among.docnos and hits.scores.tolist() == among.scores.tolist()
+    assert abs(float(hits.scores.mean())) < 1e-6 and len(hits) > 2
+    first = fitted.search("the river", "BM25", k=20)
+    assert fitted.search("the river", f"BM25 % 20 >> {topic}", k=252).docs.tolist() == [
+        doc for doc in first.docs if shares(fitted)[doc, 4] >= 0.2
+    ]
+
+
 def test_a_topic_is_named_by_its_label_whatever_its_case(fitted):
     labels = fitted.representation(MODEL).labels
     assert len(labels) == 6

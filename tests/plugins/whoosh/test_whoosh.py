@@ -214,6 +214,17 @@ def test_scores_of_any_documents_are_those_of_the_search(attached):
     assert scores[hits.docs].tolist() == hits.scores.tolist() and np.isfinite(scores).sum() == len(hits)
 
 
+def test_a_filter_has_a_retriever_find_what_passes(attached):
+    every = attached.search("swift river", "WhooshBM25F", k=500)
+    for share in (2, 9, len(every) - 1):
+        passing = set(every.docnos[share - 1 :: share])
+        keep = sublex.keep(lambda document, passing=passing: document.docno in passing)
+        for k in (1, 4, 500):
+            hits = attached.search("swift river", "WhooshBM25F" >> keep, k)
+            expected = [(hit.docno, hit.score) for hit in every if hit.docno in passing][:k]
+            assert [(hit.docno, hit.score) for hit in hits] == expected
+
+
 def test_a_retriever_reads_whooshs_query_language(built, attached):
     from whoosh.qparser import QueryParser
 

@@ -100,7 +100,7 @@ class Part(NamedTuple):
 class BlendScoring(Scoring):
     """A weighted sum of scorers on one state. `parts` has each part with its scoring.
 
-    The candidates are the hits of the state. Before the first retrieval they are the documents that any part finds; each
+    The candidates are those of the state. Before the first retrieval they are the documents that any part finds; each
     part has its own depth. Every part scores all candidates. The parts are added up in the order of their printed forms,
     so `a + b` and `b + a` give equal scores.
     """
@@ -114,8 +114,9 @@ class BlendScoring(Scoring):
 
         For a part that did not find candidates, the list has None.
         """
-        if self.state.hits is not None:
-            return self.state.hits.docs, [None] * len(self.parts)
+        candidates = self.state.candidates
+        if candidates is not None:
+            return candidates.docs, [None] * len(self.parts)
         found = [scoring.find() if part.finds else None for part, scoring in self.parts]
         docs = [hits.docs for hits in found if hits is not None]
         return np.unique(np.concatenate([np.empty(0, np.int32), *docs])), found

@@ -56,4 +56,4 @@ def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:
     def start(state: State) -> Scoring:
         return CachedScoring(name, inner, cache, state) if state.hits is None else inner.start(state)
 
-    return Scorer(start, inner.finds)
+    return Scorer(start, inner.finds, inner.through)

@@ -20,15 +20,17 @@ from sublex.retrieval.hits import Hits
 class ChainScoring(Scoring):
     """Stages before a scorer, on one state. The stages have run, and `last` is the scorer on the state after them.
 
+    The masks of the state hold for the last scorer, and for stages before it if all stages in between let them through.
     A document that the stages did not find gets the score -inf, "no opinion".
     """
 
     def __init__(self, before: Sequence[Stage], last: Scorer, state: State):
         self.before, self.first, self.states = before, state, list[State]()
-        for stage in before:
-            state = stage.run(state)
+        for place, stage in enumerate(before):
+            reached = last.through and all(later.through for later in before[place + 1 :])
+            state = stage.run(state._replace(masks=self.first.masks if reached else ()))
             self.states.append(state)
-        self.hits, self.last = state.hits, last.start(state)
+        self.hits, self.last = state.hits, last.start(state._replace(masks=self.first.masks))
         self.state = self.last.state
 
     def find(self, k: int | None = None) -> Hits:
@@ -58,14 +60,16 @@ class CutScoring(Scoring):
     """The first `depth` hits of a scorer, on one state.
 
     The depth limits only the documents that `find` returns. Documents that another part of a blend found are scored at
-    any rank. A depth above the usual one also raises the number of candidates within the scorer.
+    any rank. A depth above the usual one also raises the number of candidates within the scorer. The masks of the state
+    hold for the hits after the cut, not for the scorer.
     """
 
     def __init__(self, inner: Scorer, depth: int, state: State):
-        self.inner, self.depth, self.state = inner.start(state._replace(depth=max(state.depth, depth))), depth, state
+        self.depth, self.state = depth, state
+        self.inner = inner.start(state._replace(depth=max(state.depth, depth), masks=()))
 
     def find(self, k: int | None = None) -> Hits:
-        return self.inner.find(self.depth).first(self.depth)
+        return self.state.passing(self.inner.find(self.depth).first(self.depth))
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         return self.inner.scores(docs)

@@ -17,10 +17,23 @@ from sublex.tools.messages import counted
 
 
 class ExpanderStage(Stage):
-    """An expander. If the state has no hits, `searcher` finds the feedback documents."""
+    """An expander. If the state has no hits, `searcher` finds the feedback documents.
 
-    def __init__(self, name: str, expander: Expander, searcher: Searcher, models: Mapping[str, Any] = NO_FIELDS):
+    `printed` is the printed form for explanations, by default the name.
+    """
+
+    through = False
+
+    def __init__(
+        self,
+        name: str,
+        expander: Expander,
+        searcher: Searcher,
+        models: Mapping[str, Any] = NO_FIELDS,
+        printed: str = "",
+    ):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
+        self.printed = printed or name
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -34,7 +47,7 @@ class ExpanderStage(Stage):
         if hits is None:
             hits = Hits.none(self.searcher.snapshot)
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models))
+            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models, self.name))
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
         if not finite:
@@ -46,7 +59,7 @@ class ExpanderStage(Stage):
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
-        label = f"{self.name} made the query {counted(len(state.query.terms), 'word')}"
+        label = f"{self.printed} made the query {counted(len(state.query.terms), 'word')}"
         parts = tuple(map(_explained, state.query.evidence))
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 

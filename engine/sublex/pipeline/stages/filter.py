@@ -1,8 +1,14 @@
-"""The filter stage: keeps some of the hits and drops the others."""
+"""The filter stage: keeps some documents and drops the others.
+
+A filter that looks at each document alone has a mask. The stages before it find only documents of the mask, up to the
+nearest `%`, expander, or filter that looks at more than the document. Any other filter keeps some of the hits of the
+stage before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,45 +16,122 @@ import numpy as np
 from sublex.contracts.base import Explanation, Filter
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
-from sublex.pipeline.stages.stage import Scoring, State, rank_in, scores_in
+from sublex.language.python_filters import FunctionFilter
+from sublex.pipeline.stages.mask import Mask, Masks
+from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
 
 
-class FilterScoring(Scoring):
-    """A filter on one state. It drops some hits of the stage before it; the others keep their order and scores."""
+class NamedFilter:
+    """A filter of an expression on a snapshot. `key` tells its mask from others in `masks`."""
 
-    def __init__(self, name: str, filter: Filter, term_table: TermTable, models: Mapping[str, Any], state: State):
-        self.name, self.filter, self.term_table, self.models, self.state = name, filter, term_table, models, state
+    def __init__(
+        self,
+        name: str,
+        filter: Filter,
+        term_table: TermTable,
+        models: Mapping[str, Any],
+        masks: Masks,
+        key: Hashable,
+    ):
+        self.name, self.filter, self.term_table, self.models = name, filter, term_table, models
+        self.masks, self.key = masks, key
+        self.per_document = getattr(filter, "per_document", False)
+        if not isinstance(self.per_document, bool):
+            raise PluginError(f"The filter {name} has per_document={self.per_document!r}; it has to be True or False.")
+
+    def mask(self) -> Mask:
+        """Return the mask of a filter that looks at each document alone.
+
+        A function is called for one document at a time and reads it, so it is not asked about all documents at once.
+        """
+        keep = partial(self._keep, hits=Hits.none(self.masks.snapshot))
+        return self.masks.get(self.key, keep, at_once=not isinstance(self.filter, FunctionFilter))
+
+    def kept(self, hits: Hits) -> np.ndarray:
+        """Return whether the filter keeps each of the hits."""
+        return self.mask().of(hits.docs) if self.per_document else self._keep(hits.docs, hits)
+
+    def _keep(self, docs: np.ndarray, hits: Hits) -> np.ndarray:
+        name = self.name
+        with contract("filter", name):
+            kept = np.asarray(self.filter.keep(docs, Feedback(hits, self.term_table, self.models, name)))
+        if kept.shape != docs.shape or kept.dtype != bool:
+            raise PluginError(
+                f"The filter {name} gave {kept.dtype} of shape {kept.shape} for {len(docs):,} documents, not yes or no for each."
+            )
+        return kept
+
+    def note(self, kept: bool) -> Explanation:
+        """Return the part of an explanation that says whether the filter keeps a document."""
+        return Explanation(float(kept), f"{self.name} {'keeps' if kept else 'does not keep'} it", "evidence")
+
+
+class FilterScoring(Scoring):
+    """A filter on the hits of one state. The hits that it keeps stay in order, with their scores."""
+
+    def __init__(self, filter: NamedFilter, state: State):
+        self.filter, self.state = filter, state
 
     def find(self, k: int | None = None) -> Hits:
-        name, hits = self.name, self.state.hits
+        name, hits = self.filter.name, self.state.hits
         if hits is None:
             raise InputError(
                 f"{name} keeps or drops hits, and there are none yet; put a ranker before it, as in BM25 >> {name}."
             )
-        with contract("filter", name):
-            mask = np.asarray(self.filter.keep(hits.docs, Feedback(hits, self.term_table, self.models)))
-        if mask.shape != hits.docs.shape or mask.dtype != bool:
-            raise PluginError(
-                f"The filter {name} gave {mask.dtype} of shape {mask.shape} for {len(hits):,} documents, not yes or no for each."
-            )
-        return Hits(hits.snapshot, hits.docs[mask], hits.scores[mask])
+        return self.state.passing(hits.at(np.flatnonzero(self.filter.kept(hits))))
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         return scores_in(self.find(), docs)
 
     def explain(self, doc: int) -> Explanation:
-        return self._note(bool(rank_in(self.find(), doc)))
+        return self.filter.note(bool(rank_in(self.find(), doc)))
 
     def explain_after(self, before: Scoring, doc: int) -> Explanation:
         """Return the explanation by the scorer before the filter.
 
         Its evidence says whether the filter keeps the document.
         """
-        tree, kept = before.explain(doc), bool(rank_in(self.find(), doc))
-        return tree._replace(value=tree.value if kept else float(NO_OPINION), parts=(self._note(kept), *tree.parts))
+        return _noted(before.explain(doc), self.explain(doc))
 
-    def _note(self, kept: bool) -> Explanation:
-        return Explanation(float(kept), f"{self.name} {'keeps' if kept else 'does not keep'} it", "evidence")
+
+class FilteredScoring(Scoring):
+    """A scorer on one state that finds and scores only documents that a filter keeps.
+
+    Other documents get the score -inf, "no opinion".
+    """
+
+    def __init__(self, filter: NamedFilter, inner: Scorer, state: State):
+        self.filter, self.mask = filter, filter.mask()
+        self.inner = inner.start(state.filtered(self.mask))
+        self.state = self.inner.state
+
+    def find(self, k: int | None = None) -> Hits:
+        return self.inner.find(k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        scores, kept = np.full(len(docs), NO_OPINION), self.mask.of(docs)
+        scores[kept] = self.inner.scores(docs[kept])
+        return scores
+
+    def explain(self, doc: int) -> Explanation:
+        return _noted(self.inner.explain(doc), self.filter.note(bool(self.mask.of(np.array([doc]))[0])))
+
+
+class FilteredScorer(Scorer):
+    """A scorer that finds only documents that a filter keeps."""
+
+    def __init__(self, filter: NamedFilter, inner: Scorer):
+        super().__init__(partial(FilteredScoring, filter, inner), inner.finds, inner.through)
+        self.filter = filter
+
+    def trace(self, state: State, doc: int) -> Explanation:
+        kept = bool(self.filter.mask().of(np.array([doc]))[0])
+        return super().trace(state, doc)._replace(parts=(self.filter.note(kept),))
+
+
+def _noted(tree: Explanation, note: Explanation) -> Explanation:
+    """Return an explanation with a filter's note; its value is -inf if the filter does not keep the document."""
+    return tree._replace(value=tree.value if note.value else float(NO_OPINION), parts=(note, *tree.parts))

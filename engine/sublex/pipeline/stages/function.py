@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import partial
 from hashlib import blake2b
 
 import numpy as np
 
-from sublex.contracts.base import Document, Explanation
+from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
@@ -33,10 +32,12 @@ class FunctionScoring(Scoring):
             f"{name} scores hits, and nothing was found before it; put a ranker before it, as in BM25 % 100 >> {name}."
         )
 
+    def search_passing(self, k: int) -> Hits:
+        return self.search(k)
+
     def scores(self, docs: np.ndarray) -> np.ndarray:
         query, hits = self.state.query.text, self.state.hits
-        has_text = "text" in self.snapshot.store
-        documents = [StoredDocument(self.snapshot.docno(d), partial(self._read, d), has_text) for d in docs.tolist()]
+        documents = self.snapshot.on_demand(docs, f"{self.function} reads")
         before = None if hits is None else scores_in(hits, docs)
         scores = np.empty(len(docs))
         step = self.function.batch or max(1, len(docs))
@@ -63,22 +64,19 @@ class FunctionScoring(Scoring):
             cache.put(added)
         return np.array([known[key] for key in keys])
 
-    def _read(self, doc: int) -> Document:
-        self.snapshot.need("text", f"{self.function} reads")
-        return self.snapshot.stored(doc)
-
     def _key(self, query: str, document: StoredDocument) -> bytes:
         """Return the key of a score in the cache.
 
         A document with changed content has another key, so it is scored again.
         """
         content = [document.title, document.text, dict(document.fields)] if document.has_text else []
-        parts = [self.function.name, self.function.version, query, document.docno, *content]
+        code = self.function.identity.version or self.function.identity.digest
+        parts = [self.function.name, code, query, document.docno, *content]
         return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).digest()
 
     def explain(self, doc: int) -> Explanation:
         # The function is called with the same documents as in the search: a score may depend on the others of a batch.
-        function, hits = self.function, self.state.hits
+        function, hits = self.function, self.state.candidates
         docs = hits.docs if hits is not None and rank_in(hits, doc) else np.array([doc], np.int32)
         score = np.float32(self.scores(docs)[docs == doc][0])
         label = "the score that the Python " if score > NO_OPINION else "no score from the Python "

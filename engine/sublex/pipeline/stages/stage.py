@@ -9,27 +9,56 @@ import numpy as np
 
 from sublex.contracts.base import Explanation, Query
 from sublex.contracts.scores import NO_OPINION
+from sublex.pipeline.stages.mask import Mask, first_passing, narrowest, passes
 from sublex.retrieval.hits import Hits
 
 # The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
+# A search under masks first finds SPARE times as many documents as it would need if documents passed at random. If fewer
+# than k of them pass, it finds DEEPER times as many.
+SPARE, DEEPER = 1.2, 4
 
 
 class State(NamedTuple):
-    """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps."""
+    """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps.
+
+    A scoring finds only documents that pass all `masks`. Hits from before a `%` may not pass; `candidates` are the hits
+    that do.
+    """
 
     query: Query
     hits: Hits | None = None
     depth: int = DEPTH
+    masks: tuple[Mask, ...] = ()
+
+    def filtered(self, mask: Mask) -> State:
+        """Return the state with one more mask.
+
+        Masks that know their documents come first, so that functions of the user are asked about few documents.
+        """
+        return self._replace(masks=tuple(sorted((mask, *self.masks), key=lambda mask: not mask.at_once)))
+
+    def passing(self, hits: Hits) -> Hits:
+        """Return those of the hits that pass the masks."""
+        if not self.masks:
+            return hits
+        return hits.at(np.flatnonzero(passes(self.masks, hits.docs)))
+
+    @property
+    def candidates(self) -> Hits | None:
+        """The hits that pass the masks."""
+        return None if self.hits is None else self.passing(self.hits)
 
 
 class Stage:
     """One stage of a pipeline.
 
-    `finds` says whether the stage can find hits by itself; a pipeline begins with such a stage.
+    `finds` says whether the stage can find hits by itself; a pipeline begins with such a stage. `through` says whether
+    a filter after the stage also reaches the stages before it.
     """
 
     finds = True
+    through = True
 
     def run(self, state: State, k: int | None = None) -> State:
         """Return the state after this stage. A retrieval keeps `k` hits, or `state.depth` when `k` is None."""
@@ -53,17 +82,39 @@ class Scoring:
     state: State
 
     def find(self, k: int | None = None) -> Hits:
-        """Return the hits of the state, scored again.
+        """Return the candidates of the state, scored again.
 
-        Without hits, return the best `k` documents, by default `state.depth`.
+        Without hits, return the best `k` documents that pass the state's masks, by default `state.depth`.
         """
-        if self.state.hits is not None:
-            return self.rescored(self.state.hits)
-        return self.search(self.state.depth if k is None else k)
+        candidates = self.state.candidates
+        if candidates is not None:
+            return self.rescored(candidates)
+        k = self.state.depth if k is None else k
+        return self.search_passing(k) if self.state.masks else self.search(k)
 
     def search(self, k: int) -> Hits:
         """Return the best k documents of the collection."""
         raise NotImplementedError
+
+    def search_passing(self, k: int) -> Hits:
+        """Return the best k documents of the collection that pass the masks of the state.
+
+        If few documents pass, all of them are scored. Otherwise the search goes deeper until k of its documents pass.
+        The first takes about as long as the second if len(few) is k * documents / len(few), measured on 100,000 abstracts.
+        """
+        masks, few = self.state.masks, narrowest(self.state.masks)
+        documents = max(1, len(masks[0]))
+        if few is not None and len(few) ** 2 <= k * documents:
+            hits = self.rescored(Hits(masks[0].snapshot, few, np.zeros(len(few), np.float32)))
+            return hits.at(first_passing(masks, hits.docs, k))
+        depth = k if few is None else int(SPARE * k * documents / len(few)) + k
+        while True:
+            depth = min(depth, documents)
+            hits = self.search(depth)
+            places = first_passing(masks, hits.docs, k)
+            if len(places) == k or len(hits) < depth or depth == documents:
+                return hits.at(places)
+            depth *= DEEPER
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents; -inf, "no opinion", for a document that the scorer does not score."""
@@ -83,8 +134,8 @@ class Scoring:
 class Scorer(Stage):
     """A stage that finds documents and scores them. `start` takes a state and returns a `Scoring`, which does both."""
 
-    def __init__(self, start: Callable[[State], Scoring], finds: bool = True):
-        self.start, self.finds = start, finds
+    def __init__(self, start: Callable[[State], Scoring], finds: bool = True, through: bool = True):
+        self.start, self.finds, self.through = start, finds, through
 
     def run(self, state: State, k: int | None = None) -> State:
         scoring = self.start(state)

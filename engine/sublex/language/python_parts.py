@@ -1,0 +1,175 @@
+"""Python objects as parts of an expression: the base of their nodes, their printed names, and lookups among them.
+
+`python_rankers.py`, `finders.py`, `filters.py`, `python_expanders.py` and `functions.py` have the kinds of nodes. A node is
+a component that no plugin registered: it holds the object itself. It prints a name and a hash of the object's code, so a
+printed form says which object was meant, but no text can name the object.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from itertools import count
+from pathlib import Path
+from threading import RLock
+from typing import Any, ClassVar, TypeVar
+
+from sublex.errors import InputError
+from sublex.language.expression import NAME, Change, Expression, walk
+from sublex.language.object_identity import Identity, identity_of
+from sublex.language.pickling import picklable
+from sublex.language.plugins import PYTHON, Component, Registration
+
+# Digits of the hash in a printed form.
+PRINTED = 6
+_NUMBERS = count(1)
+_MARK = re.compile(r"[\w.:/-]+")
+Part = TypeVar("Part", bound="PythonPart")
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class PythonPart(Component):
+    """A Python object as a part of an expression. It prints as `word(name@hash)`, which the parser refuses.
+
+    `thing` is the object, and `identity` says which code and values it had when the part was made. `number` differs for each
+    part of this process. `lock` lets one thread at a time call the object.
+    """
+
+    word: ClassVar[str]
+    thing: Any
+    identity: Identity
+    number: int = field(default_factory=partial(next, _NUMBERS))
+    lock: Any = field(default_factory=RLock, repr=False)
+
+    def __str__(self) -> str:
+        return self._printed
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    @cached_property
+    def _printed(self) -> str:
+        mark = self.identity.version or self.identity.digest[:PRINTED] or f"object{self.number}"
+        shown = f"{self.name}@{mark}"
+        plain = NAME.fullmatch(self.name) and _MARK.fullmatch(mark)
+        return f"{self.word}({shown if plain else json.dumps(shown, ensure_ascii=False)})"
+
+    def children(self) -> Iterable[Any]:
+        return ()
+
+    def map(self, change: Change) -> PythonPart:  # type: ignore[override]
+        return self
+
+    def make(self) -> Any:
+        return self.thing
+
+    def __reduce__(self) -> Any:
+        # What can be given to the class is an option of the user, but for the fields of this class and what a process keeps.
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
+        own |= {name: value.absolute() for name, value in own.items() if isinstance(value, Path)}
+        thing = picklable(self.thing, str(self))
+        return _remade, (type(self), self.kind, self.name, thing, self.identity.digest, self.identity.version, own)
+
+    @cached_property
+    def state(self) -> str:
+        """A text that says which code and values the object had; "" if only this process can tell the object from others."""
+        identity = self.identity
+        return f"version {identity.version}" if identity.version else identity.digest and f"code {identity.digest}"
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        """A key under which the results of a part are kept: equal keys mean that one part may stand for the other.
+
+        Each part of a kind that is called for every query has a key of its own, so that no other part's object is called.
+        """
+        return (self.number,)
+
+    def refuse_cache(self, cache: object) -> None:
+        """Raise InputError if a cache is asked for, and the object has neither a hash nor a version."""
+        if cache is not None and not self.state:
+            raise InputError(
+                f"{self} has no lasting cache, because {self.identity.reason}; "
+                'write version="1" beside cache=, and change the version with the code.'
+            )
+
+
+_COMMON = frozenset(each.name for each in fields(PythonPart))
+
+
+def make_part(node: type[Part], kind: str, thing: Any, name: str | None, version: object, **options: Any) -> Part:
+    """Return a node of the given class and kind for an object, with its identity as it is now."""
+    chosen, text = _named(thing, name), _version(version)
+    return _node(node, kind, chosen, thing, identity_of(thing, text), options)
+
+
+def _node(node: type[Part], kind: str, name: str, thing: Any, identity: Identity, options: Mapping[str, Any]) -> Part:
+    registration = Registration(kind, name, PYTHON, make_part, ())
+    return node(name=name, registration=registration, values={}, thing=thing, identity=identity, **options)
+
+
+def _remade(
+    node: type[Part], kind: str, name: str, thing: Any, digest: str, version: str, options: Mapping[str, Any]
+) -> Part:
+    """Return the node that another process had, for its copy of the object."""
+    own = identity_of(thing, version)
+    return _node(node, kind, name, thing, own._replace(digest=digest, here=own.digest), options)
+
+
+def python_parts(expression: Expression) -> list[PythonPart]:
+    """Return the Python objects in an expression, each once.
+
+    Raise InputError if two different objects have the same printed form.
+    """
+    found: dict[str, PythonPart] = {}
+    for node in walk(expression):
+        if isinstance(node, PythonPart):
+            first = found.setdefault(str(node), node)
+            same = first.identity.digest == node.identity.digest if node.identity.digest else first.thing is node.thing
+            if not same:
+                raise InputError(
+                    f"Two Python objects in {expression} print as {node}; give one of them another name by name=."
+                )
+    return list(found.values())
+
+
+class SharedPart(PythonPart):
+    """A Python object whose results depend on its code and values alone, so that parts with equal ones share results."""
+
+    @cached_property
+    def key(self) -> tuple[object, ...]:
+        return (str(self), self.state) if self.state else (self.number,)
+
+
+def states(expression: Expression) -> dict[str, str]:
+    """Return the state of each Python object in an expression by its printed form. Objects without a state are left out."""
+    return {str(node): node.state for node in python_parts(expression) if node.state}
+
+
+def is_lasting(expression: Expression) -> bool:
+    """Return whether every Python object in an expression has a hash or a version, so that its hits may be kept on disk."""
+    return all(node.state for node in python_parts(expression))
+
+
+def name_of(thing: object) -> str:
+    """Return the name of a function, or of an object's class."""
+    return str(getattr(thing, "__name__", "") or type(thing).__name__).strip("<>")
+
+
+def _named(thing: object, name: str | None) -> str:
+    """Return `name`, or without it the name of the function or object."""
+    name = name_of(thing) if name is None else name
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(f"name={name!r} should be a text: the name that the expression shows.")
+    return name
+
+
+def _version(version: object) -> str:
+    """Return a version as a text; "" for no version."""
+    if version is None:
+        return ""
+    if isinstance(version, bool) or not isinstance(version, (str, int, float)) or not str(version):
+        raise InputError(f'version={version!r} should be a text or a number, such as "1".')
+    return str(version)

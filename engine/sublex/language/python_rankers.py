@@ -1,0 +1,209 @@
+"""Rankers that a user writes in Python without a plugin: objects with a method `score`, and formulas as functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from sublex.contracts.base import DocStats, Explanation, Ranker, Statistics, TermStats
+from sublex.errors import InputError, PluginError
+from sublex.language.object_identity import identity_of
+from sublex.language.python_parts import SharedPart, make_part
+from sublex.tools.messages import nearest
+
+# The statistics that a formula can ask for by the names of its parameters, and what each is.
+OF_DOCUMENT = ("length", "unique")
+OF_TERM = ("df", "cf")
+OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
+STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
+KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class PythonRanker(SharedPart):
+    """A ranker that is a Python object or a formula. `sublex.ranker` documents it."""
+
+    word = "ranker"
+
+    def make(self) -> GivenRanker:
+        return _Object(self) if is_ranker(self.thing) else _Formula(self)
+
+
+class GivenRanker(Ranker):
+    """A user's ranker under its printed name. What it does not define is as `Ranker` has it.
+
+    Scores that were computed are used for all later queries. So the ranker refuses to compute others once its code or a
+    value that the code reads is another one than when the part of the expression was made. One thread at a time calls the
+    user's code.
+    """
+
+    def __init__(self, part: PythonRanker):
+        self.use(part)
+
+    def use(self, part: PythonRanker) -> None:
+        """Call the object of a part from now on. Its code and values are those of the part used before."""
+        with part.lock:
+            identity = part.identity
+            self.part, self._digest, self._seen = part, identity.here or identity.digest, identity.seen
+
+    def __str__(self) -> str:
+        return self.part.name
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        with self.part.lock:
+            self._refuse_changed()
+            try:
+                scores = self._score(tf, doc, term, collection)
+            except (TypeError, ValueError) as error:
+                if not _takes_numbers(error):
+                    raise
+                raise PluginError(
+                    f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
+                    "write np.log for math.log, np.where for if, and np.maximum for max."
+                ) from error
+            self._see_changes()
+        return scores
+
+    def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        with self.part.lock, np.errstate(all="ignore"):
+            self._refuse_changed()
+            explanation = self._explain(tf, doc, term, collection)
+            self._see_changes()
+        return explanation
+
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        raise NotImplementedError
+
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        raise NotImplementedError
+
+    def _refuse_changed(self) -> None:
+        """Raise InputError if the code or a value has changed since the part was made."""
+        if not self._digest or (self._seen and self._seen.still_holds()):
+            return
+        if identity_of(self.part.thing, "").digest != self._digest:
+            raise InputError(
+                f"{self.part} or a value that it reads has changed since it was made; make it again by sublex.ranker(…)."
+            )
+
+    def _see_changes(self) -> None:
+        """Allow the changes that the ranker itself made while it computed scores, such as a table that it keeps."""
+        if self._digest and not (self._seen and self._seen.still_holds()):
+            identity = identity_of(self.part.thing, "")
+            self._digest, self._seen = identity.digest, identity.seen
+
+
+class _Object(GivenRanker):
+    """An object with a method `score`."""
+
+    def use(self, part: PythonRanker) -> None:
+        super().use(part)
+        given = part.thing
+        self.lengths, self.reads = getattr(given, "lengths", Ranker.lengths), getattr(given, "reads", Ranker.reads)
+        self.norm_part = getattr(given, "norm_part", None)
+        if getattr(getattr(given, "weight", Ranker.weight), "__func__", Ranker.weight) is not Ranker.weight:
+            self.weight = self._weight  # type: ignore[method-assign]
+
+    def _weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
+        with self.part.lock:
+            self._refuse_changed()
+            return self.part.thing.weight(qtf, term, collection)
+
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return self.part.thing.score(tf, doc, term, collection)
+
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        given = self.part.thing
+        if hasattr(given, "explain") and getattr(type(given), "explain", None) is not Ranker.explain:
+            return given.explain(tf, doc, term, collection)
+        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        evidence = {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
+        return Explanation(float(value), self.part.name, evidence=evidence)
+
+
+class _Formula(GivenRanker):
+    """A function: the names of its parameters say which statistics it gets."""
+
+    def use(self, part: PythonRanker) -> None:
+        super().use(part)
+        parameters = inspect.signature(part.thing).parameters
+        self._asked = [name for name in STATISTICS if name in parameters and parameters[name].kind in KEYWORD]
+        self.reads = tuple(name for name in OF_DOCUMENT if name in self._asked)
+
+    def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        given = self.part.thing(**self._given(tf, doc, term, collection))
+        # A formula without a statistic of postings, such as `lambda docs: 1 / docs`, gives all of them one score.
+        return np.full(np.shape(tf), given) if np.ndim(given) == 0 else given
+
+    def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
+        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        evidence = {name: float(number) for name, number in self._given(tf, doc, term, collection).items()}
+        return Explanation(float(value), self.part.name, evidence=evidence)
+
+    def _given(self, tf: Any, doc: DocStats, term: TermStats, collection: Statistics) -> dict[str, Any]:
+        """Return the arguments that the formula asks for."""
+        known: dict[str, Any] = {"tf": tf}
+        for group, names in ((doc, OF_DOCUMENT), (term, OF_TERM), (collection, OF_COLLECTION)):
+            known |= {name: getattr(group, name) for name in names}
+        return {name: known[name] for name in self._asked}
+
+
+def _arrays(tf: float, doc: DocStats, term: TermStats) -> tuple[np.ndarray, DocStats, TermStats]:
+    """Return the statistics of one posting as arrays with one item, as the engine gives those of many."""
+    stats = DocStats(*(None if value is None else np.array([value], np.float64) for value in doc))  # type: ignore[arg-type]
+    return np.array([tf], np.float64), stats, TermStats(*(np.array([value], np.float64) for value in term))
+
+
+def ranker(given: Any, name: str | None = None, version: object = None) -> PythonRanker:
+    """Return a Python object or a formula as a ranker. `sublex.ranker` documents the parameters."""
+    if isinstance(given, type):
+        raise InputError(f"{given.__name__} is a class; make an object of it: sublex.ranker({given.__name__}()).")
+    if not is_ranker(given):
+        if not callable(given):
+            raise InputError(
+                f"sublex.ranker takes an object with a method score, or a formula such as f(tf, df, docs), "
+                f"not a value of type {type(given).__name__}."
+            )
+        _check_formula(given)
+    return make_part(PythonRanker, "ranker", given, name, version)
+
+
+def is_ranker(thing: object) -> bool:
+    """Return whether an object has the method of rankers."""
+    return callable(getattr(thing, "score", None)) and not isinstance(thing, type)
+
+
+def _check_formula(formula: Callable[..., Any]) -> None:
+    """Raise InputError for a formula with a parameter that is neither a statistic nor has a default."""
+    name = getattr(formula, "__name__", type(formula).__name__).strip("<>")
+    try:
+        parameters = inspect.signature(formula).parameters.values()
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The parameters of {name} cannot be read; write a function around it, as in lambda tf: {name}(tf)."
+        ) from None
+    there = f"there are {', '.join(STATISTICS)}"
+    for parameter in parameters:
+        if parameter.kind in KEYWORD and (parameter.name in STATISTICS or parameter.default is not parameter.empty):
+            continue
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if parameter.kind == parameter.POSITIONAL_ONLY:
+            raise InputError(
+                f"The formula {name} takes {parameter.name} by its place alone; write a function around it, "
+                f"as in lambda tf: {name}(tf)."
+            )
+        hint = nearest(parameter.name, STATISTICS)
+        raise InputError(
+            f"The formula {name} asks for {parameter.name}, which is no statistic; {hint}{there if not hint else 'T' + there[1:]}. "
+            "A constant needs a default."
+        )
+    if not any(parameter.name in STATISTICS for parameter in parameters):
+        raise InputError(f"The formula {name} asks for no statistic by the names of its parameters; {there}.")
+
+
+def _takes_numbers(error: Exception) -> bool:
+    """Return whether an error says that a function for single numbers got an array."""
+    return any(words in str(error) for words in ("Python scalars", "truth value of an array"))

@@ -1,0 +1,153 @@
+"""The finder stage: a Python function finds documents for a query, and scores them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cached_property, partial
+from hashlib import blake2b
+
+import numpy as np
+
+from sublex.contracts.base import Explanation
+from sublex.contracts.scores import NO_OPINION
+from sublex.errors import InputError, PluginError, contract
+from sublex.index.snapshot import Snapshot
+from sublex.language.finders import Finder
+from sublex.language.given_scores import finite_scores
+from sublex.pipeline.stages.cached import Cache
+from sublex.pipeline.stages.found import found_by
+from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
+from sublex.retrieval.hits import Hits
+from sublex.tools.messages import counted
+from sublex.trec.ids import id_text
+
+# What finders found in the search that this thread is at, by the number of the finder and the text of the query.
+_FOUND: ContextVar[dict[tuple[int, str], Hits] | None] = ContextVar("found", default=None)
+
+
+@contextmanager
+def one_search() -> Iterator[None]:
+    """Call no finder twice for a query within this block."""
+    token = _FOUND.set({}) if _FOUND.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _FOUND.reset(token)
+
+
+class FinderScoring(Scoring):
+    """A finder on one state. Its hits are all documents that it finds for the query; others get no score.
+
+    `find_all` returns these hits for the text of a query.
+    """
+
+    def __init__(self, finder: Finder, find_all: Callable[[str], Hits], state: State):
+        self.finder, self._find_all, self.state = finder, find_all, state
+
+    @cached_property
+    def found(self) -> Hits:
+        """All documents that the function found, best first."""
+        return self._find_all(self.state.query.text)
+
+    def search(self, k: int) -> Hits:
+        return self.found.first(k)
+
+    def scores(self, docs: np.ndarray) -> np.ndarray:
+        return scores_in(self.found, docs)
+
+    def explain(self, doc: int) -> Explanation:
+        rank, number = rank_in(self.found, doc), len(self.found)
+        if not rank:
+            label = f"{self.finder}: not among the {counted(number, 'document')} that the Python function found"
+            return Explanation(float(NO_OPINION), label)
+        label = f"{self.finder}: the score that the Python function gave"
+        return Explanation(float(self.found.scores[rank - 1]), label, evidence={"rank": rank, "found": number})
+
+
+class _Found:
+    """What a finder finds in one snapshot. Each docno is looked up once."""
+
+    def __init__(self, finder: Finder, snapshot: Snapshot, cache: Cache | None):
+        self.finder, self.snapshot, self.cache = finder, snapshot, cache
+        self._places: dict[str, int] = {}
+
+    def find_all(self, query: str) -> Hits:
+        """Return all documents of the index that the function finds for a query, best first."""
+        if self.cache is not None:
+            return self.cache.get((self.finder.key, query), partial(self._hits, query))
+        kept, key = _FOUND.get(), (self.finder.number, query)
+        if kept is None:
+            return self._hits(query)
+        if key not in kept:
+            kept[key] = self._hits(query)
+        return kept[key]
+
+    def _hits(self, query: str) -> Hits:
+        docnos, scores = self._scored(query)
+        docs = np.array([self._place(docno) for docno in docnos], np.int64)
+        there = docs >= 0
+        self._refuse_strangers(query, docnos, there)
+        kept = there & (scores > NO_OPINION)
+        return Hits.ranked(self.snapshot, docs[kept].astype(np.int32), scores[kept])
+
+    def _scored(self, query: str) -> tuple[list[str], np.ndarray]:
+        """Return the docnos and scores for a query: from the folder of the cache, or else from the function."""
+        finder = self.finder
+        if finder.cache is None:
+            return self._called(query)
+        # This module imports SQLite, so it is imported only for a function with a cache.
+        from sublex.pipeline.stages.score_cache import FoundCache
+
+        cache = FoundCache(finder.cache, finder.name)
+        key = blake2b(
+            "\0".join([finder.name, finder.state, query]).encode("utf-8", "surrogatepass"), digest_size=16
+        ).digest()
+        known = cache.get(key)
+        if known is None:
+            known = self._called(query)
+            cache.put(key, *known)
+        return known
+
+    def _called(self, query: str) -> tuple[list[str], np.ndarray]:
+        """Call the function, and return the docnos and scores that it gives."""
+        finder = self.finder
+        with finder.lock, contract(finder.kind, finder.name):
+            pairs = found_by(finder.name, finder.thing(query))
+        docnos = [id_text(docno, "document") for docno, _ in pairs]
+        if len(set(docnos)) < len(docnos):
+            seen: set[str] = set()
+            twice = next(docno for docno in docnos if docno in seen or seen.add(docno))  # type: ignore[func-returns-value]
+            raise PluginError(f"The finder {finder.name} found {twice} twice; give each document one score.")
+        return docnos, finite_scores(finder, [score for _, score in pairs], docnos)
+
+    def _place(self, docno: str) -> int:
+        """Return the number of a live document; -1 for a docno that no live document has."""
+        place = self._places.get(docno)
+        if place is None:
+            doc = self.snapshot.doc(docno)
+            place = self._places[docno] = -1 if doc is None else doc
+        return place
+
+    def _refuse_strangers(self, query: str, docnos: list[str], there: np.ndarray) -> None:
+        """Raise InputError if documents were found, and none was ever in the index as far as the index knows.
+
+        A function that has found documents of an index once may find deleted ones later.
+        """
+        if there.any():
+            self.finder.has_found.set()
+        if not docnos or self.finder.has_found.is_set():
+            return
+        if any(segment.ever_had(docno) for docno in docnos for segment in self.snapshot.segments):
+            return
+        raise InputError(
+            f"The finder {self.finder.name} found {counted(len(docnos), 'document')} for {query[:60]!r}, such as {docnos[0]}, and "
+            f"{self.snapshot.path} has none of them; let it return docnos of this index."
+        )
+
+
+def finder_scorer(finder: Finder, snapshot: Snapshot, cache: Cache | None) -> Scorer:
+    """Return the scorer of a finder. With a cache, expressions that are composed with it share what the function finds."""
+    return Scorer(partial(FinderScoring, finder, _Found(finder, snapshot, cache).find_all))

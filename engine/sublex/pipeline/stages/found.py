@@ -1,0 +1,38 @@
+"""What users' functions find: documents with scores, in any of the forms that a function may return."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sublex.errors import InputError
+from sublex.forms.frames import frame_records, is_frame
+from sublex.retrieval.hits import Hits
+from sublex.tools.arguments import shown
+from sublex.trec.given_tables import DOCNOS, SCORE_NAMES
+
+
+def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
+    """Return the docno and the score of each document that a function returned: hits, a mapping, a frame, or pairs.
+
+    Raise InputError for any other value. `name` is the name of the function.
+    """
+    if isinstance(found, Hits):
+        return [(hit.docno, hit.score) for hit in found]
+    if isinstance(found, Mapping):
+        return list(found.items())
+    if is_frame(found):
+        docno, score = (
+            next((column for column in names if column in found.columns), None) for names in (DOCNOS, SCORE_NAMES)
+        )
+        if docno and score:
+            return [(record[docno], record[score]) for record in frame_records(found)]
+    elif isinstance(found, Iterable) and not isinstance(found, (str, bytes)):
+        pairs = list(found)
+        if all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
+            return [(docno, score) for docno, score in pairs]
+    columns = f"a DataFrame with the columns {', '.join(map(str, found.columns))}" if is_frame(found) else shown(found)
+    raise InputError(
+        f"The function {name} returned {columns}; return hits, a dictionary {{docno: score}}, pairs, or a DataFrame with "
+        "docno and score."
+    )
