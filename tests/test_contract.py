@@ -420,7 +420,22 @@ BROKEN_FILTERS = [
         "keep says something else when it is asked again.*draw nothing at random",
     ),
     (filters.keep_is_repeatable, {"keep": every_other}, "keep says something else"),
-    (filters.search_drops_what_keep_drops, {"keep": every_other}, "search for .* finds other documents"),
+    (
+        filters.keep_looks_at_the_document_alone,
+        {"keep": lambda self, docs, _: np.arange(len(docs)) < 5},
+        "keep says something else of .* in another order .* leave out per_document",
+    ),
+    (
+        filters.keep_looks_at_the_document_alone,
+        {"keep": lambda self, docs, _: np.full(len(docs), len(docs) > 9)},
+        "keep says something else of .* alone than among all",
+    ),
+    (filters.keep_answers_for_each_document, {"per_document": 1}, "per_document is 1; write True or False"),
+    (
+        filters.search_drops_what_keep_drops,
+        {"per_document": False, "keep": every_other},
+        "search for .* finds other documents",
+    ),
 ]
 
 

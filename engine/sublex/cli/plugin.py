@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 TEMPLATE = Path(sublex.__file__).parent / "template"
 USES = {
     "ranker": ("sublex search INDEX 'a query' -r 'NAME(s=0.4)'",),
-    "filter": ("sublex search INDEX 'a query' -r 'BM25 >> NAME(least=100)'",),
+    "filter": ("sublex search INDEX 'a query' -r 'BM25 >> NAME(first=2018)'",),
     "expander": ("sublex search INDEX 'a query' -r 'BM25 >> NAME(terms=5) >> BM25'",),
     "reader": ("sublex index INDEX FILE --reader NAME",),
     "representation": (

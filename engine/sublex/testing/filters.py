@@ -1,15 +1,21 @@
-"""The checks of filters: yes or no for each document, always the same."""
+"""The checks of filters: yes or no for each document, always the same, and of the document alone where the filter says so."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from sublex.errors import SublexError
 from sublex.retrieval.hits import Hits
 from sublex.testing.subject import BM25, QUERIES, Subject, called
+
+
+def _per_document(subject: Subject) -> bool:
+    """Return whether the filter says that it looks at each document alone."""
+    given = getattr(subject.made, "per_document", False)
+    assert isinstance(given, bool), f"per_document is {given!r}; write True or False, or leave it out"
+    return given
 
 
 def _hits(subject: Subject) -> dict[str, Hits]:
@@ -20,10 +26,13 @@ def _hits(subject: Subject) -> dict[str, Hits]:
     return found | {"for no documents": Hits.none(subject.index.snapshot)}
 
 
-def _kept(filter: Any, subject: Subject, hits: Hits, about: str) -> np.ndarray:
+def _kept(subject: Subject, hits: Hits, about: str) -> np.ndarray:
     """Return what `keep` says. Raise AssertionError if it is not true or false for each document."""
-    docs = hits.docs.copy()
-    mask = np.asarray(called("keep", filter.keep, hits.docs, subject.context(hits), about=about))
+    docs, context = hits.docs.copy(), subject.context(hits)
+    if _per_document(subject):
+        # The engine asks such a filter for any documents, before there are hits.
+        context = subject.context(Hits.none(hits.snapshot))
+    mask = np.asarray(called("keep", subject.made.keep, hits.docs, context, about=about))
     assert mask.dtype == bool and mask.shape == hits.docs.shape, (
         f"keep returned {mask.dtype} of shape {mask.shape} {about}, which are {len(hits)}; return a bool array with one item for each"
     )
@@ -34,23 +43,37 @@ def _kept(filter: Any, subject: Subject, hits: Hits, about: str) -> np.ndarray:
 def keep_answers_for_each_document(subject: Subject) -> None:
     """`keep` returns true or false for each document, for all documents and for none."""
     for about, hits in _hits(subject).items():
-        _kept(subject.made, subject, hits, about)
+        _kept(subject, hits, about)
 
 
 def keep_is_repeatable(subject: Subject) -> None:
     """`keep` says the same when it is asked again, and so does a new object of the factory."""
-    other, fresh = Subject(subject.expression, subject.folder / "again", subject.kind), subject.made
+    other = Subject(subject.expression, subject.folder / "again", subject.kind)
     for about, hits in _hits(subject).items():
-        first = _kept(fresh, subject, hits, about)
-        again, others = (
-            _kept(fresh, subject, hits, about),
-            _kept(other.made, other, _hits(other)[about], about),
-        )
+        first, again = _kept(subject, hits, about), _kept(subject, hits, about)
         assert np.array_equal(first, again), (
             f"keep says something else when it is asked again {about}; draw nothing at random"
         )
-        assert np.array_equal(first, others), (
+        assert np.array_equal(first, _kept(other, _hits(other)[about], about)), (
             f"keep of a new object says something else {about}; keep nothing from one call to the next, and draw nothing at random"
+        )
+
+
+def keep_looks_at_the_document_alone(subject: Subject) -> None:
+    """`keep` says the same of a document alone, among others and in any order, if `per_document` says so."""
+    if not _per_document(subject):
+        return
+    whole = _hits(subject)["for all documents"]
+    answers = _kept(subject, whole, "for all documents")
+    order = np.arange(len(whole))
+    parts = [("in another order", order[::-1]), ("among some", order[::7])]
+    parts += [("alone", order[place : place + 1]) for place in order[::29]]
+    for how, places in parts:
+        docs = Hits(whole.snapshot, whole.docs[places], whole.scores[places])
+        differ = np.flatnonzero(_kept(subject, docs, f"for documents {how}") != answers[places])
+        assert not len(differ), (
+            f"keep says something else of {whole[int(places[differ[0]])].docno} {how} than among all documents; look at each document "
+            "alone, or leave out per_document"
         )
 
 
@@ -58,7 +81,7 @@ def search_drops_what_keep_drops(subject: Subject) -> None:
     """Search leaves the hits that `keep` keeps, in their order and with their scores."""
     for text in QUERIES:
         hits = subject.hits(text)
-        mask = _kept(subject.made, subject, hits, f"for the hits of {text!r}")
+        mask = _kept(subject, hits, f"for the hits of {text!r}")
         try:
             found = subject.index.search(text, f"{BM25} >> {subject.component}", k=1000)
         except SublexError as error:
@@ -72,5 +95,6 @@ def search_drops_what_keep_drops(subject: Subject) -> None:
 CHECKS: tuple[Callable[[Subject], None], ...] = (
     keep_answers_for_each_document,
     keep_is_repeatable,
+    keep_looks_at_the_document_alone,
     search_drops_what_keep_drops,
 )

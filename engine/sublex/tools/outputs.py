@@ -7,14 +7,13 @@ hash of everything before it. Without a sound seal, only `overwrite` replaces a 
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import stat
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, Any
 
 import xxhash
 
@@ -61,7 +60,8 @@ def is_sealed(path: Path) -> bool:
     """Return whether a file ends in a seal that fits the bytes before it. A file that ends in .gz is unpacked for this."""
     longest = max(len(_seal("0" * _DIGITS, marks)) for marks in (LINE, MARKUP))
     hashed, kept = xxhash.xxh3_128(), b""
-    with suppress(OSError, EOFError, zlib.error), _opened(path) as file:
+    with suppress(OSError, EOFError, zlib.error), open(path, "rb", opener=without_links) as raw:
+        file = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
         while piece := file.read(_PIECE):
             kept += piece
             hashed.update(kept[:-longest])
@@ -73,11 +73,6 @@ def is_sealed(path: Path) -> bool:
             if kept[-size:] == _seal(whole.hexdigest(), marks):
                 return True
     return False
-
-
-def _opened(path: Path) -> BinaryIO:
-    file = open(path, "rb", opener=without_links)  # noqa: SIM115
-    return io.BufferedReader(gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file  # type: ignore[arg-type]
 
 
 def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:

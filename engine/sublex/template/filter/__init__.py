@@ -1,6 +1,7 @@
 """The filter NAME. `sublex --help` imports this module, so import heavy packages in functions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -9,21 +10,37 @@ from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
 
-PARAMS = [Param("least", int, 50, range=(0, 10**9), help="the least number of words")]
+PARAMS = [
+    Param("field", str, "year", help="the stored field that holds the number"),
+    Param("first", int, 2000, help="the least number"),
+    Param("last", int, 9999, help="the largest number"),
+]
 
 
 @dataclass
-class Longer:
-    """Keeps documents of at least a number of words. Name the source of your method here."""
+class Between:
+    """Keeps documents in which a stored field has a number in a range. Name the source of your method here."""
 
-    least: int
+    field: str
+    first: int
+    last: int
+
+    # The answer for a document depends on this document alone. So the engine asks once, and searches among the documents
+    # that pass.
+    per_document = True
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each document whether it is long enough."""
-        return np.array([vector.tfs.sum() >= self.least for vector in context.term_vectors(docs)], bool)
+        """Return for each document whether its number is in the range; False for a document without a number."""
+        return np.array([self._fits(document.fields.get(self.field)) for document in context.documents(docs)], bool)
+
+    def _fits(self, value: Any) -> bool:
+        try:
+            return self.first <= int(value) <= self.last
+        except (TypeError, ValueError):
+            return False
 
 
 @hookimpl
 def register_filters(register: Register) -> None:
     """Register NAME."""
-    register("NAME", Longer, PARAMS)
+    register("NAME", Between, PARAMS)

@@ -3,10 +3,8 @@
 import sublex
 
 
-def test_short_documents_are_dropped(tmp_path):
-    documents = [
-        sublex.Document("short", "A crane."),
-        sublex.Document("long", "A crane stands by the river and waits."),
-    ]
+def test_documents_of_other_years_are_dropped(tmp_path):
+    years = {"old": {"year": "1998"}, "new": {"year": "2019"}, "undated": {}, "odd": {"year": "MMXX"}}
+    documents = [sublex.Document(docno, "A crane.", fields=fields) for docno, fields in years.items()]
     index = sublex.build(documents, tmp_path / "index")
-    assert [hit.docno for hit in index.search("crane", "BM25 >> NAME(least=3)")] == ["long"]
+    assert [hit.docno for hit in index.search("crane", "BM25 >> NAME(first=2010)")] == ["new"]
