@@ -223,6 +223,7 @@ ARRAYS = {"load", "save", "memmap", "fromfile", "genfromtxt", "loadtxt", "savetx
 TOOLS = {
     "sublex.tools.files": {"allow_many_files", "hash_of_stream"},
     "sublex.readers.source": {"FileSource", "files_below"},
+    "sublex.tools.plain_files": set(),
     "shutil": {"copyfileobj"},
     "tempfile": set(),
 }
@@ -233,7 +234,7 @@ USERS_OWN = {
     "index/attachment.py": {"self._backend.open"},
     "building/document_source.py": {"os.stat", "os.PathLike"},
     "index/foreign_places.py": {
-        "sublex.readers.source.open_plain",
+        "sublex.tools.plain_files.open_plain",
         "os.environ",
         "path.parent.mkdir",
         "sublex.tools.files.replace_file",

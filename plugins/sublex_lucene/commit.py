@@ -12,7 +12,7 @@ import zlib
 from typing import NamedTuple
 
 from sublex.errors import InputError
-from sublex.readers.source import open_plain, plain_names
+from sublex.tools.plain_files import open_plain, plain_names
 
 # The major version of Lucene whose indexes can be read.
 MAJOR = 9

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import xxhash
 
 from sublex.errors import InputError
-from sublex.readers.source import open_plain, plain_names
+from sublex.tools.plain_files import open_plain, plain_names
 
 # The largest number of bytes of a table of contents.
 MOST_BYTES = 1 << 28

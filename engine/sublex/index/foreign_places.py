@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
-from sublex.readers.source import open_plain
 from sublex.tools.files import replace_file
+from sublex.tools.plain_files import open_plain
 
 # Bytes that the file may have.
 MOST_BYTES = 1 << 24

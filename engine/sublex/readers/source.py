@@ -7,12 +7,10 @@ not know formats of documents.
 from __future__ import annotations
 
 import bz2
-import errno
 import gzip
 import io
 import lzma
 import os
-import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -199,53 +197,6 @@ def files_below(folder: str, report: Report | None = None) -> Iterator[str]:
             if report and os.path.islink(path):
                 report.note(f"{path} was left out: it is a link to a folder; name the folder that it points to")
     yield from (path.removeprefix("./") for path in sorted(paths) if os.path.isfile(path))
-
-
-def open_plain(path: str | os.PathLike[str], make: bool = False) -> BinaryIO:
-    """Open a plain file to read it. Raise OSError for a pipe, a socket or a device, without waiting for it.
-
-    With `make`, the file is made if it is missing, and can be written.
-
-    This is looked up before the file is opened, because opening a device may have an effect. It is looked up again
-    after that, because the file may have been replaced.
-    """
-    name = os.fspath(path)
-    try:
-        is_plain = stat.S_ISREG(os.stat(name).st_mode)
-    except FileNotFoundError:
-        is_plain = True
-    if is_plain:
-        flags = os.O_RDWR | os.O_CREAT if make else os.O_RDONLY
-        descriptor = os.open(name, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return open(descriptor, "r+b" if make else "rb")
-        os.close(descriptor)
-    raise OSError(errno.EINVAL, "it is not a plain file", name)
-
-
-def plain_names(folder: str) -> list[str]:
-    """Return the names of the entries of a folder that another program will open.
-
-    The program could wait for a pipe for ever. So raise `InputError` if an entry is neither a plain file nor a folder,
-    or if it is a link that leads out of the folder. A link that leads nowhere may stay.
-    """
-    try:
-        with os.scandir(folder) as entries:
-            listed = [entry for entry in entries if os.path.exists(entry.path)]
-        for entry in sorted(listed, key=lambda entry: entry.name):
-            if not (entry.is_file() or entry.is_dir()):
-                raise InputError(f"{folder} holds {entry.name}, which is not a plain file; remove it.")
-            if entry.is_symlink() and not _is_within(entry.path, folder):
-                raise InputError(
-                    f"{folder} holds {entry.name}, a link that leads out of the folder; put a copy in its place."
-                )
-    except OSError as error:
-        raise InputError(f"Cannot read {folder}: {error.strerror}.") from None
-    return [entry.name for entry in listed]
-
-
-def _is_within(path: str, folder: str) -> bool:
-    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def _unreadable(error: OSError) -> NoReturn:

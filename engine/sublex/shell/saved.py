@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from sublex.errors import InputError
-from sublex.readers.source import open_plain
 from sublex.shell.settings import state_folder
 from sublex.tools.files import replace_file
+from sublex.tools.plain_files import open_plain
 
 
 class Saved(NamedTuple):

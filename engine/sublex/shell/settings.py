@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.readers.source import open_plain
 from sublex.tools.messages import unknown
+from sublex.tools.plain_files import open_plain
 
 FORMATS = ("table", "json", "csv", "trec")
 
