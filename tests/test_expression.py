@@ -126,11 +126,43 @@ def test_a_text_with_a_range_is_a_weight() -> None:
             wrong * A
 
 
+def test_a_text_with_a_range_is_a_depth() -> None:
+    assert repr(A % "{5,10}") == repr(parse("a % {5,10}"))
+    assert repr(0.5 * A % "{5..10}") == repr(parse("0.5*a % {5..10}"))
+    for wrong in ("5..10", "{10..5}", "{5", "{5} + a", "[1]", "a", ""):
+        with pytest.raises(
+            InputError, match="^The depth .* should be a whole number above 0, or a range such as '{100"
+        ):
+            A % wrong
+
+
+def test_a_weight_may_stand_behind() -> None:
+    assert repr(A * 0.3) == repr(parse("0.3*a")) and repr(B + A * "{0..1}") == repr(parse("b + {0..1}*a"))
+    assert repr(A * 0.3 % 200 + B) == repr(parse("0.3*a % 200 + b"))
+    with pytest.raises(InputError, match="The weight b should be a finite number"):
+        A * B
+
+
+def test_operators_that_expressions_lack_say_what_to_write() -> None:
+    for operation, instead in [
+        (lambda: A - B, r"give a negative weight, as in a \+ -0.5 \* b"),
+        (lambda: "a" - B, "give a negative weight"),
+        (lambda: -A, "give a negative weight"),
+        (lambda: A & B, "write one after the other, as in a >> b"),
+        (lambda: "a" & B, "write one after the other"),
+        (lambda: A | B, "write a function with both conditions"),
+        (lambda: "a" | B, "write a function with both conditions"),
+        (lambda: ~A, "as in lambda document: not f"),
+    ]:
+        with pytest.raises(InputError, match=f"^Expressions have the operators >>, \\+, \\* and % alone; .*{instead}"):
+            operation()
+
+
 def test_operators_refuse_invalid_operands() -> None:
     for wrong in (True, "2", None, math.nan, math.inf, 10**400):
         with pytest.raises(InputError, match="should be a finite number"):
             wrong * A
-    for wrong in (0, -1, 2.5, True, "2"):
+    for wrong in (0, -1, 2.5, True, "2", None):
         with pytest.raises(InputError, match="should be a whole number above 0"):
             A % wrong
     for operation in (lambda: A + 1, lambda: 1 + A, lambda: A >> None, lambda: None >> A, lambda: (A + B) + [C]):

@@ -464,6 +464,10 @@ def test_tune_chooses_numbers_around_a_function(demo_index):
     expression = "BM25 % {5,20}" >> "BM25" + sublex.parse("{0,0.5}*PL2") + 0.2 * sublex.rerank(Calls())
     tuning = sublex.tune(demo_index, topics, sublex.read_qrels(QRELS), expression, folds=2)
     assert len(tuning.settings) == 4 and "rerank(short@" in tuning.best.setting.expression
+    best = sublex.measure(sublex.read_qrels(QRELS), tuning.best.setting.tree, "AP", index=demo_index, topics=topics)
+    assert best.mean["AP"] == pytest.approx(tuning.best.score)
+    assert {str(each.tree) for each in tuning.settings} == {each.expression for each in tuning.settings}
+    assert tuning.default and str(tuning.default.setting.tree) == tuning.default.setting.expression
 
 
 def test_a_run_says_the_version_of_its_functions(demo_index, tmp_path):

@@ -9,6 +9,7 @@ import re
 import shutil
 import sqlite3
 import threading
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm, Ranker
-from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
+from sublex.errors import IndexProblem, InputError, PluginError, SublexWarning, UnknownName
 from sublex.language.expression import Expression
 from sublex.pipeline.index import Index
 
@@ -499,7 +500,6 @@ def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(
         (lambda q: {"birds-05": "1"}, "finder odd gave a score of type str"),
         (lambda q: [("birds-05", 1), ("birds-05", 1)], "finder odd found birds-05 twice"),
         (lambda q: {(1, 2): 1}, "document id .* is neither a text nor a whole number"),
-        (lambda q: {1: 1.0, "x": 2}, "finder odd found 2 documents for 'crane', such as 1, and .* has none of them"),
         (lambda q: 1 / 0, r"finder odd failed \(ZeroDivisionError"),
         (lambda: THREE, r"finder odd failed \(TypeError"),
     ],
@@ -522,6 +522,37 @@ def test_documents_that_are_not_there_are_left_out(index):
     index.delete(["sea-01"])
     index.merge()
     assert index.search("crane", once).docnos == []
+
+
+def test_a_finder_of_another_collection_costs_one_warning_and_no_run(tmp_path):
+    documents = [{"id": "a", "text": "crane"}, {"id": "b", "text": "tower"}]
+    index = sublex.build(documents, tmp_path / "one", overwrite=True)
+    other = sublex.build(documents, tmp_path / "other", overwrite=True)
+    index.delete(["a"])
+    index.merge()
+
+    def made() -> Any:
+        return sublex.finder(lambda query: {"a": 1.0, 7: 2.0} if "crane" in query else {"b": 1.0}, name="odd")
+
+    sentence = (
+        r"^The finder odd found 2 documents for 'crane', such as a, and .*one has none of them; let it return docnos"
+    )
+    part = made()
+    with pytest.warns(SublexWarning, match=sentence) as caught:
+        assert index.search("crane", part).docnos == []
+        run = index.run({"1": "crane", "2": "tower", "3": "a crane"}, part)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert not run["1"] and list(run["2"]) == ["b"] and not run["3"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert other.search("crane", part).docnos == ["a"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(index.run({"2": "tower", "1": "crane"}, made(), workers=1)["2"]) == ["b"]
+    elsewhere = sublex.finder(lambda query: {"x": 1.0}, name="odd")
+    for each in (index, other):
+        with pytest.warns(SublexWarning, match="has none of them"):
+            assert each.search("crane", elsewhere).docnos == []
 
 
 def test_what_a_finder_found_is_cached(demo_index, tmp_path):

@@ -66,7 +66,7 @@ class SublexWarning(UserWarning):
 def warn(sentences: Iterable[str]) -> None:
     """Give warnings that name the line of the user's code which called Sublex."""
     frame, level = sys._getframe(), 1
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "sublex":
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("sublex", "functools"):
         frame, level = frame.f_back, level + 1
     for sentence in sentences:
         warnings.warn(one_line(sentence), SublexWarning, level)

@@ -26,10 +26,20 @@ KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 
 
+def _refused(instead: str) -> Callable[..., Any]:
+    """Return the method of an operator that expressions do not have; `instead` says what to write."""
+
+    def operator(*operands: object) -> Any:
+        raise InputError(f"Expressions have the operators >>, +, * and % alone; {instead}.")
+
+    return operator
+
+
 class Expression(Uncopied):
     """A node of an expression tree, a dataclass whose fields are its children and names.
 
-    The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text.
+    The operators `a >> b`, `a + b`, `0.3 * a` and `a % 200` build the tree that the parser builds for the same text, and
+    `a * 0.3` is `0.3 * a`.
     """
 
     # The precedence of the node's operator. A node is printed in parentheses if its place needs a higher precedence.
@@ -69,6 +79,12 @@ class Expression(Uncopied):
     def __rmul__(self, weight: Any) -> Expression:
         return Weighted(operand(weight, "*") if isinstance(weight, str) else weight, self)
 
+    __mul__ = __rmul__
+    __sub__ = __rsub__ = __neg__ = _refused("to subtract, give a negative weight, as in a + -0.5 * b")
+    __and__ = __rand__ = _refused("to apply two filters, write one after the other, as in a >> b")
+    __or__ = __ror__ = _refused("for one filter or another, write a function with both conditions")
+    __invert__ = _refused("for the opposite of a filter, write a function, as in lambda document: not f(document)")
+
     def __mod__(self, depth: Any) -> Expression:
         return Cut(self, depth)
 
@@ -87,7 +103,7 @@ class Expression(Uncopied):
 
 @singledispatch
 def operand(value: object, operator: str) -> Any:
-    """Convert a value beside an operator into an expression. Before `*`, a text such as `{0..1}` is a range of weights.
+    """Convert a value beside an operator into an expression. Before `*` and after `%`, a text such as `{0..1}` is a range.
 
     `operands.py` registers how texts and functions become expressions.
     """
@@ -154,6 +170,8 @@ class Cut(Expression):
     depth: int | Range
 
     def __post_init__(self) -> None:
+        if isinstance(self.depth, str):
+            object.__setattr__(self, "depth", operand(self.depth, "%"))
         if isinstance(self.depth, Range):
             return
         whole = isinstance(self.depth, Integral) and not isinstance(self.depth, bool)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from sublex.errors import InputError
@@ -17,12 +16,13 @@ from sublex.language.python_parts import PythonPart, make_part
 class Finder(PythonPart):
     """A Python function `f(query)` that finds documents and scores them. `sublex.finder` documents it.
 
-    One thread at a time calls the function. `has_found` is set once the function has found a document of an index.
+    One thread at a time calls the function. `known_in` has the paths of indexes of which the function has found a document,
+    and of those for which a warning said that it found none.
     """
 
     word = "finder"
     cache: Path | None = None
-    has_found: Event = field(default_factory=Event, repr=False)
+    known_in: set[str] = field(default_factory=set, repr=False)
 
 
 def finder(

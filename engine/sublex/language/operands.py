@@ -11,7 +11,7 @@ from sublex.language.parser import parse, parse_range
 
 @operand.register
 def _text(value: str, operator: str) -> Expression | Range:
-    return parse_range(value) if operator == "*" else parse(value)
+    return parse_range(value, operator) if operator in ("*", "%") else parse(value)
 
 
 @operand.register

@@ -93,13 +93,15 @@ def parse_call(text: str) -> Call:
         raise InputError(f"Cannot read {text[:200]!r}: {reason}; {usage}.") from None
 
 
-def parse_range(text: str) -> Range:
-    """Return a range such as `{0..1}`. Raise InputError for any other text."""
+def parse_range(text: str, operator: str) -> Range:
+    """Return a range such as `{0..1}` before `*` or after `%`. Raise InputError for any other text."""
     try:
         found = _read(text, _Parser.literal)
     except _Unreadable:
         found = None
     if not isinstance(found, Range):
+        if operator == "%":
+            raise InputError(f"The depth {text!r} should be a whole number above 0, or a range such as '{{100,200}}'.")
         raise InputError(f"The weight {text!r} should be a finite number, or a range such as '{{0..1}}'.")
     return found
 

@@ -13,7 +13,7 @@ import numpy as np
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
-from sublex.language.expression import print_value
+from sublex.language.expression import Expression, print_value
 from sublex.tools.messages import counted
 
 # The number of decimals to which means are compared. Smaller differences come from the order of summation.
@@ -27,12 +27,14 @@ class Setting(NamedTuple):
     """An expression with numbers in place of its ranges.
 
     `text` is the expression as the user wrote it, `expression` its canonical form with all defaults left out, and `values` the
-    numbers by the names of the ranges.
+    numbers by the names of the ranges. `tree` is the canonical form as an `Expression`, which holds the Python objects too,
+    so that `index.search(query, setting.tree)` runs any setting.
     """
 
     text: str
     expression: str
     values: dict[str, float]
+    tree: Expression
 
 
 class Scored(NamedTuple):

@@ -161,7 +161,8 @@ def _plan(
             continue
         runs[name] = resolved
         order[name] = (0, *(value for slot, value in zip(slots, values, strict=True) if slot.parameter))
-        settings.append(Setting(str(filled), name, {s.name: v for s, v in zip(slots, values, strict=True)}))
+        numbers_by_name = {slot.name: value for slot, value in zip(slots, values, strict=True)}
+        settings.append(Setting(str(filled), name, numbers_by_name, resolved))
         distances.append(space.distance(slots, values))
     default = _default(space.without_ranges(tree, composer.registry), slots, composer, defaults)
     if default and str(default[1]) not in runs:
@@ -185,7 +186,7 @@ def _default(
     except (InputError, IndexProblem):
         return None
     values = {slot.name: slot.default for slot in slots if slot.default is not None}
-    return Setting(str(plain), str(resolved), values), resolved
+    return Setting(str(plain), str(resolved), values, resolved), resolved
 
 
 def _run(

@@ -12,7 +12,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
-from sublex.errors import InputError, PluginError, contract
+from sublex.errors import PluginError, contract, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language.finders import Finder
 from sublex.language.given_scores import finite_scores
@@ -89,7 +89,7 @@ class _Found:
         docnos, scores = self._scored(query)
         docs = np.array([self._place(docno) for docno in docnos], np.int64)
         there = docs >= 0
-        self._refuse_strangers(query, docnos, there)
+        self._warn_of_strangers(query, docnos, there)
         kept = there & (scores > NO_OPINION)
         return Hits.ranked(self.snapshot, docs[kept].astype(np.int32), scores[kept])
 
@@ -131,21 +131,30 @@ class _Found:
             place = self._places[docno] = -1 if doc is None else doc
         return place
 
-    def _refuse_strangers(self, query: str, docnos: list[str], there: np.ndarray) -> None:
-        """Raise InputError if documents were found, and none was ever in the index as far as the index knows.
+    def _warn_of_strangers(self, query: str, docnos: list[str], there: np.ndarray) -> None:
+        """Warn if documents were found, and none was ever in the index as far as the index knows.
 
-        A function that has found documents of an index once may find deleted ones later.
+        A function that has found documents of an index once may find deleted ones later. So there is at most one warning
+        for a finder and an index.
         """
-        if there.any():
-            self.finder.has_found.set()
-        if not docnos or self.finder.has_found.is_set():
-            return
-        if any(segment.ever_had(docno) for docno in docnos for segment in self.snapshot.segments):
-            return
-        raise InputError(
-            f"The finder {self.finder.name} found {counted(len(docnos), 'document')} for {query[:60]!r}, such as {docnos[0]}, and "
-            f"{self.snapshot.path} has none of them; let it return docnos of this index."
-        )
+        path = str(self.snapshot.path)
+        with self.finder.lock:
+            if not docnos or path in self.finder.known_in:
+                return
+            if not there.any() and self._ever_had(docnos):
+                return
+            self.finder.known_in.add(path)
+        if not there.any():
+            warn(
+                [
+                    f"The finder {self.finder.name} found {counted(len(docnos), 'document')} for {query[:60]!r}, such as "
+                    f"{docnos[0]}, and {path} has none of them; let it return docnos of this index."
+                ]
+            )
+
+    def _ever_had(self, docnos: list[str]) -> bool:
+        """Return whether the index had one of the documents, as far as it knows."""
+        return any(segment.ever_had(docno) for docno in docnos for segment in self.snapshot.segments)
 
 
 def finder_scorer(finder: Finder, snapshot: Snapshot, cache: Cache | None) -> Scorer:
