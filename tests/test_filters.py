@@ -627,10 +627,6 @@ def test_a_function_is_asked_only_about_what_other_filters_keep(index, f, few):
         (lambda d: 1, r"asked about the document \w+, gave 1; it has to give True or False"),
         (lambda d: "no", r"asked about the document \w+, gave 'no'; it has to give True or False"),
         (lambda d: np.array([True]), r"asked about the document \w+, gave ndarray; it has to give True or False"),
-        (
-            lambda d, e: True,
-            r"asked about the document \w+, failed \(TypeError: .*missing 1 required positional argument",
-        ),
     ],
 )
 def test_an_answer_that_is_not_true_or_false_costs_a_sentence(tmp_path, function, message):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.language.python_parts import PythonPart, make_part
+from sublex.language.python_parts import PythonPart, check_called, make_part
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -34,6 +34,7 @@ def finder(
     """Return a function that finds documents as a part of an expression. `sublex.finder` documents the parameters."""
     if not callable(function):
         raise InputError(f"sublex.finder takes a function f(query), not a value of type {type(function).__name__}.")
+    check_called("finder", function, "query")
     part = make_part(Finder, "finder", function, name, version, cache=None if cache is None else Path(cache))
     part.refuse_cache(cache)
     return part

@@ -15,7 +15,7 @@ from sublex.contracts.base import Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.forms.frames import data_frame
 from sublex.language.given_scores import finite_scores
-from sublex.language.python_parts import PythonPart, make_part
+from sublex.language.python_parts import PythonPart, check_called, make_part
 from sublex.tools.arguments import whole
 
 
@@ -142,6 +142,7 @@ def rerank(
         return transformer(function, name, version)
     if not callable(function):
         raise InputError(f"sublex.rerank takes a function f(query, documents), not a value of type {_type(function)}.")
+    check_called("rerank", function, "query", "documents")
     folder = None if cache is None else Path(cache)
     part = make_part(Function, "function", function, name, version, batch=whole(batch, "batch"), cache=folder)
     part.refuse_cache(cache)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sublex.errors import InputError
-from sublex.language.python_parts import PythonPart, make_part
+from sublex.language.python_parts import PythonPart, check_called, make_part
 from sublex.tools.arguments import whole
 
 
@@ -33,6 +33,8 @@ def expander(
         raise InputError(
             f"sublex.expander takes a function f(query, context), not a value of type {type(function).__name__}."
         )
+    else:
+        check_called("expander", function, "query", "context")
     return make_part(PythonExpander, "expander", function, name, version, docs=whole(docs, "docs", 0))
 
 

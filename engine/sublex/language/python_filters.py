@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.errors import InputError, PluginError, contract
-from sublex.language.python_parts import SharedPart, make_part
+from sublex.language.python_parts import SharedPart, check_called, make_part
 from sublex.tools.messages import cut
 
 if TYPE_CHECKING:
@@ -79,6 +79,8 @@ def keep(function: Callable[..., Any], name: str | None = None, version: object 
     """Return a filter as a part of an expression. `sublex.keep` documents the parameters."""
     if not callable(function) and not is_filter(function):
         raise InputError(f"sublex.keep takes a function f(document), not a value of type {type(function).__name__}.")
+    if not is_filter(function):
+        check_called("keep", function, "document")
     return make_part(PythonFilter, "filter", function, name, version)
 
 

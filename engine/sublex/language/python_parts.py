@@ -7,6 +7,7 @@ printed form says which object was meant, but no text can name the object.
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterable, Mapping
@@ -94,6 +95,28 @@ class PythonPart(Component):
                 f"{self} has no lasting cache, because {self.identity.reason}; "
                 'write version="1" beside cache=, and change the version with the code.'
             )
+
+
+def check_called(word: str, function: Any, *names: str) -> None:
+    """Raise InputError for a class, and for a function that cannot be called with arguments of these names.
+
+    `word` is the function of `sublex` that makes the part.
+    """
+    name = name_of(function)
+    if isinstance(function, type):
+        raise InputError(f"{name} is a class; make an object of it: sublex.{word}({name}()).")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return  # Some functions that are written in C do not tell their parameters.
+    try:
+        signature.bind(*names)
+    except TypeError:
+        call, own = ", ".join(names), ", ".join(signature.parameters)
+        raise InputError(
+            f"sublex.{word} takes a function f({call}), and {name} is {name}({own}); "
+            f"write a function around it, as in lambda {call}: …."
+        ) from None
 
 
 _COMMON = frozenset(each.name for each in fields(PythonPart))

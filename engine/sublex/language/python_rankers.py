@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import DocStats, Explanation, Ranker, Statistics, TermStats
+from sublex.contracts.base import LARGEST_SCORE, DocStats, Explanation, Ranker, Statistics, TermStats
 from sublex.errors import InputError, PluginError
 from sublex.language.object_identity import identity_of
 from sublex.language.python_parts import SharedPart, make_part
-from sublex.tools.messages import nearest
+from sublex.tools.messages import counted, nearest
 
 # The statistics that a formula can ask for by the names of its parameters, and what each is.
 OF_DOCUMENT = ("length", "unique")
 OF_TERM = ("df", "cf")
 OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
 STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
+# The statistics in the arguments of a ranker's method `score`.
+_STATISTICS_OF = {DocStats: DocStats._fields, TermStats: OF_TERM, Statistics: OF_COLLECTION}
 KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -56,6 +58,15 @@ class GivenRanker(Ranker):
             self._refuse_changed()
             try:
                 scores = self._score(tf, doc, term, collection)
+                if scores is None:
+                    raise PluginError(f"The ranker {self.part.name} gave None in place of scores; let it return them.")
+            except AttributeError as error:
+                if not isinstance(error.obj, (DocStats, TermStats, Statistics)):
+                    raise
+                there = f"there are {', '.join(_STATISTICS_OF[type(error.obj)])}"
+                raise PluginError(
+                    f"The ranker {self.part.name} asks for {error.name}, which {type(error.obj).__name__} does not have; {there}."
+                ) from error
             except (TypeError, ValueError) as error:
                 if not _takes_numbers(error):
                     raise
@@ -135,7 +146,23 @@ class _Formula(GivenRanker):
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         given = self.part.thing(**self._given(tf, doc, term, collection))
         # A formula without a statistic of postings, such as `lambda docs: 1 / docs`, gives all of them one score.
-        return np.full(np.shape(tf), given) if np.ndim(given) == 0 else given
+        return np.full(np.shape(tf), given) if given is not None and np.ndim(given) == 0 else given
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        scores = np.asarray(super().score(tf, doc, term, collection))
+        if scores.shape != np.shape(tf):
+            raise PluginError(
+                f"The ranker {self.part.name} gave scores of shape {scores.shape} for {counted(len(tf), 'posting')}; "
+                f"it has to give one number for each, so scores of shape {np.shape(tf)}, or one number for all."
+            )
+        if scores.dtype.kind in "fiu" and len(wrong := np.flatnonzero(~(np.abs(scores) <= LARGEST_SCORE))):
+            arrays = self._given(tf, doc, term, collection).items()
+            posting = ", ".join(f"{name}={np.broadcast_to(value, scores.shape)[wrong[0]]:g}" for name, value in arrays)
+            raise PluginError(
+                f"The ranker {self.part.name} gave {scores[wrong[0]]:g} for {posting}; "
+                "scores have to be finite float32 numbers."
+            )
+        return scores
 
     def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
@@ -167,6 +194,8 @@ def ranker(given: Any, name: str | None = None, version: object = None) -> Pytho
                 f"not a value of type {type(given).__name__}."
             )
         _check_formula(given)
+    elif isinstance(reads := getattr(given, "reads", ()), str):
+        raise InputError(f"{type(given).__name__} has reads={reads!r}, a text; write a tuple of names: ({reads!r},).")
     return make_part(PythonRanker, "ranker", given, name, version)
 
 
