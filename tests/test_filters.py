@@ -619,7 +619,23 @@ def test_a_function_is_asked_only_about_what_other_filters_keep(index, f, few):
     [
         (
             lambda d: d.fields["year"] > "2000",
-            r"asked about the document none, failed \(KeyError: 'year'\); for documents .* write fields.get\('year', ''\)",
+            r"asked about the document none, failed \(KeyError: 'year'\). It has no fields; .* 'year' in document.fields and …",
+        ),
+        (
+            lambda d: d.docno != "none" and d.fields["yaer"] > "2000",
+            r"asked about the document d\d+, failed \(KeyError: 'yaer'\). It has the fields year; .* in document.fields and …",
+        ),
+        (
+            lambda d: d.fields.get("year") > "2000",
+            r"asked about the document none, failed \(TypeError: .*'NoneType' and 'str'\); .*\.fields.get\('year'\) is not None",
+        ),
+        (
+            lambda d: d.year > "2000",
+            r"asked .*, failed \(AttributeError: a document has docno, .*, not year; .* document.fields\[\"year\"\]\)",
+        ),
+        (
+            lambda d: d["docno"] > "a",
+            r"asked .*, failed \(TypeError: a document is no dictionary; write document.docno, .* .fields\['docno'\]",
         ),
         (lambda d: {}[1], r"asked about the document \w+, failed \(KeyError: 1\); its results are not used"),
         (lambda d: 1 / 0, r"asked about the document \w+, failed \(ZeroDivisionError: division by zero\)"),

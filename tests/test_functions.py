@@ -135,8 +135,9 @@ def test_no_plugin_may_take_the_name(demo_index):
             r"gave -inf for the document \w+-\d+; scores have to be finite float32 numbers",
         ),
         (lambda q, d: [1e300] * 9, r"gave 1e\+300 for the document birds-05; scores have to be finite"),
+        (lambda q, d: 1 / 0, r"for the query 'crane' failed \(ZeroDivisionError: division by zero\)"),
         (lambda q, d: (1 / 0 for _ in d), r"failed \(ZeroDivisionError: division by zero\)"),
-        (lambda q, d: exit("bye"), r"failed \(SystemExit: bye\)"),
+        (lambda q, d: exit("bye"), r"for the query 'crane' failed \(SystemExit: bye\)"),
     ],
 )
 def test_a_wrong_result_is_refused_in_a_sentence_that_names_the_function(demo_index, function, message):
@@ -161,7 +162,7 @@ def test_the_error_of_a_function_is_the_cause_of_the_message(demo_index):
     def careless(query: str, documents: list[StoredDocument]) -> list[float]:
         return [{}["no"] for _ in documents]
 
-    with pytest.raises(PluginError, match="The function careless failed") as caught:
+    with pytest.raises(PluginError, match="The function careless for the query 'crane' failed") as caught:
         demo_index.search("crane", "BM25" >> sublex.rerank(careless))
     assert isinstance(caught.value.__cause__, KeyError)
     frames = traceback.extract_tb(caught.value.__cause__.__traceback__)
@@ -252,7 +253,11 @@ def test_none_drops_a_document_after_a_stage_and_is_no_opinion_in_a_blend(demo_i
     def as_pandas(scores: list[float | None]) -> list[Any]:
         return [pandas.NA if score is None else score for score in scores]
 
+    def nullable(scores: list[float | None]) -> Any:
+        return pandas.Series(as_pandas(scores), dtype="Float64")
+
     forms: list[Callable[[list], Any]] = [list, tuple, iter, lambda scores: np.array(scores, object), as_pandas]
+    forms += [nullable, lambda scores: nullable(scores).array]
     for form in forms:
         hits = demo_index.search(
             "crane river", "BM25" >> sublex.rerank(lambda q, d, form=form: form(evens(q, d))), 1000

@@ -456,9 +456,11 @@ THREE = {"birds-05": 3.0, "sea-01": 2.5, "law-14": 2.5}
         lambda scores: iter(scores.items()),
         lambda scores: [list(pair) for pair in scores.items()],
         lambda scores: pytest.importorskip("pandas").DataFrame({"docno": list(scores), "score": list(scores.values())}),
+        lambda scores: pytest.importorskip("pandas").Series(scores),
+        lambda scores: pytest.importorskip("pandas").Series({**scores, "law-13": None}, dtype="Float64"),
         lambda scores: {docno: np.float32(score) for docno, score in scores.items()},
     ],
-    ids=["dictionary", "pairs", "generator", "lists", "frame", "numpy numbers"],
+    ids=["dictionary", "pairs", "generator", "lists", "frame", "series", "series with NA", "numpy numbers"],
 )
 def test_a_finder_finds_what_its_function_returns(demo_index, form):
     hits = demo_index.search("crane", sublex.finder(lambda query: form(THREE)))
@@ -547,13 +549,14 @@ def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(
         (lambda q: "birds-05", "function odd returned 'birds-05'"),
         (lambda q: [("a", 1, 2)], "function odd returned"),
         (lambda q: ["birds-05"], "function odd returned"),
+        (lambda q: np.zeros(500), r"odd returned an array of shape \(500,\); return a dictionary .* dict\(zip\(docnos, scores"),
         (lambda q: {"birds-05": math.nan}, "finder odd gave nan for the document birds-05; scores have to be finite"),
         (lambda q: {"birds-05": -math.inf}, "finder odd gave -inf for the document birds-05"),
         (lambda q: {"birds-05": 1e39}, r"finder odd gave 1e\+39 for the document birds-05"),
         (lambda q: {"birds-05": "1"}, "finder odd gave a score of type str"),
         (lambda q: [("birds-05", 1), ("birds-05", 1)], "finder odd found birds-05 twice"),
         (lambda q: {(1, 2): 1}, "document id .* is neither a text nor a whole number"),
-        (lambda q: 1 / 0, r"finder odd failed \(ZeroDivisionError"),
+        (lambda q: 1 / 0, r"finder odd for the query 'crane' failed \(ZeroDivisionError"),
     ],
 )  # fmt: skip
 def test_a_wrong_finding_costs_a_sentence(demo_index, function, message):
@@ -736,7 +739,7 @@ def test_an_object_with_expand_is_an_expander(demo_index):
         (lambda q, c: {"crane": "1"}, "The expander odd gave crane the weight '1'"),
         (lambda q, c: {3: 1.0}, r"The expander odd gave the term 3 \(int\); terms are texts"),
         (lambda q, c: Query("a", ("crane",)), "The expander odd gave 'crane' .* as a term"),
-        (lambda q, c: 1 / 0, r"The expander odd failed \(ZeroDivisionError"),
+        (lambda q, c: 1 / 0, r"The expander odd for the query 'crane' failed \(ZeroDivisionError"),
     ],
 )
 def test_a_wrong_query_costs_a_sentence(demo_index, function, message):

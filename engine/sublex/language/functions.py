@@ -15,7 +15,7 @@ from sublex.contracts.base import Document
 from sublex.errors import InputError, PluginError, contract
 from sublex.forms.frames import data_frame
 from sublex.language.given_scores import finite_scores
-from sublex.language.python_parts import PythonPart, check_called, make_part
+from sublex.language.python_parts import PythonPart, called, check_called, make_part
 from sublex.tools.arguments import whole
 
 
@@ -52,6 +52,16 @@ class StoredDocument:
         """The title, a newline and the text; the text alone if there is no title."""
         return self._stored.contents
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f'a document has docno, title, text, contents and fields, not {name}; for a field, write document.fields["{name}"]'
+        )
+
+    def __getitem__(self, name: object) -> Any:
+        raise TypeError(
+            f"a document is no dictionary; write document.docno, document.text, or document.fields[{name!r}] for a field"
+        )
+
     def __repr__(self) -> str:
         return f"<StoredDocument {self.docno}>"
 
@@ -72,7 +82,7 @@ class Function(PythonPart):
 
         `before` has the documents' scores from the stage before; it is None if there is no such stage.
         """
-        with self.lock, contract(self.kind, self.name):
+        with self.lock, contract(self.kind, called(self, query)):
             given = self.thing(query, list(documents))
         return finite_scores(self, given, [document.docno for document in documents])
 
@@ -83,7 +93,7 @@ class Transformer(Function):
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         if before is not None and not np.isfinite(before).all():
             return self._among_hits(query, documents, before)
-        with self.lock, contract(self.kind, self.name):
+        with self.lock, contract(self.kind, called(self, query)):
             given = self.thing.transform(_frame(query, documents, before))
             docnos, values = self._columns(given)
         scores = finite_scores(self, values, docnos)
@@ -100,7 +110,7 @@ class Transformer(Function):
         """Return the docnos and the scores of the frame that the transformer returned."""
         columns = list(getattr(given, "columns", ()))
         if "docno" in columns and "score" in columns:
-            return [str(docno) for docno in given["docno"]], given["score"].to_numpy()
+            return [str(docno) for docno in given["docno"]], given["score"]
         shown = (
             f"a frame with the columns {', '.join(map(str, columns))}" if columns else f"a value of type {_type(given)}"
         )

@@ -48,7 +48,9 @@ def _numbers(part: PythonPart, given: Any, number: int) -> np.ndarray:
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping, set, frozenset)):
         raise refusal(f"a value of type {type(given).__name__}")
     with contract(part.kind, part.name):
-        items = given if hasattr(given, "__array__") else list(given)
+        # NumPy turns the NA of a Series or an array of pandas into NaN, which is an error, so the items are taken one by one.
+        has_na = _is_missing(getattr(getattr(given, "dtype", None), "na_value", 0))
+        items = given if hasattr(given, "__array__") and not has_na else list(given)
         try:
             array = np.asarray(items)
         except ValueError:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.errors import InputError, PluginError, contract
 from sublex.language.python_parts import SharedPart, check_called, make_part
-from sublex.tools.messages import cut
+from sublex.tools.messages import cut, in_short, near_names
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Context, Filter
@@ -64,11 +64,23 @@ class FunctionFilter:
             except KeyError as error:
                 field = error.args[0] if error.args else None
                 if isinstance(field, str) and document.has_text and field not in document.fields:
+                    names = (
+                        f"It has the fields {near_names(field, document.fields)}"
+                        if document.fields
+                        else "It has no fields"
+                    )
                     raise PluginError(
-                        f"The filter {asked} failed (KeyError: {cut(repr(field))}); "
-                        f"for documents without this field, write fields.get({cut(repr(field))}, '')."
+                        f"The filter {asked} failed (KeyError: {cut(repr(field))}). {names}; for documents without a field, "
+                        f"ask before: {cut(repr(field))} in document.fields and …"
                     ) from error
                 raise
+            except TypeError as error:
+                if "NoneType" not in str(error):
+                    raise
+                raise PluginError(
+                    f"The filter {asked} failed ({in_short(error)}); if a field may be missing or None, ask before, as in "
+                    "document.fields.get('year') is not None and …"
+                ) from error
         if not isinstance(answer, (bool, np.bool_)):
             shown = cut(repr(answer)) if isinstance(answer, (str, int, float, type(None))) else type(answer).__name__
             raise PluginError(f"The filter {asked} gave {shown}; it has to give True or False.")

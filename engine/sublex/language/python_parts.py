@@ -97,6 +97,11 @@ class PythonPart(Component):
             )
 
 
+def called(part: PythonPart, query: str) -> str:
+    """Return what a message calls a part whose object is called for a query."""
+    return f"{part.name} for the query {query[:60]!r}"
+
+
 def check_called(word: str, function: Any, *names: str) -> None:
     """Raise InputError for a class, and for a function that cannot be called with arguments of these names.
 

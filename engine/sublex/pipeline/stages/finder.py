@@ -16,6 +16,7 @@ from sublex.errors import PluginError, contract, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language.finders import Finder
 from sublex.language.given_scores import finite_scores
+from sublex.language.python_parts import called
 from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.found import found_by
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
@@ -114,7 +115,7 @@ class _Found:
     def _called(self, query: str) -> tuple[list[str], np.ndarray]:
         """Call the function, and return the docnos and scores that it gives."""
         finder = self.finder
-        with finder.lock, contract(finder.kind, finder.name):
+        with finder.lock, contract(finder.kind, called(finder, query)):
             pairs = found_by(finder.name, finder.thing(query))
         docnos = [id_text(docno, "document") for docno, _ in pairs]
         if len(set(docnos)) < len(docnos):

@@ -15,11 +15,19 @@ from sublex.trec.given_tables import DOCNOS, SCORE_NAMES
 def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
     """Return the docno and the score of each document that a function returned: hits, a mapping, a frame, or pairs.
 
+    A Series has the scores, and the docnos as its index.
+
     Raise InputError for any other value. `name` is the name of the function.
     """
     if isinstance(found, Hits):
         return [(hit.docno, hit.score) for hit in found]
     if isinstance(found, Mapping):
+        return list(found.items())
+    if (
+        isinstance(getattr(found, "index", None), Iterable)
+        and callable(getattr(found, "items", None))
+        and not is_frame(found)
+    ):
         return list(found.items())
     if is_frame(found):
         docno, score = (
@@ -31,6 +39,11 @@ def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
         pairs = list(found)
         if all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
             return [(docno, score) for docno, score in pairs]
+    if getattr(found, "shape", None) and not is_frame(found):
+        raise InputError(
+            f"The function {name} returned an array of shape {found.shape}; return a dictionary {{docno: score}}, "
+            "as in dict(zip(docnos, scores.tolist()))."
+        )
     columns = f"a DataFrame with the columns {', '.join(map(str, found.columns))}" if is_frame(found) else shown(found)
     raise InputError(
         f"The function {name} returned {columns}; return hits, a dictionary {{docno: score}}, pairs, or a DataFrame with "

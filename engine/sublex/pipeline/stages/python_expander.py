@@ -12,6 +12,7 @@ from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.errors import PluginError, contract
 from sublex.index.snapshot import Snapshot
 from sublex.language.python_expanders import PythonExpander, is_expander
+from sublex.language.python_parts import called
 from sublex.tools.arguments import shown
 
 
@@ -25,7 +26,7 @@ class GivenExpander:
         """Call the function, and return the query that it gives, as a query."""
         part = self.part
         expand = part.thing.expand if is_expander(part.thing) else part.thing
-        with part.lock, contract("expander", part.name):
+        with part.lock, contract("expander", called(part, query.text)):
             given = expand(query, context)
         if isinstance(given, Query):
             return self._named(query, given)
