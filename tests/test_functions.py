@@ -106,6 +106,16 @@ def test_the_printed_form_does_not_parse_back(demo_index):
             demo_index.search("crane", expression)
 
 
+@pytest.mark.parametrize(
+    "expression", ["BM25 >> rerank(f@3f2a9c)", "finder(dense@1) % 5", "BM25 + 0.3*ranker(x)", "keep"]
+)
+def test_parse_refuses_the_printed_form(expression):
+    with pytest.raises(
+        UnknownName, match=r"\(…\) stands for a Python .*, which a text cannot name; make the expression in"
+    ):
+        sublex.parse(expression)
+
+
 def test_no_plugin_may_take_the_name(demo_index):
     registry = demo_index.registry
     with pytest.raises(PluginError, match="a word with another meaning"):

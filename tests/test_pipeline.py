@@ -163,7 +163,7 @@ def test_an_explanation_says_which_parts_found_the_document(index):
     docno = index.search("w1 w7", "PL2", 9)[8].docno
     tree = index.explain("w1 w7", docno, "BM25 % 3 + PL2 + -1*DPH")
     assert [(part.label, part.evidence) for part in tree.parts] == [
-        ("BM25 % 3", {"rank among the hits of this part": "none of 3"}),
+        ("BM25 % 3", {"hits of this part": "3, without this document"}),
         ("PL2", {"rank among the hits of this part": 9}),
         ("-1*DPH", {}),
     ]

@@ -27,7 +27,6 @@ from sublex.errors import (
     warn,
 )
 from sublex.language.expression import Expression
-from sublex.language.parser import parse
 from sublex.tools.hints import import_type, resolve_hints
 
 if TYPE_CHECKING:
@@ -507,6 +506,22 @@ def finder(
     from sublex.language.finders import finder
 
     return finder(function, name, version, cache)
+
+
+def parse(text: str) -> Expression:
+    """Return the tree of an expression such as `BM25 >> RM3(docs=10) >> PL2 + 0.3*lsi`.
+
+    For any other text, raise InputError, whose message has a caret under the mistake. For the printed form of a Python
+    object, which no text can name, raise UnknownName.
+    """
+    from sublex.language import parser
+    from sublex.language.expression import PYTHON_WORDS, Call, python_object, walk
+
+    tree = parser.parse(text)
+    for node in walk(tree):
+        if isinstance(node, Call) and node.name in PYTHON_WORDS:
+            raise UnknownName(python_object(node.name))
+    return tree
 
 
 def keep(

@@ -272,6 +272,12 @@ def print_value(value: Any) -> str:
     return text if NAME.fullmatch(text) and text not in KEYWORDS else json.dumps(text, ensure_ascii=False)
 
 
+def python_object(word: str) -> str:
+    """Return the message for a text with one of the words by which Python objects are printed."""
+    thing = "function" if word == "rerank" else "object"
+    return f"{word}(…) stands for a Python {thing}, which a text cannot name; make the expression in Python by sublex.{word}."
+
+
 def shortest(number: float) -> float:
     """Return a number as a person writes it: 7, not 7.0."""
     return int(number) if abs(number) < 1e15 and number == int(number) else number

@@ -19,7 +19,17 @@ import pluggy
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
 from sublex.errors import PluginError, UnknownName, is_out_of_memory
-from sublex.language.expression import KEYWORDS, NAME, NORMALISERS, PYTHON_WORDS, Call, Expression, Normalised, walk
+from sublex.language.expression import (
+    KEYWORDS,
+    NAME,
+    NORMALISERS,
+    PYTHON_WORDS,
+    Call,
+    Expression,
+    Normalised,
+    python_object,
+    walk,
+)
 from sublex.language.parameters import canonical_call, matched, typed
 from sublex.language.parser import parse_call
 from sublex.language.profiles import Defaults
@@ -248,8 +258,7 @@ class Registry:
         It names the plugins that failed to load, because one may have the name.
         """
         if name in PYTHON_WORDS:
-            thing = "function" if name == "rerank" else "object"
-            return f"{name}(…) stands for a Python {thing}, which a text cannot name; make the expression in Python by sublex.{name}."
+            return python_object(name)
         failed = [plugin for plugin in self.plugins if plugin.error]
         for plugin in failed:
             if plugin.name in (name, name.partition(":")[0]):

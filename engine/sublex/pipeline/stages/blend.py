@@ -160,7 +160,9 @@ class BlendScoring(Scoring):
             factor = Explanation(part.weight, "weight")
             evidence = {}
             if hits is not None:
-                evidence["rank among the hits of this part"] = rank_in(hits, doc) or f"none of {len(hits):,}"
+                rank = rank_in(hits, doc)
+                name = "rank among the hits of this part" if rank else "hits of this part"
+                evidence[name] = rank or f"{len(hits):,}, without this document"
             terms.append(Explanation(part.weight * scaled.value, part.name, "product", (factor, scaled), evidence))
         return Explanation(sum(term.value for term in terms), label, "sum", tuple(terms))
 
