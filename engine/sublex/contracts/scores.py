@@ -8,6 +8,7 @@ in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,14 @@ def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
     is_tiny = any(0 < abs(weight) < SURE_WEIGHT for weight in weights)
     if is_tiny and (np.abs(scores) < SMALLEST_SCORE).any():
         raise InputError(TOO_SMALL)
+
+
+def real(given: Any) -> np.ndarray:
+    """Return what a ranker gave as an array. Raise TypeError for complex numbers, whose imaginary part NumPy would drop."""
+    found = np.asarray(given)
+    if found.dtype.kind == "c":
+        raise TypeError("it gave complex numbers")
+    return found
 
 
 def minmax(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:

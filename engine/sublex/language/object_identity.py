@@ -52,7 +52,7 @@ ABSENT = object()
 # The most names of a path to a value that a message shows.
 SHOWN = 3
 # The most levels at which values contain one another.
-DEEPEST = 200
+DEEPEST = 100
 
 
 class Identity(NamedTuple):
