@@ -141,7 +141,7 @@ class Index(Contents):
         If the argument is a query, it is returned unchanged.
         """
         if isinstance(text, Query):
-            expect_weights(term.weight for term in text.terms)
+            expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
         words = arguments.text(text, "The query")
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))
