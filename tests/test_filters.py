@@ -664,3 +664,20 @@ def test_an_object_with_the_method_keep_is_a_filter(index, few):
     )
     CHOSEN[-1] = few
     assert as_pairs(index.search(TEXT, "BM25" >> sublex.keep(Chosen(-1)), 300)) == filtered(every, few)
+
+
+@pytest.mark.parametrize("name", ["docs", "context.docs", "context.scores", "context.live_docs"])
+def test_a_filter_cannot_write_into_what_it_is_asked_about(index, name):
+    class Writes:
+        per_document = name in ("docs", "context.live_docs")
+
+        def keep(self, docs, context):
+            given = {"docs": docs, "scores": context.scores, "live_docs": context.live_docs}
+            given["context.docs"] = context.docs
+            given.get(name, given.get(name.partition(".")[2])).fill(0)
+            return np.ones(len(docs), bool)
+
+    before = as_pairs(complete(index, TEXT, "BM25"))
+    with pytest.raises(PluginError, match=r"The filter keep\(Writes@.* failed \(ValueError: .*read-only"):
+        index.search(TEXT, "BM25" >> sublex.keep(Writes()), 300)
+    assert as_pairs(complete(index, TEXT, "BM25")) == before
