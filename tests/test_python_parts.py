@@ -796,6 +796,15 @@ def test_parts_travel_to_other_processes(demo_index):
         assert pairs(demo_index.search("crane", copy)) == pairs(demo_index.search("crane", part))
 
 
+def test_copies_of_parts_with_one_function_have_one_function(demo_index):
+    def plain(tf):
+        return tf
+
+    expression = sublex.ranker(plain, version=1) + 0.5 * sublex.ranker(plain, version=1)
+    copy = pickle.loads(pickle.dumps(expression))
+    assert pairs(sublex.open(demo_index.path).search("crane", copy)) == pairs(demo_index.search("crane", expression))
+
+
 def test_a_copy_of_a_ranker_scores_though_its_process_hashes_it_in_another_way(demo_index, monkeypatch):
     from sublex.language import object_identity
 
