@@ -75,6 +75,26 @@ def is_sealed(path: Path) -> bool:
     return False
 
 
+def expect_folder(file: str | os.PathLike[str]) -> None:
+    """Raise InputError if there is no folder in which a file could be written."""
+    folder, name = os.path.split(file)
+    if folder and not os.path.isdir(folder):
+        there = (
+            f"{folder} is no folder for {name}"
+            if os.path.lexists(folder)
+            else f"There is no folder {folder} for {name}"
+        )
+        raise InputError(f"{there}; make one, or choose another place.")
+
+
+def expect_output(file: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Raise InputError if `file` cannot be written, or if it is there and may not be replaced."""
+    expect_folder(file)
+    expect_replaceable(Path(file), overwrite)
+    if not os.access(Path(file).parent, os.W_OK):
+        raise InputError(f"Cannot write {os.fspath(file)}; choose another place.")
+
+
 def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:
     """Raise InputError if there is a file at `path` that an output may not replace.
 
