@@ -332,9 +332,9 @@ class Fittable:
         raise NotImplementedError
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what each value is that `save` stores, by name: its shape, type and range.
+        """Return the declaration of each value that `save` stores, by name: its shape, type and range.
 
-        The engine calls it on an unfitted model before `load`, and refuses a stored model whose values are different.
+        The engine calls it on an unfitted model before `load`, and refuses a stored model whose values do not fit.
         `load` then gets the declared values alone. `sublex.contracts.stored` has the declarations. By default nothing
         is declared or checked.
         """
