@@ -347,8 +347,7 @@ class Fittable:
     def page(self, view: View, title: str) -> str:
         """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it.
 
-        By default there is no page. A page needs no other file and no network. The head of the page contains
-        `PAGE_MARK`; a file with this mark may be overwritten by another page.
+        By default there is no page. A page needs no other file and no network. `sublex.forms.pages.html_page` makes one.
         """
         return ""
 
