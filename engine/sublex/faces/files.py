@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
-from sublex.tools.outputs import expect_output
+from sublex.tools.outputs import expect_output, write_output
 
 
 def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
@@ -39,10 +39,3 @@ def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
     if shown.about:
         return sentence(f"{output} {shown.about}", notes=shown.notes), ""
     return shown, f"The report is {output}"
-
-
-def write_output(output: str, text: str) -> None:
-    """Write a text to a file that `check_output` accepted, in one step: the file has all of it or is unchanged."""
-    from sublex.report.page import write_page
-
-    write_page(output, text)

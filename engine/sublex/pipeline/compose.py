@@ -122,6 +122,7 @@ class Composer(Uncopied):
                 self._pipelines[key] = kept
                 if len(self._pipelines) > KEPT:
                     del self._pipelines[next(iter(self._pipelines))]
+        # Parts with equal code and values share a searcher, which has to call the object of this expression.
         for part in parts:
             if isinstance(part, PythonRanker):
                 self._searcher_of(part)

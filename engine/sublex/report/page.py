@@ -21,8 +21,7 @@ from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 from sublex.statistics.sentences import CORRECTIONS, p_cell
 from sublex.statistics.significance import TUKEY
-from sublex.tools.files import replace_file
-from sublex.tools.outputs import MARKUP, MARKUP_FILES, expect_output, sealed
+from sublex.tools.outputs import expect_output, write_output
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
@@ -39,19 +38,7 @@ def write_report(
     Raise InputError if the file cannot be written or may not be replaced.
     """
     check_report_path(path, overwrite)
-    write_page(path, render_page(comparison, command))
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text to a file that `check_report_path` accepted; raise InputError if the file cannot be written.
-
-    A page or a drawing gets a seal, by which `expect_output` knows it again.
-    """
-    try:
-        in_markup = Path(path).suffix in MARKUP_FILES
-        replace_file(Path(path), sealed(text, MARKUP) if in_markup else text.encode())
-    except OSError as error:
-        raise _unwritable(path, error) from None
+    write_output(path, render_page(comparison, command))
 
 
 def check_report_path(path: str | os.PathLike[str], overwrite: bool = False) -> None:
@@ -59,10 +46,6 @@ def check_report_path(path: str | os.PathLike[str], overwrite: bool = False) -> 
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
     expect_output(path, overwrite)
-
-
-def _unwritable(path: str | os.PathLike[str], error: OSError) -> InputError:
-    return InputError(f"Cannot write the report to {path}: {error.strerror}; choose another place.")
 
 
 def render_page(comparison: Comparison, command: str = "") -> str:

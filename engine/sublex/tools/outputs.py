@@ -1,4 +1,4 @@
-"""Which files of a user an output may replace: one rule for all commands that write a file which the user names.
+"""Write the files that users name, by one rule about which files may be replaced.
 
 A file is replaced if Sublex wrote it and nobody has changed it since. Text files of Sublex end in a seal, a comment with a
 hash of everything before it. Without a sound seal, only `overwrite` replaces a file. Links are never written through.
@@ -18,7 +18,7 @@ from typing import IO, Any
 import xxhash
 
 from sublex.errors import InputError
-from sublex.tools.files import hash_of
+from sublex.tools.files import hash_of, replace_file
 
 # The marks of comments around a seal: in YAML and runs, and in HTML, SVG and GraphML.
 LINE, MARKUP = ("# ", "\n"), ("<!-- ", " -->\n")
@@ -93,6 +93,18 @@ def expect_output(file: str | os.PathLike[str], overwrite: bool = False) -> None
     expect_replaceable(Path(file), overwrite)
     if not os.access(Path(file).parent, os.W_OK):
         raise InputError(f"Cannot write {os.fspath(file)}; choose another place.")
+
+
+def write_output(file: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file that `expect_output` accepted, in one step: the file has all of it or is unchanged.
+
+    A page or a drawing gets a seal, by which `expect_output` knows it again. Raise InputError if the file cannot be written.
+    """
+    try:
+        in_markup = Path(file).suffix in MARKUP_FILES
+        replace_file(Path(file), sealed(text, MARKUP) if in_markup else text.encode())
+    except OSError as error:
+        raise InputError(f"Cannot write {os.fspath(file)}: {error.strerror}; choose another place.") from None
 
 
 def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:
