@@ -41,9 +41,9 @@ class Sealing:
         self._hash.update(data)
         return self._file.write(data)
 
-    def seal(self, marks: tuple[str, str] = LINE) -> None:
-        """Write the seal, after which nothing may follow."""
-        self._file.write(_seal(self._hash.hexdigest(), marks))
+    def seal(self) -> None:
+        """Write the seal as a comment of YAML and runs. Nothing may follow it."""
+        self._file.write(_seal(self._hash.hexdigest(), LINE))
 
 
 def sealed(text: str, marks: tuple[str, str]) -> bytes:
