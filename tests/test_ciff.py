@@ -440,7 +440,7 @@ def test_a_copy_gives_the_same_runs_on_a_collection(collections: Path, name: str
     copy = sublex.from_ciff(tmp_path / "f.ciff", tmp_path / "copy", profile="anserini")
     for ranker in ("BM25", "BM25 >> RM3 >> BM25"):
         for opened, file in ((index, "ours"), (copy, "theirs")):
-            opened.run(topics, ranker).write(tmp_path / file, "none")
+            opened.run(topics, ranker).write(tmp_path / file, "none", overwrite=True)
         assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shutil
 import sqlite3
 import threading
 import traceback
@@ -26,9 +27,9 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 
 @pytest.fixture(scope="module")
-def demo_index(built_demo: Path) -> Index:
-    """The index of the demo collection, which tests only read."""
-    return sublex.open(built_demo)
+def demo_index(built_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """An index of the demo collection for the tests of this module, which keep runs in it."""
+    return sublex.open(shutil.copytree(built_demo, tmp_path_factory.mktemp("functions") / "demo"))
 
 
 class Calls:

@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 import re
+import shutil
 import sqlite3
 import threading
 from collections import Counter
@@ -32,9 +33,9 @@ WORDS = ["crane", "river", "sea"]
 
 
 @pytest.fixture(scope="module")
-def demo_index(built_demo: Path) -> Index:
-    """The index of the demo collection, which tests only read."""
-    return sublex.open(built_demo)
+def demo_index(built_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Index:
+    """An index of the demo collection for the tests of this module, which keep runs in it."""
+    return sublex.open(shutil.copytree(built_demo, tmp_path_factory.mktemp("parts") / "demo"))
 
 
 class Plain:
