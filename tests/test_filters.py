@@ -484,6 +484,17 @@ def test_why_a_document_is_absent_names_the_filter(index, f, few):
     assert found.changes == ["With k = 16 it is shown."]
 
 
+def test_why_a_document_is_absent_takes_the_terms_of_the_query_as_they_are(tmp_path):
+    from sublex.pipeline.absence import absence
+
+    texts = {"a": "river crane", "b": "river river bank", "c": "a tower by the sea"}
+    index = sublex.build([{"id": docno, "text": text} for docno, text in texts.items()], tmp_path / "index")
+    # The index has the term "crane". An analyzer would make it of "cranes", and two terms of "river-crane".
+    query = Query("cranes", tuple(QueryTerm(term, 1.0) for term in ("cranes", "river-crane", "river")))
+    found = absence(index, query, "a", index.pipeline("BM25"), 1)
+    assert {word: tf for word, _, tf in found.words} == {"cranes": 0, "river-crane": 0, "river": 1}
+
+
 # Masks.
 
 

@@ -152,7 +152,7 @@ class _Formula(GivenRanker):
 
 
 def _arrays(tf: float, doc: DocStats, term: TermStats) -> tuple[np.ndarray, DocStats, TermStats]:
-    """Return the statistics of one posting as arrays with one item, as the engine gives those of many."""
+    """Return the statistics of one posting as arrays with one item, because rankers take arrays."""
     stats = DocStats(*(None if value is None else np.array([value], np.float64) for value in doc))  # type: ignore[arg-type]
     return np.array([tf], np.float64), stats, TermStats(*(np.array([value], np.float64) for value in term))
 

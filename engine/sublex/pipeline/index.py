@@ -84,7 +84,7 @@ class Index(Contents):
         return {"built": self.built, "composer": self._composer}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.built, self._composer = state["built"], state["composer"]
+        self.built, self._composer, self._python_rankers = state["built"], state["composer"], {}
         self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
         self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 

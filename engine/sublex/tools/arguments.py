@@ -67,18 +67,6 @@ def threads(workers: Any) -> int:
     return os.cpu_count() or 1 if workers in (None, 0) else whole(workers, "workers")
 
 
-def expect_folder(file: str | os.PathLike[str]) -> None:
-    """Raise InputError if there is no folder in which a file could be written."""
-    folder, name = os.path.split(file)
-    if folder and not os.path.isdir(folder):
-        there = (
-            f"{folder} is no folder for {name}"
-            if os.path.lexists(folder)
-            else f"There is no folder {folder} for {name}"
-        )
-        raise InputError(f"{there}; make one, or choose another place.")
-
-
 def file_path(value: Any, name: str) -> str:
     """Return a path as text; raise InputError for a value that is not a path, or for an empty path."""
     if isinstance(value, (str, os.PathLike)) and os.fspath(value):
