@@ -47,7 +47,7 @@ def picklable(function: Any, shown: str) -> Any:
     """
     if _has_name(function):
         return function
-    # Parts with one function share the object, which a pickle then holds once: their copies have one function again.
+    # Parts with one function share the object, which then travels once: their copies have one function again.
     return _BY_VALUE.setdefault(id(function), ByValue(function, shown))
 
 
