@@ -10,7 +10,6 @@ import numpy as np
 
 from sublex.contracts.base import DocStats, Explanation, Ranker, Statistics, TermStats
 from sublex.errors import InputError, PluginError
-from sublex.language.object_identity import identity_of
 from sublex.language.python_parts import SharedPart, make_part
 from sublex.tools.messages import nearest
 
@@ -26,6 +25,7 @@ class PythonRanker(SharedPart):
     """A ranker that is a Python object or a formula. `sublex.ranker` documents it."""
 
     word = "ranker"
+    thorough = True
 
     def make(self) -> GivenRanker:
         return _Object(self) if is_ranker(self.thing) else _Formula(self)
@@ -44,16 +44,13 @@ class GivenRanker(Ranker):
 
     def use(self, part: PythonRanker) -> None:
         """Call the object of a part from now on. Its code and values are those of the part used before."""
-        with part.lock:
-            identity = part.identity
-            self.part, self._digest, self._seen = part, identity.here or identity.digest, identity.seen
+        self.part = part
 
     def __str__(self) -> str:
         return self.part.name
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        with self.part.lock:
-            self._refuse_changed()
+        with self.part.call():
             try:
                 scores = self._score(tf, doc, term, collection)
             except (TypeError, ValueError) as error:
@@ -63,36 +60,17 @@ class GivenRanker(Ranker):
                     f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
                     "write np.log for math.log, np.where for if, and np.maximum for max."
                 ) from error
-            self._see_changes()
         return scores
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        with self.part.lock, np.errstate(all="ignore"):
-            self._refuse_changed()
-            explanation = self._explain(tf, doc, term, collection)
-            self._see_changes()
-        return explanation
+        with self.part.call(), np.errstate(all="ignore"):
+            return self._explain(tf, doc, term, collection)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         raise NotImplementedError
 
     def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         raise NotImplementedError
-
-    def _refuse_changed(self) -> None:
-        """Raise InputError if the code or a value has changed since the part was made."""
-        if not self._digest or (self._seen and self._seen.still_holds()):
-            return
-        if identity_of(self.part.thing, "").digest != self._digest:
-            raise InputError(
-                f"{self.part} or a value that it reads has changed since it was made; make it again by sublex.ranker(…)."
-            )
-
-    def _see_changes(self) -> None:
-        """Allow the changes that the ranker itself made while it computed scores, such as a table that it keeps."""
-        if self._digest and not (self._seen and self._seen.still_holds()):
-            identity = identity_of(self.part.thing, "")
-            self._digest, self._seen = identity.digest, identity.seen
 
 
 class _Object(GivenRanker):
@@ -107,9 +85,8 @@ class _Object(GivenRanker):
             self.weight = self._weight  # type: ignore[method-assign]
 
     def _weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        with self.part.lock:
-            self._refuse_changed()
-            return self.part.thing.weight(qtf, term, collection)
+        with self.part.call() as thing:
+            return thing.weight(qtf, term, collection)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         return self.part.thing.score(tf, doc, term, collection)
