@@ -75,8 +75,9 @@ class PythonPart(Component):
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
         own |= {name: value.absolute() for name, value in own.items() if isinstance(value, Path)}
         thing, identity = picklable(self.thing, str(self)), self.identity
-        digests = (identity.digest, *self.watch.digests())
-        return _remade, (type(self), self.kind, self.name, thing, digests, identity.version, own)
+        later = tuple(sorted({*self.watch.digests()} - {identity.digest}))
+        made = (type(self), self.kind, self.name, thing, identity.digest, identity.version, own)
+        return _remade, (*made, later) if later else made
 
     def refuse_changed(self) -> None:
         """Raise InputError if the object's code or a value has changed since the part was made.
@@ -150,19 +151,22 @@ def _remade(
     kind: str,
     name: str,
     thing: Any,
-    digests: tuple[str, ...],
+    digest: str,
     version: str,
     options: Mapping[str, Any],
+    later: tuple[str, ...] = (),
 ) -> Part:
     """Return the node that another process had, for its copy of the object.
+
+    `later` are the hashes that the object had after changes that it made itself.
 
     The copy's code is compared at its first use, because many pools of workers hang after an error while unpickling. Code
     that came with the copy is the same, though packages that pickle code may change details of classes.
     """
-    identity, known = Identity(digests[0], version), None
-    if not version and (not digests[0] or has_own_code(thing)):
+    identity, known, digests = Identity(digest, version), None, (digest, *later) if digest else ()
+    if not version and (not digest or has_own_code(thing)):
         known = identity_of(thing, "")
-        identity, digests = identity._replace(reason=known.reason), (known.digest,) if digests[0] else ()
+        identity, digests = identity._replace(reason=known.reason), (known.digest,) if digest else ()
     watch = Watch(thing, digests, known, node.thorough)
     return _of(node, kind, name, {"thing": thing, "identity": identity, "watch": watch, **options})
 
