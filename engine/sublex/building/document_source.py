@@ -22,7 +22,7 @@ from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import ALIASES, TITLE, FieldNames, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
-from sublex.tools.strings import NUL_FAULT
+from sublex.tools.strings import id_fault
 
 # One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
 # `Document`s, mappings with an id and a text, or a DataFrame.
@@ -157,9 +157,11 @@ def _checked_documents(
                     raise InputError(
                         f"Document {number} is a sublex.Document, in which columns= has no meaning; leave it out."
                     )
-                yield _checked(item)
+                yield _with_sound_id(_checked(item))
             elif isinstance(item, Mapping):
-                yield to_document({name: _plain(name, item[name], known) for name in item}, report, known)
+                yield _with_sound_id(
+                    to_document({name: _plain(name, item[name], known) for name in item}, report, known)
+                )
             else:
                 raise InputError(
                     f"Document {number} cannot be indexed: it is neither a Document nor a mapping with an id and a text."
@@ -196,11 +198,16 @@ def _checked(item: Document) -> Document:
             raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")
     if not values["docno"]:
         raise ValueError("its docno is empty")
-    if "\0" in values["docno"]:
-        raise ValueError(f"its docno {values['docno']!r} {NUL_FAULT}")
     if not isinstance(item.fields, Mapping):
         raise ValueError(f"its fields are of type {type(item.fields).__name__}, not a mapping")
     return item._replace(**values)
+
+
+def _with_sound_id(document: Document) -> Document:
+    """Return the document; raise `ValueError` if its docno cannot be the id of a document."""
+    if fault := id_fault(document.docno):
+        raise ValueError(f"its docno {document.docno!r} {fault}")
+    return document
 
 
 def _files(path: str) -> list[str]:

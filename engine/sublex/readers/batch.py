@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -79,11 +80,18 @@ def pack(documents: list[Document], report: Report) -> Batch:
 def _fields(document: Document) -> str:
     """Return the `fields` of a document as a JSON object, or an empty string if there are none."""
     try:
-        return json.dumps(dict(document.fields), ensure_ascii=False) if document.fields else ""
+        return json.dumps(dict(document.fields), ensure_ascii=False, default=_of_numpy) if document.fields else ""
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"Document {document.docno} has a field that JSON cannot hold ({error}); make it text."
         ) from None
+
+
+def _of_numpy(value: Any) -> Any:
+    """Return a number or an array of NumPy within a field as Python has it; raise TypeError for any other value."""
+    if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufOU":
+        return value.tolist()
+    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
 
 
 def with_sound_ids(documents: Iterable[Document], path: str, report: Report) -> Iterator[Document]:
