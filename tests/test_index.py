@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -320,10 +320,49 @@ def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path,
 
 
 def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
-    with pytest.raises(
-        InputError, match="Document a has a field that JSON cannot hold .*date is not JSON serializable"
-    ):
-        sublex.build([{"id": "a", "text": "b", "day": date(1851, 10, 18)}], tmp_path / "index", workers=2)
+    given = [{"id": "a", "text": "b", "year": 1851, "words": {"c"}}]
+    for made in (given, pd.DataFrame(given), [Document("a", "b", "", {"year": 1851, "words": {"c"}})]):
+        with pytest.raises(InputError) as error:
+            sublex.build(made, tmp_path / "index", workers=2)
+        assert str(error.value) == ("Document a has a field that JSON cannot hold: words is {'c'} (set); make it text.")
+    with pytest.raises(InputError, match=r"wait is .*5.* \(timedelta64\); make it text"):
+        sublex.build([{"id": "a", "text": "b", "wait": np.timedelta64(5, "ns")}], tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        (date(1851, 10, 18), "1851-10-18"),
+        (datetime(1851, 10, 18, 7, 30), "1851-10-18T07:30:00"),
+        (pd.Timestamp("1851-10-18 07:30"), "1851-10-18T07:30:00"),
+        (pd.Timestamp("1851-10-18 07:30", tz="UTC"), "1851-10-18T07:30:00+00:00"),
+        (np.datetime64("1851-10-18"), "1851-10-18"),
+        (np.datetime64("1851-10-18T07:30:10", "ns"), "1851-10-18T07:30:10"),
+        (np.datetime64("1851-10-18T07:30:00.250", "ns"), "1851-10-18T07:30:00.25"),
+        (np.array(["1851-10-18", "NaT"], "datetime64[ns]"), ["1851-10-18T00:00:00", None]),
+        ([date(1851, 10, 18), pd.NaT], ["1851-10-18", None]),
+        (np.datetime64("NaT"), None),
+    ],
+    ids=repr,
+)
+def test_dates_and_times_are_stored_as_iso_texts(tmp_path, value, stored):
+    for number, given in enumerate([{"id": "a", "text": "b", "day": value}, Document("a", "b", "", {"day": value})]):
+        index = sublex.build([given], tmp_path / str(number))
+        assert index.document("a").fields == {"day": stored}
+
+
+def test_a_column_of_times_is_stored_as_iso_texts(tmp_path):
+    frame = pd.DataFrame({"id": ["a", "b"], "text": "c", "day": pd.to_datetime(["1851-10-18", None])})
+    index = sublex.build(frame, tmp_path / "index")
+    assert [document.fields["day"] for document in index.documents()] == ["1851-10-18T00:00:00", None]
+
+
+def test_a_float_that_is_whole_is_an_id(tmp_path):
+    index = sublex.build(pd.DataFrame({"id": [1.0, 2.0, 3.5], "text": "b"}), tmp_path / "index")
+    assert [document.docno for document in index.documents()] == ["1", "2"]
+    assert "id is a fraction" in str(index.built)
+    index.add([Document(np.float32(7.0), "c"), {"id": -0.0, "text": "d"}, {"id": 2.0**53, "text": "e"}])
+    assert [document.docno for document in index.documents()] == ["1", "2", "7", "0"]
 
 
 def test_every_kind_of_white_space_in_docnos_is_listed(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.language import plugins
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
-from sublex.readers.fields import ALIASES, TITLE, FieldNames, to_document
+from sublex.readers.fields import ALIASES, TITLE, FieldNames, id_value, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
 from sublex.tools.strings import NUL_FAULT
@@ -174,7 +173,8 @@ def _plain(name: str, value: Any, names: FieldNames) -> Any:
     """Return the value of a field as a Python value. A missing value is empty: "" for id, text and title, otherwise None."""
     if _is_missing(value):
         return "" if name in names.all else None
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    is_time = isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM"
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) and not is_time else value
 
 
 def _is_missing(value: Any) -> bool:
@@ -189,8 +189,7 @@ def _is_missing(value: Any) -> bool:
 def _checked(item: Document) -> Document:
     """Return a document whose docno, text and title are texts; raise `ValueError` if a value is of a wrong type."""
     values = {name: _plain(name, getattr(item, name), NAMES_OF_DOCUMENT) for name in ("docno", "text", "title")}
-    if isinstance(values["docno"], Integral) and not isinstance(values["docno"], bool):
-        values["docno"] = str(values["docno"])
+    values["docno"] = id_value(values["docno"])
     for name, value in values.items():
         if not isinstance(value, str):
             raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")

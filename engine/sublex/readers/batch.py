@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
+from sublex.tools.arguments import shown
 from sublex.tools.strings import NUL_FAULT
 
 # Bytes of input per batch.
@@ -79,11 +82,40 @@ def pack(documents: list[Document], report: Report) -> Batch:
 def _fields(document: Document) -> str:
     """Return the `fields` of a document as a JSON object, or an empty string if there are none."""
     try:
-        return json.dumps(dict(document.fields), ensure_ascii=False) if document.fields else ""
-    except (TypeError, ValueError, RecursionError) as error:
+        return _json(dict(document.fields)) if document.fields else ""
+    except (TypeError, ValueError, RecursionError):
+        name, value = next((name, value) for name, value in document.fields.items() if not _is_json({name: value}))
         raise InputError(
-            f"Document {document.docno} has a field that JSON cannot hold ({error}); make it text."
+            f"Document {document.docno} has a field that JSON cannot hold: {name} is {shown(value)}; make it text."
         ) from None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_time_text)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        _json(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _time_text(value: Any) -> Any:
+    """Return a date or a time of Python, NumPy or pandas in ISO 8601, None for pandas' or NumPy's NaT, and arrays as lists.
+
+    Raise TypeError for any other value.
+    """
+    if isinstance(value, np.ndarray) and value.dtype.kind == "M":
+        return list(value)
+    if isinstance(value, (date, np.datetime64)):
+        if value != value:
+            return None
+        text = value.isoformat() if isinstance(value, date) else str(value)
+        # NumPy writes all digits of its unit, as in 1851-10-18T00:00:00.000000000.
+        return text.rstrip("0").rstrip(".") if "." in text and isinstance(value, np.datetime64) else text
+    raise TypeError(f"JSON cannot hold a value of type {type(value).__name__}.")
 
 
 def with_sound_ids(documents: Iterable[Document], path: str, report: Report) -> Iterator[Document]:
