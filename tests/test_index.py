@@ -300,7 +300,23 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
     ("given", "options", "sentence"),
     [
         (FRAME, {"columns": {"id": "paper"}}, "The DataFrame has no column paper; it has paper_id, abstract, heading, id."),
-        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title"),
+        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title; write id."),
+        (FRAME, {"columns": {"body": "id"}}, "columns= names 'body' (str), and a document has only id, text, title; write text."),
+        (FRAME, {"columns": {"year": "id"}}, "columns= names 'year' (str), and a document has only id, text, title; leave it out."),
+        (
+            pd.DataFrame({"ID": ["a"], "Text": ["b"]}), {},
+            "The DataFrame has the columns ID, Text, and none for the id; name it, as in columns={'id': 'ID', 'text': 'Text'}.",
+        ),
+        (
+            pd.DataFrame({"id": ["a"], "passages": ["b"]}), {},
+            "The DataFrame has the columns id, passages, and none for the text; name it, as in columns={'text': '…'}.",
+        ),
+        (
+            ["crane", "river"], {},
+            "No file or folder crane; to index texts, give documents, as in [{'id': '1', 'text': 'crane'}].",
+        ),
+        ("A crane.", {}, "No file or folder A crane.; to index texts, give documents, as in [{'id': '1', 'text': 'A crane.'}]."),
+        (["crane.jsonl", "river"], {}, "No file or folder crane.jsonl."),
         (FRAME, {"columns": ["id"]}, "The columns are ['id'] (list); give a dictionary such as {'id': 'paper_id'}."),
         (FRAME, {"columns": {"id": 0}}, "The column of the id is 0 (int); give a text."),
         (FRAME, {"reader": "jsonl(id=paper_id)"}, "reader='jsonl(id=paper_id)' names the format of files, and Python code"),
@@ -317,6 +333,26 @@ def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path,
             make()
         assert sentence in str(error.value) and "\n" not in str(error.value)
     assert not (tmp_path / "index" / "index.json").exists() and len(built) == 1
+
+
+def test_columns_of_a_data_frame_may_have_numbers_for_names(tmp_path):
+    frame = pd.DataFrame([["a", "crane"], ["b", "tower"]])
+    index = sublex.build(frame, tmp_path / "index", columns={"id": 0, "text": 1})
+    assert list(index.documents()) == [Document("a", "crane"), Document("b", "tower")]
+
+
+def test_a_warning_says_which_of_several_fields_is_the_text(tmp_path):
+    given = [{"id": str(k), "abstract": "a", "text": "t", "contents": "c"} for k in range(3)] + [
+        {"id": "x", "text": "t"}
+    ]
+    sentence = r"The text is the field contents, not text or abstract; choose by columns={'text': …} \(3 times\)."
+    with pytest.warns(sublex.SublexWarning, match=sentence):
+        index = sublex.build(given, tmp_path / "index")
+    assert index.document("0").text == "c" and "The text is the field contents" in str(index.built)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen = sublex.build(given[:3], tmp_path / "chosen", columns={"text": "contents"})
+    assert chosen.document("0") == Document("0", "c", "", {"abstract": "a", "text": "t"})
 
 
 def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
@@ -346,8 +382,8 @@ def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
     ids=repr,
 )
 def test_dates_and_times_are_stored_as_iso_texts(tmp_path, value, stored):
-    for number, given in enumerate([{"id": "a", "text": "b", "day": value}, Document("a", "b", "", {"day": value})]):
-        index = sublex.build([given], tmp_path / str(number))
+    for number, made in enumerate([{"id": "a", "text": "b", "day": value}, Document("a", "b", "", {"day": value})]):
+        index = sublex.build([made], tmp_path / str(number))
         assert index.document("a").fields == {"day": stored}
 
 

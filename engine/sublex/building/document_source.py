@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +19,7 @@ from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.language import plugins
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
-from sublex.readers.fields import ALIASES, TITLE, FieldNames, id_value, to_document
+from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, FieldNames, id_value, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
 from sublex.tools.strings import NUL_FAULT
@@ -29,6 +30,9 @@ Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable
 
 # The parts of a document that a user can name in `columns`.
 ROLES = ("id", "text", "title")
+# What a path may have and a text seldom has: a slash, an ending, or the name of a source before a colon. A path may also
+# be empty or `-`.
+_PATH = re.compile(r"^-?$|[/\\]|\.\w+$|^\w+:\S")
 NAMES_OF_DOCUMENT = FieldNames(("docno",), ("text",))
 
 
@@ -96,6 +100,7 @@ def source_of(
                 "as in reader='jsonl(id=paper_id, text=abstract)'."
             )
         _refuse_indexes(documents)
+        _refuse_texts(documents)
         report = Report(strict)
         return DocumentSource(choose_readers(documents, registry, reader, report), strict=strict, report=report)  # type: ignore[arg-type]
     if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
@@ -105,17 +110,28 @@ def source_of(
             f"reader={reader!r} names the format of files, and Python code gives these documents; leave it out, and name "
             "their fields by columns={'id': …, 'text': …, 'title': …}."
         )
+    if is_frame(documents) and isinstance(columns, Mapping):
+        known = list(documents.columns)  # type: ignore[union-attr]
+        # The names of columns may be numbers; records have them as texts.
+        columns = {role: str(name) if name in known else name for role, name in columns.items()}
     names = _names(columns)
     if is_frame(documents):
-        documents = _rows(documents, columns or {})
+        documents = _rows(documents, columns or {}, names or ALIASES)
     return DocumentSource((), documents, strict, names=names)  # type: ignore[arg-type]
 
 
-def _rows(frame: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names."""
-    if missing := [name for name in columns.values() if name not in frame.columns]:
-        there = ", ".join(map(str, frame.columns))
-        raise InputError(f"The DataFrame has no column {missing[0]}; it has {there}.")
+def _rows(frame: Any, columns: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
+    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names, the id or the text."""
+    there = list(map(str, frame.columns))
+    if missing := [name for name in columns.values() if name not in there]:
+        raise InputError(f"The DataFrame has no column {missing[0]}; it has {', '.join(there)}.")
+    wanted = {"id": names.ids, "text": (*names.texts, names.title)}
+    if lacking := [role for role, known in wanted.items() if not set(known) & set(there)]:
+        # A name such as ID or Text is an alias but for its case.
+        likely = {role: next((name for name in there if name.lower() in wanted[role]), "…") for role in lacking}
+        raise InputError(
+            f"The DataFrame has the columns {', '.join(there)}, and none for the {lacking[0]}; name it, as in columns={likely}."
+        )
     return frame_records(frame)
 
 
@@ -126,8 +142,10 @@ def _names(columns: Mapping[str, str] | None) -> FieldNames | None:
     if not isinstance(columns, Mapping):
         raise InputError(f"The columns are {shown(columns)}; give a dictionary such as {{'id': 'paper_id'}}.")
     if unknown := [role for role in columns if role not in ROLES]:
+        meant = next((role for role, names in (("id", ID_ALIASES), ("text", TEXT_ALIASES)) if unknown[0] in names), "")
         raise InputError(
-            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; leave it out."
+            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; "
+            f"{f'write {meant}' if meant else 'leave it out'}."
         )
     names = {role: text(name, f"The column of the {role}") for role, name in columns.items()}
     return FieldNames.of(names.get("id"), names.get("text"))._replace(title=names.get("title", TITLE))
@@ -138,6 +156,13 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
     for path in paths:
         if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
+
+
+def _refuse_texts(paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Raise InputError if none of the paths exists and all look like texts, which are no documents."""
+    if not any(os.path.exists(path) or _PATH.search(os.fspath(path)) for path in paths):
+        document = {"id": "1", "text": str(paths[0])}
+        raise InputError(f"No file or folder {paths[0]}; to index texts, give documents, as in [{document}].")
 
 
 def _checked_documents(
@@ -159,6 +184,10 @@ def _checked_documents(
                 yield _checked(item)
             elif isinstance(item, Mapping):
                 yield to_document({name: _plain(name, item[name], known) for name in item}, report, known)
+                if len(texts := [name for name in known.texts if name in item]) > 1:
+                    report.note(
+                        f"The text is the field {texts[0]}, not {' or '.join(texts[1:])}; choose by columns={{'text': …}}"
+                    )
             else:
                 raise InputError(
                     f"Document {number} cannot be indexed: it is neither a Document nor a mapping with an id and a text."
