@@ -484,6 +484,17 @@ def test_why_a_document_is_absent_names_the_filter(index, f, few):
     assert found.changes == ["With k = 16 it is shown."]
 
 
+def test_why_a_document_is_absent_takes_the_terms_of_the_query_as_they_are(tmp_path):
+    from sublex.pipeline.absence import absence
+
+    texts = {"a": "river crane", "b": "river river bank", "c": "a tower by the sea"}
+    index = sublex.build([{"id": docno, "text": text} for docno, text in texts.items()], tmp_path / "index")
+    # The index has the term "crane". An analyzer would make it of "cranes", and two terms of "river-crane".
+    query = Query("cranes", tuple(QueryTerm(term, 1.0) for term in ("cranes", "river-crane", "river")))
+    found = absence(index, query, "a", index.pipeline("BM25"), 1)
+    assert {word: tf for word, _, tf in found.words} == {"cranes": 0, "river-crane": 0, "river": 1}
+
+
 # Masks.
 
 
@@ -664,3 +675,20 @@ def test_an_object_with_the_method_keep_is_a_filter(index, few):
     )
     CHOSEN[-1] = few
     assert as_pairs(index.search(TEXT, "BM25" >> sublex.keep(Chosen(-1)), 300)) == filtered(every, few)
+
+
+@pytest.mark.parametrize("name", ["docs", "context.docs", "context.scores", "context.live_docs"])
+def test_a_filter_cannot_write_into_what_it_is_asked_about(index, name):
+    class Writes:
+        per_document = name in ("docs", "context.live_docs")
+
+        def keep(self, docs, context):
+            given = {"docs": docs, "scores": context.scores, "live_docs": context.live_docs}
+            given["context.docs"] = context.docs
+            given.get(name, given.get(name.partition(".")[2])).fill(0)
+            return np.ones(len(docs), bool)
+
+    before = as_pairs(complete(index, TEXT, "BM25"))
+    with pytest.raises(PluginError, match=r"The filter keep\(Writes@.* failed \(ValueError: .*read-only"):
+        index.search(TEXT, "BM25" >> sublex.keep(Writes()), 300)
+    assert as_pairs(complete(index, TEXT, "BM25")) == before

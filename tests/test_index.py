@@ -260,10 +260,21 @@ def test_missing_values_are_empty_and_numbers_of_numpy_are_numbers(tmp_path):
     given += [
         Document(np.int16(7), None, float("nan")),
         {"id": 8, "text": "x", "a": np.float32(2.5), "b": np.arange(2)},
+        {"id": 9, "text": "x", "a": [np.int64(3), {"b": np.float32(0.5), "c": np.array(["y", None])}]},
     ]
     index = sublex.build(given, tmp_path / "index")
     assert [index.document(str(k)) for k in range(5)] == [Document(str(k), "", "", {"year": None}) for k in range(5)]
     assert index.document("7") == Document("7", "") and index.document("8").fields == {"a": 2.5, "b": [0, 1]}
+    assert index.document("9").fields == {"a": [3, {"b": 0.5, "c": ["y", None]}]}
+
+
+@pytest.mark.parametrize("bad", ["a\0", "\ud800", "a\udfff"])
+def test_documents_in_memory_with_ids_that_are_none_are_left_out(tmp_path, bad):
+    with pytest.warns(sublex.SublexWarning, match="2 documents of 3 left out: 2 for a fault"):
+        index = sublex.build(
+            [{"id": bad, "text": "x"}, Document(bad, "x"), {"id": "a", "text": "x"}], tmp_path / "index"
+        )
+    assert index.docno(0) == "a" and len(index) == 1
 
 
 FRAME = pd.DataFrame(

@@ -245,6 +245,17 @@ def test_deep_values_have_a_bound():
     for _ in range(300):
         deep = [deep]
     assert "levels deep" in identity_of(deep, "").reason
+
+
+def test_the_hash_of_deep_values_does_not_depend_on_the_frames_below():
+    def further(frames: int, code: Any) -> str:
+        return further(frames - 1, code) if frames else identity_of(code, "").digest
+
+    for levels in range(10, 200, 10):
+        lines = [f"def f{k}(): return f{k + 1}()" for k in range(levels)]
+        chain = defined("\n".join(lines), "f0")
+        assert further(200, chain) == identity_of(chain, "").digest
+        assert identity_of(chain, "").digest or "levels deep" in identity_of(chain, "").reason
     shared: list[Any] = [1]
     for _ in range(60):  # 2 ** 60 paths lead to the 1.
         shared = [shared, shared]

@@ -17,7 +17,7 @@ from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import analyze
-from sublex.contracts.base import Document, Explanation
+from sublex.contracts.base import Document, Explanation, Query, QueryTerm
 from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
@@ -242,6 +242,12 @@ def test_a_cut_raises_the_number_of_candidates_beyond_a_thousand(tmp_path):
 def test_weights_that_overflow_float32_are_refused(index):
     with pytest.raises(InputError, match="too large for float32"):
         index.search("w1 w2", "1e308*raw(BM25) + 1e308*raw(BM25) + 1e308*raw(PL2)")
+
+
+@pytest.mark.parametrize("weight", [10**400, "1", None, 1j], ids=["huge", "text", "none", "complex"])
+def test_a_weight_of_a_query_is_a_number(index, weight):
+    with pytest.raises(InputError, match=r"^The weight of w1 is .*; give a number\.$"):
+        index.search(Query("w1", (QueryTerm("w1", weight),)), "BM25")
 
 
 def test_the_first_query_runs_alone_in_the_main_thread(index):

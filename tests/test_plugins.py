@@ -47,6 +47,7 @@ from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import Completions
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
+from sublex.tools import outputs
 
 ROOT = Path(__file__).parents[1]
 HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) if f.__module__ == hookspecs.__name__]
@@ -559,7 +560,7 @@ def test_outputs_are_checked_before_they_are_written(tmp_path, monkeypatch):
     Path("old.csv").write_text("a,b")
     Path("folder.csv").mkdir()
     assert files.check_output("old.csv", ".csv", ".html", overwrite=True) == ".csv"
-    files.write_output("old.csv", "c,d\n")
+    outputs.write_output("old.csv", "c,d\n")
     assert Path("old.csv").read_text() == "c,d\n"
     for output, endings, message in (
         ("a.pdf", (".html", ".svg", ".csv"), "a.pdf does not end in .html, .svg or .csv; choose one of these."),

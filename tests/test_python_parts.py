@@ -180,6 +180,7 @@ def test_a_score_that_no_posting_changes_is_that_of_all(demo_index):
         (lambda tf: tf[:1], r"gave shape \(1,\)"),
         (lambda tf: 1 / 0, r"failed \(ZeroDivisionError: division by zero\)"),
         (lambda tf: None, "gave a score that is not a finite number"),
+        (lambda tf: tf * 1j, r"failed \(TypeError: it gave complex numbers\)"),
     ],
 )
 def test_a_wrong_formula_costs_a_sentence_that_names_it(demo_index, formula, message):
@@ -351,6 +352,13 @@ def test_a_ranker_may_weigh_explain_and_normalise(demo_index):
     assert hits.docnos == plain.docnos and hits.scores.tolist() == pytest.approx((2 * plain.scores).tolist())
     tree = demo_index.explain("crane river", hits.docnos[0], Whole())
     assert tree.value == hits.scores[0] and any("mine" in part.parts[-1].label for part in tree.parts if part.parts)
+
+    class Turned(Plain):
+        def weight(self, qtf, term, collection):
+            return 1j * qtf
+
+    with pytest.raises(PluginError, match="Turned failed .TypeError: it gave complex numbers"):
+        demo_index.search("crane", Turned())
 
     class Cosine:
         def norm_part(self, tf, doc, term, collection):
@@ -659,6 +667,11 @@ def test_an_object_with_expand_is_an_expander(demo_index):
         (lambda q, c: {"crane": "1"}, "The expander odd gave crane the weight '1'"),
         (lambda q, c: {3: 1.0}, r"The expander odd gave the term 3 \(int\); terms are texts"),
         (lambda q, c: Query("a", ("crane",)), "The expander odd gave 'crane' .* as a term"),
+        (lambda q, c: Query(5, q.terms), r"The expander odd gave 5 \(int\) as the text of the query or as a term"),
+        (
+            lambda q, c: Query("a", (QueryTerm("crane", 1.0, 7),)),
+            r"The expander odd gave 7 \(int\) as .* or its origin",
+        ),
         (lambda q, c: 1 / 0, r"The expander odd failed \(ZeroDivisionError"),
         (lambda q: {}, r"The expander odd failed \(TypeError"),
     ],
@@ -788,6 +801,15 @@ def test_parts_travel_to_other_processes(demo_index):
         copy = pickle.loads(pickle.dumps(part))
         assert str(copy) == str(part)
         assert pairs(demo_index.search("crane", copy)) == pairs(demo_index.search("crane", part))
+
+
+def test_copies_of_parts_with_one_function_have_one_function(demo_index):
+    def plain(tf):
+        return tf
+
+    expression = sublex.ranker(plain, version=1) + 0.5 * sublex.ranker(plain, version=1)
+    copy = pickle.loads(pickle.dumps(expression))
+    assert pairs(sublex.open(demo_index.path).search("crane", copy)) == pairs(demo_index.search("crane", expression))
 
 
 def test_a_copy_of_a_ranker_scores_though_its_process_hashes_it_in_another_way(demo_index, monkeypatch):

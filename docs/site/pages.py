@@ -41,8 +41,8 @@ REFERENCE = {
         "sublex.evaluation.run_evaluation.Evaluation", "sublex.evaluation.comparison.Comparison", "sublex.tuning.result.Tuning",
     ]),
     "plugins": ("For plugins", "The contracts between the engine and plugins; [Plugins](../plugins.md) says how to write one.", [
-        "sublex.contracts.hookspecs", "sublex.contracts.base", "sublex.contracts.fitted", "sublex.contracts.labels",
-        "sublex.contracts.foreign", "sublex.testing",
+        "sublex.contracts.hookspecs", "sublex.contracts.base", "sublex.contracts.fitted", "sublex.contracts.stored",
+        "sublex.contracts.labels", "sublex.contracts.foreign", "sublex.testing",
     ]),
     "operations": ("Operations", "How commands of plugins are declared.", [
         "sublex.operations.declaring", "sublex.operations.context.Context", "sublex.operations.parameters", "sublex.forms.lines",

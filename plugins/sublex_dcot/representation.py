@@ -69,7 +69,10 @@ class DCoTRepresentation(Representation):
             store.put(f"W{layer}", W)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are: the numbers of the words in use, and a map for each layer to the r prototypes."""
+        """Return the declaration of each stored value, by name.
+
+        The model has the numbers of the words in use, and for each layer a map to the r prototypes.
+        """
         types = np.dtype(self.estimator.storage).str[1:]
         return {
             **VOCABULARY,

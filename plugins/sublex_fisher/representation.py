@@ -72,7 +72,7 @@ class FisherRepresentation(WordSums):
             store.put(f"gammas_{name}", values)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are. The mixture has k Gaussians of e dimensions."""
+        """Return the declaration of each stored value, by name. The mixture has k Gaussians of e dimensions."""
         return {
             **VOCABULARY,
             "x": Numbers(("words", "e")),

@@ -126,7 +126,7 @@ class LAKIRepresentation(Representation):
         store.put("perplexities", self.perplexities)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are. The nodes of the network are the keyphrases and then the units."""
+        """Return the declaration of each stored value, by name. The nodes of the network are the keyphrases and then the units."""
         return {
             **PhraseList.declares("phrases_"),
             "units": Numbers(("units",), "i4", 0, below="phrases + terms", order="rising"),

@@ -44,7 +44,7 @@ class LDARepresentation(TopicRepresentation):
         store.put("trace", [float(value) for value in fitted.trace_])
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are."""
+        """Return the declaration of each stored value, by name."""
         k = self.estimator.k
         return {**VOCABULARY, "word_topics": Numbers(("words", k), least=0, sparse=None), **of_topics(k)}
 

@@ -87,7 +87,7 @@ class Phrases(Fittable):
         self.phrases.save(store)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are."""
+        """Return the declaration of each stored value, by name."""
         return {"left_out": Json(int), **PhraseList.declares()}
 
     def load(self, store: Stored) -> None:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 from sublex.errors import InputError
 from sublex.readers.source import FileSource
 
-# The largest number of bytes, and of phrases, of a list; and of characters of a phrase, which is the limit of Python's
-# reader of CSV.
+# The most bytes and phrases of a list, and the most characters of a phrase. The last is the limit of Python's reader of CSV.
 MOST_BYTES, MOST_PHRASES, LONGEST = 1 << 28, 3_000_000, 131_072
 # The largest number of commas in a JSON list, for each phrase: an object has some members.
 COMMAS = 8

@@ -81,7 +81,7 @@ class SourceLDARepresentation(TopicRepresentation):
         store.put("unknown", self.unknown)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are. Each topic has the label of its text, or null."""
+        """Return the declaration of each stored value, by name. Each topic has the label of its text, or null."""
         return {
             **VOCABULARY,
             "texts": Json(list[str | None], "topics"),

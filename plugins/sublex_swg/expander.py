@@ -95,7 +95,7 @@ class SWG(Fittable):
         store.put("sizes", self.graphs.sizes)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are. The graphs of all topics stand one below another."""
+        """Return the declaration of each stored value, by name. The graphs of all topics stand one below another."""
         return {
             **VOCABULARY,
             "surfaces": Json(list[str], "words"),

@@ -217,6 +217,14 @@ def test_an_unpickled_index_can_be_changed_and_others_stay(index):
     assert index.search("zzzz").docnos == [] and str(other) == "BM25"
 
 
+def test_an_unpickled_index_with_stored_impacts_can_be_read_and_changed(index):
+    index.store_impacts("BM25")
+    there = through(index)
+    assert there.kept_impacts() == index.kept_impacts()
+    there.add([{"id": "new", "text": QUERY}])
+    assert "new" in there and "BM25" in there.kept_impacts()
+
+
 def test_a_pipeline_comes_back_with_its_parameters(folder, tmp_path):
     # BM25 has other defaults in this profile, for the feedback of RM3 too.
     texts = [{"id": str(k), "text": f"crane {k} bridge {'river ' * k}"} for k in range(30)]

@@ -22,7 +22,7 @@ from sublex.readers.batch import MakeBatch, batches
 from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, FieldNames, id_value, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
-from sublex.tools.strings import NUL_FAULT
+from sublex.tools.strings import id_fault
 
 # One path or several paths: files, folders, `-` for standard input, or `irds:NAME`. Or the documents themselves:
 # `Document`s, mappings with an id and a text, or a DataFrame.
@@ -181,13 +181,14 @@ def _checked_documents(
                     raise InputError(
                         f"Document {number} is a sublex.Document, in which columns= has no meaning; leave it out."
                     )
-                yield _checked(item)
+                yield _with_sound_id(_checked(item))
             elif isinstance(item, Mapping):
-                yield to_document({name: _plain(name, item[name], known) for name in item}, report, known)
+                document = to_document({name: _plain(name, item[name], known) for name in item}, report, known)
                 if len(texts := [name for name in known.texts if name in item]) > 1:
                     report.note(
                         f"The text is the field {texts[0]}, not {' or '.join(texts[1:])}; choose by columns={{'text': …}}"
                     )
+                yield _with_sound_id(document)
             else:
                 raise InputError(
                     f"Document {number} cannot be indexed: it is neither a Document nor a mapping with an id and a text."
@@ -224,11 +225,16 @@ def _checked(item: Document) -> Document:
             raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")
     if not values["docno"]:
         raise ValueError("its docno is empty")
-    if "\0" in values["docno"]:
-        raise ValueError(f"its docno {values['docno']!r} {NUL_FAULT}")
     if not isinstance(item.fields, Mapping):
         raise ValueError(f"its fields are of type {type(item.fields).__name__}, not a mapping")
     return item._replace(**values)
+
+
+def _with_sound_id(document: Document) -> Document:
+    """Return the document; raise `ValueError` if its docno cannot be the id of a document."""
+    if fault := id_fault(document.docno):
+        raise ValueError(f"its docno {document.docno!r} {fault}")
+    return document
 
 
 def _files(path: str) -> list[str]:

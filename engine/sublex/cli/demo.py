@@ -17,6 +17,7 @@ from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
 from sublex.operations import Context, Needs, operation, option
 from sublex.operations.parameters import OverwriteFile
+from sublex.tools.demo_collection import demo_folder
 from sublex.tools.messages import command_line, shell_word
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def demo(
     from sublex.report.page import check_report_path
 
     check_report_path(output, overwrite)
-    collection, path = _collection(), index_home() / "demo"
+    collection, path = demo_folder(), index_home() / "demo"
     topics, qrels = collection / "topics.trec", collection / "qrels.txt"
     _check_replaceable(path, collection / "documents.jsonl")
     context.prepare("analyze order-terms build read-json search demo")
@@ -73,15 +74,6 @@ def demo(
     _search_by_sense(index)
     _print_commands(topics, qrels)
     return Shown(list)
-
-
-def _collection() -> Path:
-    """Return the folder of the demo collection: in the installed package, or in the `queries` of a checkout."""
-    package = Path(sublex.__file__).parent
-    for folder in (package / "demo", package.parents[1] / "queries" / "demo"):
-        if (folder / "documents.jsonl").is_file():
-            return folder
-    raise InputError("The demo collection is not installed with this copy of Sublex.")
 
 
 def _check_replaceable(path: Path, documents: Path) -> None:

@@ -39,7 +39,7 @@ ARGUMENTS = {
     "SOURCE": "input inputs files documents docs corpus collection",
     "EXPR": "expr expression model component",
 }
-# Options that stand for a part of an expression or of a measure, or for what is always so, each with an explanation.
+# Options of other tools that Sublex writes within an expression or a measure, or that are always on, each with an explanation.
 EXPLAINED = {
     "bm25 rm3 rocchio qld qljm ql impact prf bo1 kl": "a ranker is an expression, such as -r 'BM25 >> RM3 >> BM25'",
     "k1 b mu bm25.k1 bm25.b rm3.fb-terms rm3.fb-docs fb-terms fb-docs": "parameters stand in the expression, as in "

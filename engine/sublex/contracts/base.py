@@ -607,7 +607,7 @@ class Filter(Protocol):
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return a bool array of the length of `docs`: true for each document to keep.
 
-        `docs` is an int32 array, which may be empty. Without `per_document` it is `context.docs`, and the documents kept
+        `docs` is a read-only int32 array, which may be empty. Without `per_document` it is `context.docs`, and the documents kept
         stay in order, with their scores. With `per_document` it has any documents, and `context.docs` is empty.
         """
         ...

@@ -332,9 +332,9 @@ class Fittable:
         raise NotImplementedError
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what each value is that `save` stores, by name: its shape, type and range.
+        """Return the declaration of each value that `save` stores, by name: its shape, type and range.
 
-        The engine calls it on an unfitted model before `load`, and refuses a stored model whose values are different.
+        The engine calls it on an unfitted model before `load`, and refuses a stored model whose values do not fit.
         `load` then gets the declared values alone. `sublex.contracts.stored` has the declarations. By default nothing
         is declared or checked.
         """
@@ -347,8 +347,7 @@ class Fittable:
     def page(self, view: View, title: str) -> str:
         """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it.
 
-        By default there is no page. A page needs no other file and no network. The head of the page contains
-        `PAGE_MARK`; a file with this mark may be overwritten by another page.
+        By default there is no page. A page needs no other file and no network. `sublex.forms.pages.html_page` makes one.
         """
         return ""
 

@@ -8,6 +8,7 @@ in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from sublex.errors import InputError
 NO_OPINION = np.float32(-np.inf)
 # The smallest score above 0 that float32 holds with all its digits. Smaller ones lose digits, and then become 0.
 SMALLEST_SCORE = 1.1754943508222875e-38
-# Weights of at least this size make no score so small, unless impacts are tiny.
+# A weight of at least this size makes no score smaller than SMALLEST_SCORE, unless the impacts themselves are tiny.
 SURE_WEIGHT = 1e-30
 TOO_LARGE = "The scores of this query are too large for float32; use smaller weights."
 TOO_SMALL = "The scores of this query are too small for float32; use larger weights."
@@ -28,7 +29,7 @@ Normaliser = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def expect_weights(weights: Iterable[float]) -> None:
-    """Raise InputError for a weight that float32 does not hold, so that scores would be infinite or 0."""
+    """Raise InputError for a weight that is too large or too small for float32, the type of scores."""
     for weight in weights:
         if weight and not SMALLEST_SCORE <= abs(weight) <= LARGEST_SCORE:
             raise InputError(
@@ -45,6 +46,14 @@ def expect_no_loss(scores: np.ndarray, weights: Iterable[float]) -> None:
     is_tiny = any(0 < abs(weight) < SURE_WEIGHT for weight in weights)
     if is_tiny and (np.abs(scores) < SMALLEST_SCORE).any():
         raise InputError(TOO_SMALL)
+
+
+def real(given: Any) -> np.ndarray:
+    """Return what a ranker gave as an array. Raise TypeError for complex numbers, whose imaginary part NumPy would drop."""
+    found = np.asarray(given)
+    if found.dtype.kind == "c":
+        raise TypeError("it gave complex numbers")
+    return found
 
 
 def minmax(scores: np.ndarray, docno_ranks: np.ndarray) -> np.ndarray:

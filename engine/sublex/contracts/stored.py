@@ -17,9 +17,9 @@ from functools import partial
 from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
 Size: TypeAlias = "int | str | None"
-# The least of numbers that are above 0 and may be divided by.
+# The least number of a range above 0. Code may divide by numbers of at least this size.
 POSITIVE = 1e-300
-# The smallest size of a number that JSON may hold; sums and squares of smaller ones are finite.
+# The size that all numbers in JSON are below, so that their sums and squares are finite.
 HUGE = 1e150
 # Numbers that are compared with their range at a time.
 BLOCK = 1 << 16

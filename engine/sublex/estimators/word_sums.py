@@ -123,7 +123,10 @@ class BagSums(WordSums):
             store.put(name, getattr(self.estimator, name))
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the values are: the vocabulary, a vector and a weight for each of its words, and other vectors."""
+        """Return the declaration of each stored value, by name.
+
+        The values are the vocabulary, a vector and a weight for each of its words, and other vectors.
+        """
         shapes = {"vectors": ("words", None), "weights": ("words",)}
         return {**VOCABULARY, **{name: Numbers(shapes.get(name, (None,)), "f") for name in self.stored}}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
-from sublex.tools.arguments import expect_folder
-from sublex.tools.outputs import expect_replaceable
+from sublex.tools.outputs import expect_output, write_output
 
 
 def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
@@ -17,16 +15,13 @@ def check_output(output: str, *endings: str, overwrite: bool = False) -> str:
     Raise `InputError` for an ending that is not among `endings`, for a file that cannot be written, and for one that may not
     be replaced, as `sublex.tools.outputs` says. `overwrite` replaces any file.
     """
-    expect_folder(output)
     ending = Path(output).suffix
     if endings and ending not in endings:
         listed = " or ".join([", ".join(endings[:-1]), endings[-1]] if endings[1:] else endings)
         raise InputError(
             f"{output} does not end in {listed}; choose {'one of these' if endings[1:] else 'this ending'}."
         )
-    expect_replaceable(Path(output), overwrite)
-    if not os.access(Path(output).parent, os.W_OK):
-        raise InputError(f"Cannot write {output}; choose another place.")
+    expect_output(output, overwrite)
     return ending
 
 
@@ -44,10 +39,3 @@ def write_file(shown: Shown, output: str, ending: str) -> tuple[Shown, str]:
     if shown.about:
         return sentence(f"{output} {shown.about}", notes=shown.notes), ""
     return shown, f"The report is {output}"
-
-
-def write_output(output: str, text: str) -> None:
-    """Write a text to a file that `check_output` accepted, in one step: the file has all of it or is unchanged."""
-    from sublex.report.page import write_page
-
-    write_page(output, text)

@@ -34,7 +34,8 @@ def progress(label: str, unit: str = "documents", total: int | None = None) -> I
     )
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(one_line(label), total=total, count="", rate="")
-    # What is counted, the last number and its time, and when the present count began: after the last number of the one before.
+    # `counted` is the unit that is counted, `previous` the last number, and `latest` the time of that number. The rate is taken
+    # from `begin` on: the start, or the last number in the unit before.
     counted, previous = unit, -1
     begin = latest = time.monotonic()
     if work := current():

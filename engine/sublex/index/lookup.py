@@ -35,6 +35,8 @@ def index_path(name: str) -> Path:
     path = Path(name) if is_path else index_home() / name
     try:
         os.stat(path)
+    except UnicodeEncodeError:
+        raise InputError(f"{name!r} has a character that no path has; give another name.") from None
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             raise InputError(f"No file system takes a name as long as {name[:30]}…; choose a shorter one.") from None

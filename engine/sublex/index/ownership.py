@@ -24,7 +24,7 @@ _HOLDER = re.compile(rb"sublex [^\n]{1,150}, process [0-9]{1,20}")
 
 
 def signature(action: str, process: int) -> bytes:
-    """Return what a process writes into the lock file, for messages of others and as a mark of Sublex."""
+    """Return the signature that a process writes into the lock file. Messages of other processes show it."""
     return f"sublex {action}, process {process}".encode()
 
 

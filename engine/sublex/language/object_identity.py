@@ -49,10 +49,10 @@ WRAPPERS = {
 }  # fmt: skip
 # In place of a value where there is none.
 ABSENT = object()
-# The most names of a path to a value that a message shows.
+# A message shows at most this number of the names that lead to a value, as in "its model.weights".
 SHOWN = 3
 # The most levels at which values contain one another.
-DEEPEST = 200
+DEEPEST = 100
 
 
 class Identity(NamedTuple):

@@ -9,6 +9,7 @@ import sys
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
+from weakref import WeakValueDictionary
 
 from sublex.errors import InputError
 from sublex.tools.messages import in_short
@@ -34,13 +35,20 @@ class ByValue:
             raise InputError(f"The function in {self.shown} cannot be pickled ({in_short(error)}).") from error
 
 
+# The objects of the pickles that are being made, by the `id` of the function.
+_BY_VALUE: WeakValueDictionary[int, ByValue] = WeakValueDictionary()
+
+
 def picklable(function: Any, shown: str) -> Any:
     """Return the function itself if it can be found by its name, else an object that pickles the function by its code.
 
     A function with a name is left to the program that pickles it, because joblib and Ray treat functions of notebooks in
     their own ways.
     """
-    return function if _has_name(function) else ByValue(function, shown)
+    if _has_name(function):
+        return function
+    # Parts with one function share the object, which then travels once: their copies have one function again.
+    return _BY_VALUE.setdefault(id(function), ByValue(function, shown))
 
 
 def _has_name(thing: Any) -> bool:

@@ -51,7 +51,7 @@ class FunctionFilter:
         self.part = part
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return what the function says about each of the documents."""
+        """Return whether the function keeps each of the documents."""
         documents = context.documents(docs)
         with self.part.lock:
             return np.array([self._keeps(document) for document in documents], bool)

@@ -1,7 +1,7 @@
 """Python objects as parts of an expression: the base of their nodes, their printed names, and lookups among them.
 
-`python_rankers.py`, `finders.py`, `filters.py`, `python_expanders.py` and `functions.py` have the kinds of nodes. A node is
-a component that no plugin registered: it holds the object itself. It prints a name and a hash of the object's code, so a
+`python_rankers.py`, `finders.py`, `python_filters.py`, `python_expanders.py` and `functions.py` have the kinds of nodes. A
+node is a component that no plugin registered: it holds the object itself. It prints a name and a hash of the object's code, so a
 printed form says which object was meant, but no text can name the object.
 """
 
@@ -27,7 +27,7 @@ from sublex.language.plugins import PYTHON, Component, Registration
 PRINTED = 6
 _NUMBERS = count(1)
 _MARK = re.compile(r"[\w.:/-]+")
-Part = TypeVar("Part", bound="PythonPart")
+Node = TypeVar("Node", bound="PythonPart")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -99,20 +99,20 @@ class PythonPart(Component):
 _COMMON = frozenset(each.name for each in fields(PythonPart))
 
 
-def make_part(node: type[Part], kind: str, thing: Any, name: str | None, version: object, **options: Any) -> Part:
+def make_part(node: type[Node], kind: str, thing: Any, name: str | None, version: object, **options: Any) -> Node:
     """Return a node of the given class and kind for an object, with its identity as it is now."""
     chosen, text = _named(thing, name), _version(version)
     return _node(node, kind, chosen, thing, identity_of(thing, text), options)
 
 
-def _node(node: type[Part], kind: str, name: str, thing: Any, identity: Identity, options: Mapping[str, Any]) -> Part:
+def _node(node: type[Node], kind: str, name: str, thing: Any, identity: Identity, options: Mapping[str, Any]) -> Node:
     registration = Registration(kind, name, PYTHON, make_part, ())
     return node(name=name, registration=registration, values={}, thing=thing, identity=identity, **options)
 
 
 def _remade(
-    node: type[Part], kind: str, name: str, thing: Any, digest: str, version: str, options: Mapping[str, Any]
-) -> Part:
+    node: type[Node], kind: str, name: str, thing: Any, digest: str, version: str, options: Mapping[str, Any]
+) -> Node:
     """Return the node that another process had, for its copy of the object."""
     own = identity_of(thing, version)
     return _node(node, kind, name, thing, own._replace(digest=digest, here=own.digest), options)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import DocStats, Explanation, Ranker, Statistics, TermStats
+from sublex.contracts.scores import real
 from sublex.errors import InputError, PluginError
 from sublex.language.object_identity import identity_of
 from sublex.language.python_parts import SharedPart, make_part
@@ -123,7 +124,7 @@ class _Object(GivenRanker):
         given = self.part.thing
         if hasattr(given, "explain") and getattr(type(given), "explain", None) is not Ranker.explain:
             return given.explain(tf, doc, term, collection)
-        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        value = np.ravel(real(self._score(*_arrays(tf, doc, term), collection)))[0]
         evidence = {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
         return Explanation(float(value), self.part.name, evidence=evidence)
 
@@ -143,7 +144,7 @@ class _Formula(GivenRanker):
         return np.full(np.shape(tf), given) if np.ndim(given) == 0 else given
 
     def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        value = np.ravel(self._score(*_arrays(tf, doc, term), collection))[0]
+        value = np.ravel(real(self._score(*_arrays(tf, doc, term), collection)))[0]
         evidence = {name: float(number) for name, number in self._given(tf, doc, term, collection).items()}
         return Explanation(float(value), self.part.name, evidence=evidence)
 
@@ -156,7 +157,7 @@ class _Formula(GivenRanker):
 
 
 def _arrays(tf: float, doc: DocStats, term: TermStats) -> tuple[np.ndarray, DocStats, TermStats]:
-    """Return the statistics of one posting as arrays with one item, as the engine gives those of many."""
+    """Return the statistics of one posting as arrays with one item, because rankers take arrays."""
     stats = DocStats(*(None if value is None else np.array([value], np.float64) for value in doc))  # type: ignore[arg-type]
     return np.array([tf], np.float64), stats, TermStats(*(np.array([value], np.float64) for value in term))
 

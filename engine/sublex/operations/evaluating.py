@@ -195,10 +195,8 @@ def compare(
         index_name, topic_file, qrels, *paths = _roles(files, rankers)
         if index_name:
             context.open(index_name, allow_uncovered)
-        judgements, topics = (
-            sublex.read_qrels(qrels, contradictions),
-            topic_file and sublex.read_topics(topic_file, fields),
-        )
+        judgements = sublex.read_qrels(qrels, contradictions)
+        topics = topic_file and sublex.read_topics(topic_file, fields)
         notes = [*judgements.notes, *(topics.notes if topics else ())]
     else:
         rankers, notes = compared(rankers, loaded.ranking), []

@@ -11,8 +11,8 @@ from sublex.operations.building import built
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option, positional
 from sublex.operations.parameters import DataFile, Overwrite, OverwriteFile, Workers
-from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Step, counted
+from sublex.tools.outputs import expect_folder
 
 
 @operation(needs=Needs.NEW, faces=("cli",), forms=("table",))

@@ -11,8 +11,8 @@ from sublex.forms.lines import Shown, line, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import Model, OverwriteFile, Reader, Workers
-from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Message, Step
+from sublex.tools.outputs import expect_folder
 
 if TYPE_CHECKING:
     from sublex.language.expression import Call

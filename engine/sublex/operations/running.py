@@ -23,8 +23,8 @@ from sublex.operations.parameters import (
     TopicFile,
     Workers,
 )  # fmt: skip
-from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import counted
+from sublex.tools.outputs import expect_folder
 
 if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Pipeline

@@ -120,7 +120,7 @@ def _replacing(folder: Directory, new: Directory) -> Iterator[None]:
 
 
 def _aside(folder: Directory) -> Directory:
-    """Return the place of the index of before while a new one is attached."""
+    """Return the folder to which the old index is moved while a new one is attached."""
     return folder.parent / f"{folder.name}.replaced"
 
 

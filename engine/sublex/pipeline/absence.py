@@ -66,7 +66,7 @@ def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Wor
     final = pipeline.answer(query, 1).query
     words = []
     for term, weight in final.weights().items():
-        docs, tfs = index.postings(term)
+        docs, tfs = index.snapshot.postings(term)
         place = int(np.searchsorted(docs, doc))
         tf = int(tfs[place]) if place < len(docs) and docs[place] == doc else 0
         words.append(Word(index.corpus.surface(term), weight, tf))

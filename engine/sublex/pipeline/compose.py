@@ -77,7 +77,7 @@ class Composer(Uncopied):
         self._searchers: dict[str, Searcher] = {}
         # The searchers of Python objects, each for as long as a pipeline has it: a session makes many such objects.
         self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
-        # The parts of the objects that stood for themselves, by `id`.
+        # The parts of objects that users gave in place of an expression, by the `id` of the object.
         self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
@@ -122,15 +122,16 @@ class Composer(Uncopied):
                 self._pipelines[key] = kept
                 if len(self._pipelines) > KEPT:
                     del self._pipelines[next(iter(self._pipelines))]
+        # Parts with equal code and values share a searcher, which has to call the object of this expression.
         for part in parts:
             if isinstance(part, PythonRanker):
                 self._searcher_of(part)
         return kept.pipeline
 
     def _standing_part(self, thing: Any) -> Expression:
-        """Return the part that an object is where an expression is wanted.
+        """Return the part of an expression for a Python object that a user gives in place of an expression.
 
-        The part made before is returned as long as the object has not changed, so that searches by one object are quick.
+        As long as the object does not change, every call returns the same part, so that searches by one object are quick.
         """
         part = self._standing.get(id(thing))
         if part is None or part.thing is not thing or not (part.identity.seen and part.identity.seen.still_holds()):
@@ -211,7 +212,7 @@ class Composer(Uncopied):
 
     def filter(self, component: Component) -> NamedFilter:
         """Return the filter of a component. Filters with equal keys share one mask."""
-        key = component.key if isinstance(component, PythonPart) else self._printed(component)
+        key = component.key if isinstance(component, PythonPart) else self._key(component)
         return NamedFilter(
             str(component), self.made(component), self.term_table, self.models(component), self._masks, key
         )
@@ -224,8 +225,8 @@ class Composer(Uncopied):
         """Return the fitted models that the parameters of an expander or a filter name, by their expressions."""
         return {str(named): self.model(named) for named in self.fitted_components(_named_in(component))}
 
-    def _printed(self, component: Component) -> tuple[str, ...]:
-        """Return the printed form of a component, and the hashes of the files that it names."""
+    def _key(self, component: Component) -> tuple[str, ...]:
+        """Return the key of a plugin's component: its printed form, and the hashes of the files that it names."""
         return str(component), *self._files(component).values()
 
     def _searcher_of(self, ranker: PythonRanker) -> Searcher:
@@ -242,7 +243,7 @@ class Composer(Uncopied):
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        key = self._printed(component)
+        key = self._key(component)
         with self._lock:
             self._used.add(key)
             if key not in self._models:
@@ -392,7 +393,7 @@ class _Composition:
     def filtered(self, before: Sequence[Expression], node: Expression, whole: Chain) -> Scorer | None:
         """Return the scorer of a chain that ends with a filter; None if its last node is anything else.
 
-        The filter may be cut or normalised. A filter that looks at more than the document is None too.
+        The filter may be cut or normalised. For a filter that looks at more than the document, the result is None too.
         """
         match node:
             case Cut(expression=inner, depth=depth):

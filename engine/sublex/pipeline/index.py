@@ -84,7 +84,7 @@ class Index(Contents):
         return {"built": self.built, "composer": self._composer}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.built, self._composer = state["built"], state["composer"]
+        self.built, self._composer, self._python_rankers = state["built"], state["composer"], {}
         self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
         self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 
@@ -141,7 +141,7 @@ class Index(Contents):
         If the argument is a query, it is returned unchanged.
         """
         if isinstance(text, Query):
-            expect_weights(term.weight for term in text.terms)
+            expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
         words = arguments.text(text, "The query")
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))

@@ -91,7 +91,7 @@ def _fields(document: Document) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_time_text)
+    return json.dumps(value, ensure_ascii=False, default=_for_json)
 
 
 def _is_json(value: Any) -> bool:
@@ -102,11 +102,14 @@ def _is_json(value: Any) -> bool:
     return True
 
 
-def _time_text(value: Any) -> Any:
-    """Return a date or a time of Python, NumPy or pandas in ISO 8601, None for pandas' or NumPy's NaT, and arrays as lists.
+def _for_json(value: Any) -> Any:
+    """Return a value within a field as JSON can hold it; raise TypeError for a value that it cannot hold.
 
-    Raise TypeError for any other value.
+    Numbers and arrays of NumPy become Python's. Dates and times of Python, NumPy and pandas become texts in ISO 8601, and
+    NaT becomes None.
     """
+    if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufOU":
+        return value.tolist()
     if isinstance(value, np.ndarray) and value.dtype.kind == "M":
         return list(value)
     if isinstance(value, (date, np.datetime64)):

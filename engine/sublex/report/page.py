@@ -21,9 +21,7 @@ from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 from sublex.statistics.sentences import CORRECTIONS, p_cell
 from sublex.statistics.significance import TUKEY
-from sublex.tools.arguments import expect_folder
-from sublex.tools.files import replace_file
-from sublex.tools.outputs import MARKUP, MARKUP_FILES, expect_replaceable, sealed
+from sublex.tools.outputs import expect_output, write_output
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIBRARIES = ("numpy", "scipy", "ir-measures", "pytrec-eval-terrier")
@@ -40,33 +38,14 @@ def write_report(
     Raise InputError if the file cannot be written or may not be replaced.
     """
     check_report_path(path, overwrite)
-    write_page(path, render_page(comparison, command))
-
-
-def write_page(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text to a file that `check_report_path` accepted; raise InputError if the file cannot be written.
-
-    A page or a drawing gets a seal, by which `expect_replaceable` knows it again.
-    """
-    try:
-        in_markup = Path(path).suffix in MARKUP_FILES
-        replace_file(Path(path), sealed(text, MARKUP) if in_markup else text.encode())
-    except OSError as error:
-        raise _unwritable(path, error) from None
+    write_output(path, render_page(comparison, command))
 
 
 def check_report_path(path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Raise InputError if a report cannot be written to this path, or would replace a file that it may not replace."""
     if not os.fspath(path):
         raise InputError("The report needs the name of a file.")
-    expect_folder(path)
-    expect_replaceable(Path(path), overwrite)
-    if not os.access(Path(path).parent, os.W_OK):
-        raise InputError(f"Cannot write the report to {path}; choose another place.")
-
-
-def _unwritable(path: str | os.PathLike[str], error: OSError) -> InputError:
-    return InputError(f"Cannot write the report to {path}: {error.strerror}; choose another place.")
+    expect_output(path, overwrite)
 
 
 def render_page(comparison: Comparison, command: str = "") -> str:

@@ -12,6 +12,7 @@ from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
+from sublex.tools.strings import read_only
 
 
 class Feedback:
@@ -23,13 +24,15 @@ class Feedback:
 
     def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage"):
         self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
-        self.docs, self.scores, self.collection = hits.docs, hits.scores, hits.snapshot.statistics
+        # A plugin or a user's function that writes into these arrays would change the snapshot or the hits.
+        self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
+        self.collection = hits.snapshot.statistics
         self.numbers, self.names = term_table.numbers, term_table.names
 
     @property
     def live_docs(self) -> np.ndarray:
         """The numbers of all live documents."""
-        return self.hits.snapshot.corpus.docs
+        return read_only(self.hits.snapshot.corpus.docs)
 
     def documents(self, docs: np.ndarray) -> list[StoredDocument]:
         """Return the stored documents with these numbers. Each is read when its text or fields are first asked for."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import LARGEST_SCORE, Ranker, TermStats
-from sublex.contracts.scores import SURE_WEIGHT, TOO_LARGE, expect_no_loss, expect_weights
+from sublex.contracts.scores import SURE_WEIGHT, TOO_LARGE, expect_no_loss, expect_weights, real
 from sublex.errors import InputError, contract
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -257,9 +257,8 @@ class Searcher(Uncopied):
             return asked
         stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.term_table.stats))
         with contract("ranker", self.ranker), np.errstate(all="ignore"):
-            weights = np.asarray(
-                self.ranker.weight(np.array(asked, np.float64), stats, self.snapshot.statistics), np.float64
-            )
+            given = self.ranker.weight(np.array(asked, np.float64), stats, self.snapshot.statistics)
+            weights = real(given).astype(np.float64)
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
 
 

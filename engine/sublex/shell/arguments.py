@@ -39,9 +39,7 @@ def usage_of(operation: Operation) -> str:
 
 
 def arguments_of(operation: Operation, text: str, session: Session) -> tuple[dict[str, Any], str | None, bool]:
-    """Return the arguments that the text after the name of a command gives, the file of -o or None, and whether
-    --overwrite is given for this file.
-    """
+    """Return the arguments in the text after the name of a command, the file of -o or None, and whether --overwrite is given."""
     given, rest = _options(operation, text)
     output, overwrite = given.pop("-o", None), given.pop("overwrite_file", False)
     if operation.file and operation.file.required and output is None:

@@ -23,8 +23,8 @@ from sublex.operations.searching import search
 from sublex.shell.arguments import arguments_of, typed
 from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
-from sublex.tools.arguments import expect_folder
 from sublex.tools.messages import Step, one_line, worded
+from sublex.tools.outputs import expect_folder
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index

@@ -81,7 +81,7 @@ def checks(*names: str) -> list[Check]:
 
 
 def _just(thing: Any) -> Callable[[Path], Any]:
-    """Return a function that returns a thing, whatever the folder."""
+    """Return a function that ignores the folder that it gets, and returns `thing`."""
     return lambda folder: thing
 
 

@@ -26,7 +26,7 @@ def _docs(subject: Subject) -> int:
 
 
 def _queries(subject: Subject) -> dict[str, Query]:
-    """Return queries by what they are: texts, and queries with odd weights, an unknown word or no words."""
+    """Return queries, each by a phrase for messages: texts, and queries with odd weights, an unknown word or no words."""
     index = subject.index
     terms = [term for text in QUERIES for term in index.analyze(text)][:2]
     odd = tuple(map(QueryTerm, terms, (-1.0, 0.25)))

@@ -24,6 +24,7 @@ from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
+from sublex.tools.demo_collection import demo_folder
 from sublex.tools.messages import in_short
 
 # The ranker that finds documents for expanders and filters. The plugin is named, because another may also have a BM25.
@@ -72,10 +73,7 @@ class Subject:
     @cached_property
     def documents(self) -> list[Document]:
         """The documents of the demo collection, with the fields `theme` and `year`."""
-        package = Path(sublex.__file__).parent
-        folders = (package / "demo", package.parents[1] / "queries" / "demo")
-        file = next(folder / "documents.jsonl" for folder in folders if (folder / "documents.jsonl").is_file())
-        rows = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        rows = map(json.loads, (demo_folder() / "documents.jsonl").read_text(encoding="utf-8").splitlines())
         return [
             Document(row["id"], row["text"], row["title"], {"theme": row["theme"], "year": str(FIRST_YEAR + n % YEARS)})
             for n, row in enumerate(rows)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import os
+from contextlib import suppress
 from typing import Any
 
 from sublex.errors import InputError
@@ -56,7 +57,8 @@ def whole(value: Any, name: str, least: int = 1) -> int:
 def number(value: Any, name: str) -> float:
     """Return a number; raise InputError for a value that is not a number."""
     if isinstance(value, numbers.Real):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
     raise InputError(f"{name} is {shown(value)}; give a number.")
 
 
@@ -65,20 +67,12 @@ def threads(workers: Any) -> int:
     return os.cpu_count() or 1 if workers in (None, 0) else whole(workers, "workers")
 
 
-def expect_folder(file: str | os.PathLike[str]) -> None:
-    """Raise InputError if there is no folder in which a file could be written."""
-    folder, name = os.path.split(file)
-    if folder and not os.path.isdir(folder):
-        there = (
-            f"{folder} is no folder for {name}"
-            if os.path.lexists(folder)
-            else f"There is no folder {folder} for {name}"
-        )
-        raise InputError(f"{there}; make one, or choose another place.")
-
-
 def file_path(value: Any, name: str) -> str:
     """Return a path as text; raise InputError for a value that is not a path, or for an empty path."""
     if isinstance(value, (str, os.PathLike)) and os.fspath(value):
-        return os.fsdecode(value)
+        path = os.fsdecode(value)
+        with suppress(UnicodeEncodeError):
+            if b"\0" not in os.fsencode(path):
+                return path
+        raise InputError(f"{name} is {shown(value)}, which has a character that no path has; give another.")
     raise InputError(f"{name} is {shown(value)}; give a path.")

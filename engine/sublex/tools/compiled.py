@@ -276,7 +276,7 @@ def is_temporary(kernel: Any) -> bool:
 def _expect_private(folder: str, source: str) -> None:
     """Raise InputError if others may write to the folder of machine code, so that their code would run in this process.
 
-    `source` is the folder of the code.
+    `source` is the folder of the source code.
     """
     path = Path(folder)
     if why := why_shared(path, beside_source=path.parent == Path(source)):

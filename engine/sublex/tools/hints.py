@@ -24,7 +24,8 @@ class _Hints(dict[str, Any]):
         super().__init__(annotations)
         self._module = module
 
-    # `dict(hints)`, with which `typing` and `inspect` begin, calls `keys` because this class has a method `__iter__`.
+    # `typing` and `inspect` first copy the annotations by `dict(hints)`. For a subclass of dict that defines `__iter__`, Python
+    # makes this copy by calling `keys`.
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())

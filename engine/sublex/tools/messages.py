@@ -14,7 +14,7 @@ LONGEST = 300
 # The least likeness of a known name that is suggested: 2 times the number of matching characters, divided by the number
 # of all characters.
 LEAST_LIKENESS = 0.6
-# Known names that a message lists if there are more than it can list all.
+# A message lists all known names if there are at most ALL of them, and otherwise the NEAR most like the wrong name.
 ALL, NEAR = 8, 5
 # Characters that end a line or move to a column: tab, line feed, vertical tab, form feed, return, NEL, U+2028 and U+2029.
 BREAKS = "\t\n\v\f\r\x85\u2028\u2029"

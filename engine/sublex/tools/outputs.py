@@ -1,4 +1,4 @@
-"""Which files of a user an output may replace: one rule for all commands that write a file which the user names.
+"""Write the files that users name, by one rule about which files may be replaced.
 
 A file is replaced if Sublex wrote it and nobody has changed it since. Text files of Sublex end in a seal, a comment with a
 hash of everything before it. Without a sound seal, only `overwrite` replaces a file. Links are never written through.
@@ -18,7 +18,7 @@ from typing import IO, Any
 import xxhash
 
 from sublex.errors import InputError
-from sublex.tools.files import hash_of
+from sublex.tools.files import hash_of, replace_file
 
 # The marks of comments around a seal: in YAML and runs, and in HTML, SVG and GraphML.
 LINE, MARKUP = ("# ", "\n"), ("<!-- ", " -->\n")
@@ -41,9 +41,9 @@ class Sealing:
         self._hash.update(data)
         return self._file.write(data)
 
-    def seal(self, marks: tuple[str, str] = LINE) -> None:
-        """Write the seal, after which nothing may follow."""
-        self._file.write(_seal(self._hash.hexdigest(), marks))
+    def seal(self) -> None:
+        """Write the seal as a comment of YAML and runs. Nothing may follow it."""
+        self._file.write(_seal(self._hash.hexdigest(), LINE))
 
 
 def sealed(text: str, marks: tuple[str, str]) -> bytes:
@@ -73,6 +73,38 @@ def is_sealed(path: Path) -> bool:
             if kept[-size:] == _seal(whole.hexdigest(), marks):
                 return True
     return False
+
+
+def expect_folder(file: str | os.PathLike[str]) -> None:
+    """Raise InputError if there is no folder in which a file could be written."""
+    folder, name = os.path.split(file)
+    if folder and not os.path.isdir(folder):
+        there = (
+            f"{folder} is no folder for {name}"
+            if os.path.lexists(folder)
+            else f"There is no folder {folder} for {name}"
+        )
+        raise InputError(f"{there}; make one, or choose another place.")
+
+
+def expect_output(file: str | os.PathLike[str], overwrite: bool = False) -> None:
+    """Raise InputError if `file` cannot be written, or if it is there and may not be replaced."""
+    expect_folder(file)
+    expect_replaceable(Path(file), overwrite)
+    if not os.access(Path(file).parent, os.W_OK):
+        raise InputError(f"Cannot write {os.fspath(file)}; choose another place.")
+
+
+def write_output(file: str | os.PathLike[str], text: str) -> None:
+    """Write a text to a file that `expect_output` accepted, in one step: the file has all of it or is unchanged.
+
+    A page or a drawing gets a seal, by which `expect_output` knows it again. Raise InputError if the file cannot be written.
+    """
+    try:
+        in_markup = Path(file).suffix in MARKUP_FILES
+        replace_file(Path(file), sealed(text, MARKUP) if in_markup else text.encode())
+    except OSError as error:
+        raise InputError(f"Cannot write {os.fspath(file)}: {error.strerror}; choose another place.") from None
 
 
 def expect_replaceable(path: Path, overwrite: bool = False, is_own: Callable[[Path], bool] = is_sealed) -> None:

@@ -49,7 +49,7 @@ class Strings(Uncopied, Sequence[str]):
         return Strings(self.arena, self.starts[places], self.sizes[places])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the strings end to end: others that share their arena are not pickled."""
+        """Pickle these strings alone, end to end, without other strings that share their arena."""
         return Strings.joined, end_to_end(self.tobytes())
 
     def __len__(self) -> int:

@@ -22,13 +22,10 @@ def id_text(value: Any, kind: str) -> str:
     raise InputError(f"The {kind} id {shown(value)} is neither a text nor a whole number; make it a text.")
 
 
-def refuse_faulty(ids: Strings, kind: str, where: str = "") -> None:
-    """Raise InputError for an id that trec_eval's code misreads. `kind` is "topic" or "document".
-
-    `where` is the beginning of the message, such as "qrels.txt: ".
-    """
+def refuse_faulty(ids: Strings, kind: str) -> None:
+    """Raise InputError for an id that trec_eval's code misreads. `kind` is "topic" or "document"."""
     if (text := first_faulty_id(ids)) is not None:
-        raise InputError(f"{where}The {kind} id {text!r} {id_fault(text)}; give it another id.")
+        raise InputError(f"The {kind} id {text!r} {id_fault(text)}; give it another id.")
 
 
 def with_white_space(ids: Strings) -> np.ndarray:

@@ -95,7 +95,10 @@ class PhraseList:
 
     @staticmethod
     def declares(prefix: str = "") -> dict[str, Declared]:
-        """Return what the values are that `save` stores, with kernels in mind that stay within their arrays if they fit."""
+        """Return the declaration of each value that `save` stores, by name.
+
+        With values that fit the declarations, and with `is_whole`, kernels stay within their arrays.
+        """
         of_phrases, of_units, texts = ("phrases",), ("terms + stops",), Json(list[list[tuple[str, int]]], "phrases")
         declared: dict[str, Declared] = {
             "terms": Json(list[str], "terms", distinct=True),
@@ -122,7 +125,7 @@ class PhraseList:
         return found
 
     def is_whole(self) -> bool:
-        """Return whether every phrase has a form and a sequence of units, which ends with the first -1."""
+        """Return whether every phrase has a form and at least one unit, and only -1 stands after its last unit."""
         sequences = self.sequences
         return (
             all(self.forms)

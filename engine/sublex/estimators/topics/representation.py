@@ -31,7 +31,7 @@ LEAST_SHARE = 0.01
 
 
 def of_topics(topics: Size) -> dict[str, Declared]:
-    """Return what the values are that a model stores of its topics and of its fit."""
+    """Return the declarations of the values that a model stores about its topics and its fit, by name."""
     return {
         "alpha": Numbers((topics,), least=POSITIVE),
         "coherence": Numbers((topics,)),

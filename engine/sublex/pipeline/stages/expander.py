@@ -13,6 +13,7 @@ from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
+from sublex.tools.arguments import shown
 from sublex.tools.messages import counted
 
 
@@ -50,8 +51,13 @@ class ExpanderStage(Stage):
             query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models, self.name))
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
+            texts = [query.text, *(text for term in query.terms for text in (term.term, term.origin))]
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
+        if wrong := [text for text in texts if not isinstance(text, str)]:
+            raise PluginError(
+                f"The expander {self.name} gave {shown(wrong[0])} as the text of the query or as a term or its origin; these are texts."
+            )
         if not known:
             raise PluginError(f"The expander {self.name} gave evidence that is not sublex.contracts.base.Evidence.")
         return state._replace(query=query, hits=None)

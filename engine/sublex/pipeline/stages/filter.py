@@ -22,6 +22,7 @@ from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.term_table import TermTable
+from sublex.tools.strings import read_only
 
 
 class NamedFilter:
@@ -57,7 +58,7 @@ class NamedFilter:
     def _keep(self, docs: np.ndarray, hits: Hits) -> np.ndarray:
         name = self.name
         with contract("filter", name):
-            kept = np.asarray(self.filter.keep(docs, Feedback(hits, self.term_table, self.models, name)))
+            kept = np.asarray(self.filter.keep(read_only(docs), Feedback(hits, self.term_table, self.models, name)))
         if kept.shape != docs.shape or kept.dtype != bool:
             raise PluginError(
                 f"The filter {name} gave {kept.dtype} of shape {kept.shape} for {len(docs):,} documents, not yes or no for each."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -118,8 +119,7 @@ class _Found:
             pairs = found_by(finder.name, finder.thing(query))
         docnos = [id_text(docno, "document") for docno, _ in pairs]
         if len(set(docnos)) < len(docnos):
-            seen: set[str] = set()
-            twice = next(docno for docno in docnos if docno in seen or seen.add(docno))  # type: ignore[func-returns-value]
+            ((twice, _),) = Counter(docnos).most_common(1)
             raise PluginError(f"The finder {finder.name} found {twice} twice; give each document one score.")
         return docnos, finite_scores(finder, [score for _, score in pairs], docnos)
 

@@ -1,4 +1,7 @@
-"""The caches of what functions score and find: an SQLite file in a folder that the user chooses, which several processes may share."""
+"""The caches of the scores and documents that functions return.
+
+A cache is an SQLite file in a folder that the user chooses. Several processes may share it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +49,7 @@ class _CacheFile:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, or make it. Raise InputError if this fails, or if the file contains anything but scores."""
+        """Open the file, or make it. Raise InputError if this fails, or if the file has anything but its table."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.is_symlink():
@@ -101,12 +105,10 @@ class FoundCache(_CacheFile):
             row = database.execute("SELECT docnos, scores FROM found WHERE key = ?", (key,)).fetchone()
         if row is None:
             return None
-        docnos = [docno for docno in _listed(row[0]) if isinstance(docno, str)]
-        scores = [score for score in _listed(row[1]) if isinstance(score, float) and abs(score) <= LARGEST_SCORE]
-        if len(docnos) != len(_listed(row[0])) or len(set(docnos)) < len(docnos) or len(scores) != len(docnos):
+        docnos, scores = map(_listed, row)
+        sound = all(isinstance(docno, str) for docno in docnos) and len(set(docnos)) == len(docnos) == len(scores)
+        if not sound or not all(isinstance(score, float) and abs(score) <= LARGEST_SCORE for score in scores):
             raise self.refusal(row)
-        if len(scores) != len(_listed(row[1])):
-            raise self.refusal(row[1])
         return docnos, np.array(scores, np.float64)
 
     def put(self, key: bytes, docnos: Sequence[str], scores: np.ndarray) -> None:
@@ -117,7 +119,7 @@ class FoundCache(_CacheFile):
             database.execute("INSERT OR REPLACE INTO found VALUES (?, ?, ?)", row)
 
 
-def _listed(text: object) -> list[object]:
+def _listed(text: object) -> list[Any]:
     """Return the list in a JSON text; a list with the value itself, which no check allows, if there is none."""
     try:
         found = json.loads(text) if isinstance(text, str) else None

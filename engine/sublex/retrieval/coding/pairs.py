@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
+from sublex.contracts.scores import real
 from sublex.errors import PluginError, contract
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
@@ -98,7 +99,7 @@ class PairScores:
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
                 term = TermStats(df[part], cf[part])
                 given = self._formula(tfs[part].astype(np.float64), doc, term, self._collection)
-                found = np.asarray(given).astype(dtype)
+                found = real(given).astype(dtype)
             hidden = [name for name in DocStats._fields if name not in self._reads]
             values[part] = checked(found, tfs[part].shape, self._ranker, self._what, hidden)
         return values

@@ -41,7 +41,7 @@ class ChiSquared:
         found = np.array([counts[number] for number in numbers.tolist()], np.float64)
         expected = context.stats(numbers).cf / context.collection.tokens
         values = (found / found.sum() - expected) ** 2 / expected
-        # Of terms with equal values, those of the lowest numbers are taken.
+        # Of terms with equal values, the terms with the lowest numbers are taken.
         best = np.argsort(-values, kind="stable")[: self.terms]
         weights = self.beta * values[best] / max(values[best[0]], 1e-300)
         added = (

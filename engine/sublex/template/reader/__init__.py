@@ -25,7 +25,7 @@ ER  -
 
 
 class Ris:
-    """Reads bibliographies in RIS, in which programs for references exchange them: each record is a document.
+    """Reads bibliographies in RIS, the format in which reference managers exchange them. Each record is a document.
 
     Research Information Systems: RIS format specifications. https://en.wikipedia.org/wiki/RIS_(file_format)
     """

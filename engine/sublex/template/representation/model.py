@@ -35,7 +35,7 @@ class Model(Representation):
         store.put("vectors", self.vectors)
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return what the stored values are. The engine refuses a model whose values are different."""
+        """Return the declaration of each stored value, by name. The engine refuses a model whose values are different."""
         return {"vocabulary": Json(list[str], "words", distinct=True), "vectors": Numbers(("words", self.r))}
 
     def load(self, store: Stored) -> None:
