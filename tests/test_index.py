@@ -226,7 +226,7 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
     "bad",
     [
         {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, {"id": None, "text": "x"},
-        {"id": float("nan"), "text": "x"}, {"id": np.float64(5), "text": "x"}, {"id": True, "text": "x"},
+        {"id": float("nan"), "text": "x"}, {"id": np.float64(5.5), "text": "x"}, {"id": True, "text": "x"},
         Document(5.5, "x"), Document("", "x"), Document("a", 7), Document("a", "x", "", 5),
     ],
 )  # fmt: skip
