@@ -160,7 +160,9 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 def _refuse_texts(paths: Sequence[str | os.PathLike[str]]) -> None:
     """Raise InputError if none of the paths exists and all look like texts, which are no documents."""
-    if not any(os.path.exists(path) or _PATH.search(os.fspath(path)) for path in paths):
+    # One word alone is rather a path that was mistyped.
+    several = len(paths) > 1 or " " in os.fspath(paths[0])
+    if several and not any(os.path.exists(path) or _PATH.search(os.fspath(path)) for path in paths):
         document = {"id": "1", "text": str(paths[0])}
         raise InputError(f"No file or folder {paths[0]}; to index texts, give documents, as in [{document}].")
 
