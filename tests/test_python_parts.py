@@ -209,7 +209,13 @@ def test_an_object_for_single_numbers_gets_the_same_sentence(demo_index):
         (lambda: sublex.ranker(Plain), r"Plain is a class; make an object of it: sublex.ranker\(Plain\(\)\)"),
         (
             lambda: sublex.ranker(lambda tf, dl: tf),
-            "asks for dl, which is no statistic; .*there are tf, length.*default",
+            r"asks for dl, which is no statistic; write length\. There are tf, length.*default",
+        ),
+        (lambda: sublex.ranker(lambda tf, avgdl: tf), r"no statistic; write mean_length\. There are tf"),
+        (lambda: sublex.ranker(lambda tf, idf: tf), r"asks for idf, which is no statistic; "),
+        (
+            lambda: sublex.ranker(lambda tf, qtf: tf),
+            "by which the engine multiplies what a formula returns; leave it out, or",
         ),
         (lambda: sublex.ranker(lambda tf, lenght: tf), r"no statistic; did you mean length\? There are tf,"),
         (lambda: sublex.ranker(lambda: 1), "asks for no statistic by the names of its parameters; there are tf"),

@@ -19,6 +19,11 @@ OF_DOCUMENT = ("length", "unique")
 OF_TERM = ("df", "cf")
 OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
 STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
+# The names of statistics elsewhere, and what to write.
+OTHER_NAMES = {
+    "dl": "length", "doclen": "length", "doc_len": "length", "avgdl": "mean_length", "avg_dl": "mean_length",
+    "avdl": "mean_length", "ctf": "cf", "n_docs": "docs", "N": "docs",
+}  # fmt: skip
 KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -173,7 +178,13 @@ def _check_formula(formula: Callable[..., Any]) -> None:
                 f"The formula {name} takes {parameter.name} by its place alone; write a function around it, "
                 f"as in lambda tf: {name}(tf)."
             )
-        hint = nearest(parameter.name, STATISTICS)
+        if parameter.name == "qtf":
+            raise InputError(
+                f"The formula {name} asks for qtf, by which the engine multiplies what a formula returns; leave it out, or "
+                "give an object with the methods score and weight."
+            )
+        meant = OTHER_NAMES.get(parameter.name)
+        hint = f"write {meant}. " if meant else nearest(parameter.name, STATISTICS)
         raise InputError(
             f"The formula {name} asks for {parameter.name}, which is no statistic; {hint}{there if not hint else 'T' + there[1:]}. "
             "A constant needs a default."
