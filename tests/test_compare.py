@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -153,6 +155,16 @@ def test_compare_prints_tables_and_sentences(demo):
     again = demo(*arguments)
     assert again[1] == output, "a cached run is used again, with the times of when it was made"
     assert demo(*arguments, "--fresh")[0] == 0
+
+
+def test_the_warning_about_ties_is_given_once_for_the_same_systems(index):
+    compare = f"sublex.compare({str(index.path)!r}, {str(TOPICS)!r}, {str(QRELS)!r}, ['TFIDF', 'BM25'], 'AP')"
+    lines = ["import sublex", compare, compare, "import warnings; warnings.simplefilter('always')", compare]
+    for code, times in ((lines[:3], 1), (lines, 2)):
+        ran = subprocess.run([sys.executable, "-c", "\n".join(code)], capture_output=True, text=True, check=True)
+        said = [line for line in ran.stderr.splitlines() if "SublexWarning" in line]
+        assert len(said) == times, ran.stderr
+        assert "AP depends on the order of ties. AP in trec_eval's (worst to best): TFIDF 0.4911 (" in said[0]
 
 
 def test_compare_in_other_forms(demo, tmp_path):

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -226,7 +226,7 @@ def test_mappings_and_documents_may_be_given_alike(tmp_path):
     "bad",
     [
         {}, {"id": "a"}, {"text": "no id"}, {"id": "", "text": "x"}, {"id": "a", "text": 7}, {"id": None, "text": "x"},
-        {"id": float("nan"), "text": "x"}, {"id": np.float64(5), "text": "x"}, {"id": True, "text": "x"},
+        {"id": float("nan"), "text": "x"}, {"id": np.float64(5.5), "text": "x"}, {"id": True, "text": "x"},
         Document(5.5, "x"), Document("", "x"), Document("a", 7), Document("a", "x", "", 5),
     ],
 )  # fmt: skip
@@ -311,7 +311,23 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
     ("given", "options", "sentence"),
     [
         (FRAME, {"columns": {"id": "paper"}}, "The DataFrame has no column paper; it has paper_id, abstract, heading, id."),
-        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title"),
+        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title; write id."),
+        (FRAME, {"columns": {"body": "id"}}, "columns= names 'body' (str), and a document has only id, text, title; write text."),
+        (FRAME, {"columns": {"year": "id"}}, "columns= names 'year' (str), and a document has only id, text, title; leave it out."),
+        (
+            pd.DataFrame({"ID": ["a"], "Text": ["b"]}), {},
+            "The DataFrame has the columns ID, Text, and none for the id; name it, as in columns={'id': 'ID', 'text': 'Text'}.",
+        ),
+        (
+            pd.DataFrame({"id": ["a"], "passages": ["b"]}), {},
+            "The DataFrame has the columns id, passages, and none for the text; name it, as in columns={'text': '…'}.",
+        ),
+        (
+            ["crane", "river"], {},
+            "No file or folder crane; to index texts, give documents, as in [{'id': '1', 'text': 'crane'}].",
+        ),
+        ("A crane.", {}, "No file or folder A crane.; to index texts, give documents, as in [{'id': '1', 'text': 'A crane.'}]."),
+        (["crane.jsonl", "river"], {}, "No file or folder crane.jsonl."),
         (FRAME, {"columns": ["id"]}, "The columns are ['id'] (list); give a dictionary such as {'id': 'paper_id'}."),
         (FRAME, {"columns": {"id": 0}}, "The column of the id is 0 (int); give a text."),
         (FRAME, {"reader": "jsonl(id=paper_id)"}, "reader='jsonl(id=paper_id)' names the format of files, and Python code"),
@@ -330,11 +346,70 @@ def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path,
     assert not (tmp_path / "index" / "index.json").exists() and len(built) == 1
 
 
+def test_columns_of_a_data_frame_may_have_numbers_for_names(tmp_path):
+    frame = pd.DataFrame([["a", "crane"], ["b", "tower"]])
+    index = sublex.build(frame, tmp_path / "index", columns={"id": 0, "text": 1})
+    assert list(index.documents()) == [Document("a", "crane"), Document("b", "tower")]
+
+
+def test_a_warning_says_which_of_several_fields_is_the_text(tmp_path):
+    given = [{"id": str(k), "abstract": "a", "text": "t", "contents": "c"} for k in range(3)] + [
+        {"id": "x", "text": "t"}
+    ]
+    sentence = r"The text is the field contents, not text or abstract; choose by columns={'text': …} \(3 times\)."
+    with pytest.warns(sublex.SublexWarning, match=sentence):
+        index = sublex.build(given, tmp_path / "index")
+    assert index.document("0").text == "c" and "The text is the field contents" in str(index.built)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chosen = sublex.build(given[:3], tmp_path / "chosen", columns={"text": "contents"})
+    assert chosen.document("0") == Document("0", "c", "", {"abstract": "a", "text": "t"})
+
+
 def test_a_field_that_json_cannot_hold_is_named_with_its_document(tmp_path):
-    with pytest.raises(
-        InputError, match="Document a has a field that JSON cannot hold .*date is not JSON serializable"
-    ):
-        sublex.build([{"id": "a", "text": "b", "day": date(1851, 10, 18)}], tmp_path / "index", workers=2)
+    given = [{"id": "a", "text": "b", "year": 1851, "words": {"c"}}]
+    for made in (given, pd.DataFrame(given), [Document("a", "b", "", {"year": 1851, "words": {"c"}})]):
+        with pytest.raises(InputError) as error:
+            sublex.build(made, tmp_path / "index", workers=2)
+        assert str(error.value) == ("Document a has a field that JSON cannot hold: words is {'c'} (set); make it text.")
+    with pytest.raises(InputError, match=r"wait is .*5.* \(timedelta64\); make it text"):
+        sublex.build([{"id": "a", "text": "b", "wait": np.timedelta64(5, "ns")}], tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        (date(1851, 10, 18), "1851-10-18"),
+        (datetime(1851, 10, 18, 7, 30), "1851-10-18T07:30:00"),
+        (pd.Timestamp("1851-10-18 07:30"), "1851-10-18T07:30:00"),
+        (pd.Timestamp("1851-10-18 07:30", tz="UTC"), "1851-10-18T07:30:00+00:00"),
+        (np.datetime64("1851-10-18"), "1851-10-18"),
+        (np.datetime64("1851-10-18T07:30:10", "ns"), "1851-10-18T07:30:10"),
+        (np.datetime64("1851-10-18T07:30:00.250", "ns"), "1851-10-18T07:30:00.25"),
+        (np.array(["1851-10-18", "NaT"], "datetime64[ns]"), ["1851-10-18T00:00:00", None]),
+        ([date(1851, 10, 18), pd.NaT], ["1851-10-18", None]),
+        (np.datetime64("NaT"), None),
+    ],
+    ids=repr,
+)
+def test_dates_and_times_are_stored_as_iso_texts(tmp_path, value, stored):
+    for number, made in enumerate([{"id": "a", "text": "b", "day": value}, Document("a", "b", "", {"day": value})]):
+        index = sublex.build([made], tmp_path / str(number))
+        assert index.document("a").fields == {"day": stored}
+
+
+def test_a_column_of_times_is_stored_as_iso_texts(tmp_path):
+    frame = pd.DataFrame({"id": ["a", "b"], "text": "c", "day": pd.to_datetime(["1851-10-18", None])})
+    index = sublex.build(frame, tmp_path / "index")
+    assert [document.fields["day"] for document in index.documents()] == ["1851-10-18T00:00:00", None]
+
+
+def test_a_float_that_is_whole_is_an_id(tmp_path):
+    index = sublex.build(pd.DataFrame({"id": [1.0, 2.0, 3.5], "text": "b"}), tmp_path / "index")
+    assert [document.docno for document in index.documents()] == ["1", "2"]
+    assert "id is a fraction" in str(index.built)
+    index.add([Document(np.float32(7.0), "c"), {"id": -0.0, "text": "d"}, {"id": 2.0**53, "text": "e"}])
+    assert [document.docno for document in index.documents()] == ["1", "2", "7", "0"]
 
 
 def test_every_kind_of_white_space_in_docnos_is_listed(tmp_path):

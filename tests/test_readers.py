@@ -549,6 +549,7 @@ def test_fields_are_taken_by_alias_in_order_of_preference():
         ({"id": None, "docid": "1", "text": "x"}, "id is null, not a string or a whole number"),
         ({"id": True, "text": "x"}, "id is true or false, not a string or a whole number"),
         ({"id": 1.5, "text": "x"}, "id is a fraction, not a string or a whole number"),
+        ({"id": 2.0**53, "text": "x"}, "id is 9.0072e+15, a float too large for exact whole numbers; make it a string"),
         ({"id": ["1"], "text": "x"}, "id is a list, not a string or a whole number"),
         ({"docno": " ", "text": "x"}, "docno is empty"),
         ({"id": "1", "text": 5}, "text is a number, not a string"),

@@ -402,6 +402,8 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1})", {"workers": -2}, "workers=-2 should be at least 1."),
         ("BM25(b={0..1})", {"measure": "nDGC@10"}, "No measure nDGC@10; did you mean nDCG@10?"),
         ("BM25(b={0..1})", {"measure": "AP RR"}, "AP RR stands for 2 measures; tune by one, such as AP."),
+        ("BM25(b={0..1})", {"measure": ["AP", "nDCG@10"]}, "AP nDCG@10 stands for 2 measures; tune by one, such as AP."),
+        ("BM25(b={0..1})", {"measure": 3}, "The measures are 3 (int); give names such as"),
         ("BM25(b={0..1})", {"measure": "NumRet"}, "NumRet is a count, and a higher count is not better"),
         ("BM25(b={0..1})", {"profile": "anserine"}, "No profile anserine; did you mean anserini?"),
         ("BM25(b={0..1})", {"topics": [("7", "crane")]}, "None of these topics has judgements"),

@@ -655,7 +655,7 @@ def tune(
         whole(number, name, 0)
     asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)
     tuning = tune(
-        opened, asked, judged, expression, str(measure), folds=folds, search=search, steps=steps, samples=samples,
+        opened, asked, judged, expression, " ".join(_names(measure)), folds=folds, search=search, steps=steps, samples=samples,
         seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
     )  # fmt: skip
     warn([*asked.notes, *judged.notes, *tuning.left_out(len(asked))])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from sublex.index.manifest import MANIFEST, SEGMENTS
 from sublex.language import plugins
 from sublex.readers import SourceReader, choose_readers
 from sublex.readers.batch import MakeBatch, batches
-from sublex.readers.fields import ALIASES, TITLE, FieldNames, to_document
+from sublex.readers.fields import ALIASES, ID_ALIASES, TEXT_ALIASES, TITLE, FieldNames, id_value, to_document
 from sublex.readers.source import files_below
 from sublex.tools.arguments import shown, text
 from sublex.tools.strings import id_fault
@@ -30,6 +30,9 @@ Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable
 
 # The parts of a document that a user can name in `columns`.
 ROLES = ("id", "text", "title")
+# What a path may have and a text seldom has: a slash, an ending, or the name of a source before a colon. A path may also
+# be empty or `-`.
+_PATH = re.compile(r"^-?$|[/\\]|\.\w+$|^\w+:\S")
 NAMES_OF_DOCUMENT = FieldNames(("docno",), ("text",))
 
 
@@ -97,6 +100,7 @@ def source_of(
                 "as in reader='jsonl(id=paper_id, text=abstract)'."
             )
         _refuse_indexes(documents)
+        _refuse_texts(documents)
         report = Report(strict)
         return DocumentSource(choose_readers(documents, registry, reader, report), strict=strict, report=report)  # type: ignore[arg-type]
     if isinstance(documents, (Mapping, Document)) or not isinstance(documents, Iterable):
@@ -106,17 +110,28 @@ def source_of(
             f"reader={reader!r} names the format of files, and Python code gives these documents; leave it out, and name "
             "their fields by columns={'id': …, 'text': …, 'title': …}."
         )
+    if is_frame(documents) and isinstance(columns, Mapping):
+        known = list(documents.columns)  # type: ignore[union-attr]
+        # The names of columns may be numbers; records have them as texts.
+        columns = {role: str(name) if name in known else name for role, name in columns.items()}
     names = _names(columns)
     if is_frame(documents):
-        documents = _rows(documents, columns or {})
+        documents = _rows(documents, columns or {}, names or ALIASES)
     return DocumentSource((), documents, strict, names=names)  # type: ignore[arg-type]
 
 
-def _rows(frame: Any, columns: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names."""
-    if missing := [name for name in columns.values() if name not in frame.columns]:
-        there = ", ".join(map(str, frame.columns))
-        raise InputError(f"The DataFrame has no column {missing[0]}; it has {there}.")
+def _rows(frame: Any, columns: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
+    """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names, the id or the text."""
+    there = list(map(str, frame.columns))
+    if missing := [name for name in columns.values() if name not in there]:
+        raise InputError(f"The DataFrame has no column {missing[0]}; it has {', '.join(there)}.")
+    wanted = {"id": names.ids, "text": (*names.texts, names.title)}
+    if lacking := [role for role, known in wanted.items() if not set(known) & set(there)]:
+        # A name such as ID or Text is an alias but for its case.
+        likely = {role: next((name for name in there if name.lower() in wanted[role]), "…") for role in lacking}
+        raise InputError(
+            f"The DataFrame has the columns {', '.join(there)}, and none for the {lacking[0]}; name it, as in columns={likely}."
+        )
     return frame_records(frame)
 
 
@@ -127,8 +142,10 @@ def _names(columns: Mapping[str, str] | None) -> FieldNames | None:
     if not isinstance(columns, Mapping):
         raise InputError(f"The columns are {shown(columns)}; give a dictionary such as {{'id': 'paper_id'}}.")
     if unknown := [role for role in columns if role not in ROLES]:
+        meant = next((role for role, names in (("id", ID_ALIASES), ("text", TEXT_ALIASES)) if unknown[0] in names), "")
         raise InputError(
-            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; leave it out."
+            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; "
+            f"{f'write {meant}' if meant else 'leave it out'}."
         )
     names = {role: text(name, f"The column of the {role}") for role, name in columns.items()}
     return FieldNames.of(names.get("id"), names.get("text"))._replace(title=names.get("title", TITLE))
@@ -139,6 +156,15 @@ def _refuse_indexes(paths: Iterable[str | os.PathLike[str]]) -> None:
     for path in paths:
         if os.path.isdir(path) and all(Directory(Path(path)).has(name) for name in (MANIFEST, SEGMENTS)):
             raise InputError(f"{path} is an index of Sublex and no collection; name the files of the collection.")
+
+
+def _refuse_texts(paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Raise InputError if none of the paths exists and all look like texts, which are no documents."""
+    # One word alone is rather a path that was mistyped.
+    several = len(paths) > 1 or " " in os.fspath(paths[0])
+    if several and not any(os.path.exists(path) or _PATH.search(os.fspath(path)) for path in paths):
+        document = {"id": "1", "text": str(paths[0])}
+        raise InputError(f"No file or folder {paths[0]}; to index texts, give documents, as in [{document}].")
 
 
 def _checked_documents(
@@ -159,9 +185,12 @@ def _checked_documents(
                     )
                 yield _with_sound_id(_checked(item))
             elif isinstance(item, Mapping):
-                yield _with_sound_id(
-                    to_document({name: _plain(name, item[name], known) for name in item}, report, known)
-                )
+                document = to_document({name: _plain(name, item[name], known) for name in item}, report, known)
+                if len(texts := [name for name in known.texts if name in item]) > 1:
+                    report.note(
+                        f"The text is the field {texts[0]}, not {' or '.join(texts[1:])}; choose by columns={{'text': …}}"
+                    )
+                yield _with_sound_id(document)
             else:
                 raise InputError(
                     f"Document {number} cannot be indexed: it is neither a Document nor a mapping with an id and a text."
@@ -176,7 +205,8 @@ def _plain(name: str, value: Any, names: FieldNames) -> Any:
     """Return the value of a field as a Python value. A missing value is empty: "" for id, text and title, otherwise None."""
     if _is_missing(value):
         return "" if name in names.all else None
-    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+    is_time = isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "mM"
+    return value.tolist() if isinstance(value, (np.generic, np.ndarray)) and not is_time else value
 
 
 def _is_missing(value: Any) -> bool:
@@ -191,8 +221,7 @@ def _is_missing(value: Any) -> bool:
 def _checked(item: Document) -> Document:
     """Return a document whose docno, text and title are texts; raise `ValueError` if a value is of a wrong type."""
     values = {name: _plain(name, getattr(item, name), NAMES_OF_DOCUMENT) for name in ("docno", "text", "title")}
-    if isinstance(values["docno"], Integral) and not isinstance(values["docno"], bool):
-        values["docno"] = str(values["docno"])
+    values["docno"] = id_value(values["docno"])
     for name, value in values.items():
         if not isinstance(value, str):
             raise ValueError(f"its {name} is of type {type(value).__name__}, not a string")

@@ -6,11 +6,14 @@ error.
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sublex.errors import SublexWarning
 from sublex.evaluation.systems import System
 from sublex.lint import ERROR, Finding, ap_bounds, check_together, index_docnos
 from sublex.lint.located import locate
@@ -25,6 +28,11 @@ if TYPE_CHECKING:
 LEAST_TOPICS = 5
 # Names of systems listed in a warning; the others are counted.
 LISTED = 3
+
+TIES = "AP depends on the order of ties."
+# Python repeats a warning for each line that gives it. The ties of the same systems are said once in a process, unless the
+# user has a filter of their own.
+warnings.filterwarnings("once", re.escape(TIES), SublexWarning, append=True)
 
 
 def input_warnings(
@@ -49,10 +57,7 @@ def input_warnings(
     if not (qrels.grades > 0).any():
         sentences.append("No document is judged relevant, so every measure is 0.")
     if tied:
-        sentences.append(
-            "Some scores tie, so AP depends on the order of ties. AP in trec_eval's order, and from the worst order to the best: "
-            f"{_list_names(tied)}."
-        )
+        sentences.append(f"{TIES} AP in trec_eval's (worst to best): {_list_names(tied)}.")
     return sentences + _depth_warnings(systems)
 
 

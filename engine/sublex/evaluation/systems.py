@@ -19,7 +19,7 @@ from sublex.contracts.base import VERSION
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.language.python_parts import is_lasting
+from sublex.language.python_parts import is_lasting, refuse_changed
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.pipeline.run_metadata import described_run
@@ -68,6 +68,7 @@ def run_system(
     written with `cache=False`, and for an expression with a Python object that has neither hash nor version. `progress` is called with the
     number of topics done.
     """
+    refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
     path = _cache_path(topics, pipeline, k)
     cached = _read_cached(topics, pipeline, k, path) if cache and not fresh else None

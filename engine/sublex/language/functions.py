@@ -82,8 +82,8 @@ class Function(PythonPart):
 
         `before` has the documents' scores from the stage before; it is None if there is no such stage.
         """
-        with self.lock, contract(self.kind, called(self, query)):
-            given = self.thing(query, list(documents))
+        with self.call() as thing, contract(self.kind, called(self, query)):
+            given = thing(query, list(documents))
         return finite_scores(self, given, [document.docno for document in documents])
 
 
@@ -93,8 +93,8 @@ class Transformer(Function):
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         if before is not None and not np.isfinite(before).all():
             return self._among_hits(query, documents, before)
-        with self.lock, contract(self.kind, called(self, query)):
-            given = self.thing.transform(_frame(query, documents, before))
+        with self.call() as thing, contract(self.kind, called(self, query)):
+            given = thing.transform(_frame(query, documents, before))
             docnos, values = self._columns(given)
         scores = finite_scores(self, values, docnos)
         by_docno = dict(zip(docnos, scores.tolist(), strict=True))

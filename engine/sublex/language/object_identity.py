@@ -53,6 +53,8 @@ ABSENT = object()
 SHOWN = 3
 # The most levels at which values contain one another.
 DEEPEST = 100
+# Hashing more values, or more thousands of bytes, takes longer than a millisecond or two.
+LARGE = 1000
 
 
 class Identity(NamedTuple):
@@ -60,15 +62,19 @@ class Identity(NamedTuple):
 
     `digest` is the hash of its code and values, "" if it cannot be hashed or if the user gave a version; then `reason` says
     why. `version` is the user's version, or "". `seen` is what was hashed, as far as it can be told quickly whether it
-    has changed. `here` is the hash of the copy of an object that another process hashed; it should be equal, but a
-    program that pickles code may change details.
+    has changed. `sealed` says that this is everything, and `is_large` that hashing takes long.
     """
 
     digest: str = ""
     version: str = ""
     reason: str = ""
     seen: Seen | None = None
-    here: str = ""
+    sealed: bool = False
+    is_large: bool = False
+
+    def still_holds(self) -> bool:
+        """Return whether a quick look shows that nothing has changed. False may mean that such a look cannot tell."""
+        return self.sealed and self.seen is not None and self.seen.still_holds()
 
 
 class Seen(NamedTuple):
@@ -107,7 +113,46 @@ def identity_of(thing: Any, version: str) -> Identity:
         return Identity(reason=str(error))
     except Exception as error:  # An object may raise anything when it is looked at.
         return Identity(reason=f"it cannot be looked at ({in_short(error)})")
-    return Identity(digest, seen=hashed.seen if hashed.sealed else None)
+    return Identity(digest, seen=hashed.seen, sealed=hashed.sealed, is_large=hashed.size > LARGE)
+
+
+class Watch:
+    """Tells whether an object still has the code and values that it had, but for changes that it made itself.
+
+    `digests` are the hashes that it may have at first: those of the copy from which it was pickled. The insides of large
+    collections are looked at only if `thorough` says so.
+    """
+
+    def __init__(self, thing: Any, digests: Collection[str], known: Identity | None = None, thorough: bool = False):
+        self.thing, self._digests, self._known, self._thorough = thing, tuple(digests), known, thorough
+
+    def has_changed(self) -> bool:
+        """Return whether the code or a value is another one."""
+        if not any(self._digests) or self._holds():
+            return False
+        now = identity_of(self.thing, "")
+        if now.digest in self._digests:
+            self._digests, self._known = (now.digest,), now
+            return False
+        return True
+
+    def allow_changes(self) -> None:
+        """Take the object as it is now."""
+        if any(self._digests) and not self._holds():
+            now = identity_of(self.thing, "")
+            self._digests, self._known = (now.digest,), now
+
+    def digests(self) -> tuple[str, ...]:
+        """Return the hashes that a copy of the object may have."""
+        if self._known is not None and not self._known.sealed and self._known.is_large and not self._thorough:
+            return (*self._digests, identity_of(self.thing, "").digest)
+        return self._digests
+
+    def _holds(self) -> bool:
+        known = self._known
+        if known is None or known.seen is None or not (known.sealed or (known.is_large and not self._thorough)):
+            return False
+        return known.seen.still_holds()
 
 
 class Unhashable(Exception):
@@ -134,11 +179,13 @@ class _Hash:
         self._lowest = DEEPEST
         # The names that lead to the present value, for messages.
         self._path: tuple[str, ...] = ()
-        self.seen, self.sealed = Seen([], [], []), True
+        # `size` counts values, and thousands of bytes in arrays.
+        self.seen, self.sealed, self.size = Seen([], [], []), True, 0
 
     def of(self, value: Any) -> bytes:
         """Return the hash of a value: 16 bytes."""
         kind = type(value)
+        self.size += 1
         if kind is str:
             return _joined("str", value.encode("utf-8", "surrogatepass"))
         if kind is int:
@@ -193,8 +240,13 @@ class _Hash:
         if _is_plain(kind) and not _is_sparse(value):
             self.seen.attributes.append((value, "__class__", kind))
             return _joined("object", self.of(kind), self._namespace(vars(value)))
-        self.sealed = False
-        return self._changeable(value, kind)
+        self.sealed, seen = False, self.seen
+        # What a collection contains is no longer of interest when it contains something else.
+        self.seen = Seen([], [], [])
+        try:
+            return self._changeable(value, kind)
+        finally:
+            self.seen = seen
 
     def _changeable(self, value: Any, kind: type) -> bytes:
         """Return the hash of a value whose content may change while the value stays where it is."""
@@ -308,6 +360,7 @@ class _Hash:
     def _array(self, array: np.ndarray) -> bytes:
         if array.dtype.hasobject:
             return self._all("array", (array.dtype.str, array.shape, array.tolist()))
+        self.size += array.nbytes // 1000
         content = xxhash.xxh3_128_digest(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
         return _joined("array", *_texts(str(array.dtype.descr), str(array.shape)), content)
 

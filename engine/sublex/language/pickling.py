@@ -59,7 +59,21 @@ def _has_name(thing: Any) -> bool:
         held = (thing.func, *thing.args) if isinstance(thing, partial) else getattr(thing, "__dict__", {}).values()
         named = "<locals>" not in (thing if isinstance(thing, type) else type(thing)).__qualname__
         return named and all(_has_name(each) for each in held if isinstance(each, FunctionType))
-    found = sys.modules.get(thing.__module__)
-    for name in thing.__qualname__.split("."):
+    return _is_found(thing)
+
+
+def has_own_code(thing: Any) -> bool:
+    """Return whether the code of an unpickled object came with it: its function or class is not found by its name here."""
+    if isinstance(thing, MethodType):
+        return has_own_code(thing.__self__)
+    if isinstance(thing, partial):
+        return has_own_code(thing.func)
+    return not _is_found(thing if isinstance(thing, (FunctionType, type)) else type(thing))
+
+
+def _is_found(named: Any) -> bool:
+    """Return whether a function or class stands in its module under its name."""
+    found = sys.modules.get(named.__module__)
+    for name in named.__qualname__.split("."):
         found = getattr(found, name, None)
-    return found is thing
+    return found is named

@@ -37,8 +37,8 @@ class ObjectFilter:
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return whether the object keeps each of the documents."""
-        with self.part.lock:
-            kept: np.ndarray = self.part.thing.keep(docs, context)
+        with self.part.call() as thing:
+            kept: np.ndarray = thing.keep(docs, context)
             return kept
 
 
@@ -53,7 +53,7 @@ class FunctionFilter:
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return whether the function keeps each of the documents."""
         documents = context.documents(docs)
-        with self.part.lock:
+        with self.part.call():
             return np.array([self._keeps(document) for document in documents], bool)
 
     def _keeps(self, document: StoredDocument) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from itertools import count
@@ -20,8 +21,8 @@ from typing import Any, ClassVar, TypeVar
 
 from sublex.errors import InputError
 from sublex.language.expression import NAME, Change, Expression, walk
-from sublex.language.object_identity import Identity, identity_of
-from sublex.language.pickling import picklable
+from sublex.language.object_identity import Identity, Watch, identity_of
+from sublex.language.pickling import has_own_code, picklable
 from sublex.language.plugins import PYTHON, Component, Registration
 
 # Digits of the hash in a printed form.
@@ -35,13 +36,16 @@ Node = TypeVar("Node", bound="PythonPart")
 class PythonPart(Component):
     """A Python object as a part of an expression. It prints as `word(name@hash)`, which the parser refuses.
 
-    `thing` is the object, and `identity` says which code and values it had when the part was made. `number` differs for each
-    part of this process. `lock` lets one thread at a time call the object.
+    `thing` is the object, and `identity` says which code and values it had when the part was made. `watch` tells whether it
+    still has them. `number` differs for each part of this process. `lock` lets one thread at a time call the object.
     """
 
     word: ClassVar[str]
+    # Whether results are kept for so long that changes inside large collections are looked for too, which takes time.
+    thorough: ClassVar[bool] = False
     thing: Any
     identity: Identity
+    watch: Watch = field(repr=False)
     number: int = field(default_factory=partial(next, _NUMBERS))
     lock: Any = field(default_factory=RLock, repr=False)
 
@@ -71,8 +75,35 @@ class PythonPart(Component):
         # What can be given to the class is an option of the user, but for the fields of this class and what a process keeps.
         own = {each.name: getattr(self, each.name) for each in fields(self) if each.repr and each.name not in _COMMON}
         own |= {name: value.absolute() for name, value in own.items() if isinstance(value, Path)}
-        thing = picklable(self.thing, str(self))
-        return _remade, (type(self), self.kind, self.name, thing, self.identity.digest, self.identity.version, own)
+        thing, identity = picklable(self.thing, str(self)), self.identity
+        later = tuple(sorted({*self.watch.digests()} - {identity.digest}))
+        made = (type(self), self.kind, self.name, thing, identity.digest, identity.version, own)
+        return _remade, (*made, later) if later else made
+
+    def refuse_changed(self) -> None:
+        """Raise InputError if the object's code or a value has changed since the part was made.
+
+        What was found by the part before is kept under the hash of its code and values, and must not be mixed with what
+        it would find now.
+        """
+        with self.lock:
+            if self.watch.has_changed():
+                raise InputError(
+                    f"{self} or a value that it reads has changed since it was made; make it again by sublex.{self.word}(…)."
+                )
+
+    @contextmanager
+    def call(self) -> Iterator[Any]:
+        """Give the object to call within this block, in one thread at a time.
+
+        Raise InputError if it has changed. Changes that it makes within the block are allowed, such as a table that it keeps.
+        """
+        with self.lock:
+            self.refuse_changed()
+            try:
+                yield self.thing
+            finally:
+                self.watch.allow_changes()
 
     @cached_property
     def state(self) -> str:
@@ -134,16 +165,38 @@ def make_part(node: type[Node], kind: str, thing: Any, name: str | None, version
 
 
 def _node(node: type[Node], kind: str, name: str, thing: Any, identity: Identity, options: Mapping[str, Any]) -> Node:
+    watch = Watch(thing, (identity.digest,), identity, node.thorough)
+    return _of(node, kind, name, {"thing": thing, "identity": identity, "watch": watch, **options})
+
+
+def _of(node: type[Node], kind: str, name: str, options: Mapping[str, Any]) -> Node:
     registration = Registration(kind, name, PYTHON, make_part, ())
-    return node(name=name, registration=registration, values={}, thing=thing, identity=identity, **options)
+    return node(name=name, registration=registration, values={}, **options)
 
 
 def _remade(
-    node: type[Node], kind: str, name: str, thing: Any, digest: str, version: str, options: Mapping[str, Any]
+    node: type[Node],
+    kind: str,
+    name: str,
+    thing: Any,
+    digest: str,
+    version: str,
+    options: Mapping[str, Any],
+    later: tuple[str, ...] = (),
 ) -> Node:
-    """Return the node that another process had, for its copy of the object."""
-    own = identity_of(thing, version)
-    return _node(node, kind, name, thing, own._replace(digest=digest, here=own.digest), options)
+    """Return the node that another process had, for its copy of the object.
+
+    `later` are the hashes that the object had after changes that it made itself.
+
+    The copy's code is compared at its first use, because many pools of workers hang after an error while unpickling. Code
+    that came with the copy is the same, though packages that pickle code may change details of classes.
+    """
+    identity, known, digests = Identity(digest, version), None, (digest, *later) if digest else ()
+    if not version and (not digest or has_own_code(thing)):
+        known = identity_of(thing, "")
+        identity, digests = identity._replace(reason=known.reason), (known.digest,) if digest else ()
+    watch = Watch(thing, digests, known, node.thorough)
+    return _of(node, kind, name, {"thing": thing, "identity": identity, "watch": watch, **options})
 
 
 def python_parts(expression: Expression) -> list[PythonPart]:
@@ -161,6 +214,12 @@ def python_parts(expression: Expression) -> list[PythonPart]:
                     f"Two Python objects in {expression} print as {node}; give one of them another name by name=."
                 )
     return list(found.values())
+
+
+def refuse_changed(expression: Expression) -> None:
+    """Raise InputError if a Python object in an expression has changed since its part was made."""
+    for node in python_parts(expression):
+        node.refuse_changed()
 
 
 class SharedPart(PythonPart):

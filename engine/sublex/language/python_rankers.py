@@ -11,7 +11,6 @@ import numpy as np
 from sublex.contracts.base import LARGEST_SCORE, DocStats, Explanation, Ranker, Statistics, TermStats
 from sublex.contracts.scores import real
 from sublex.errors import InputError, PluginError
-from sublex.language.object_identity import identity_of
 from sublex.language.python_parts import SharedPart, make_part
 from sublex.tools.messages import counted, nearest
 
@@ -22,6 +21,11 @@ OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
 STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
 # The statistics in the arguments of a ranker's method `score`.
 _STATISTICS_OF = {DocStats: DocStats._fields, TermStats: OF_TERM, Statistics: OF_COLLECTION}
+# The names of statistics elsewhere, and what to write.
+OTHER_NAMES = {
+    "dl": "length", "doclen": "length", "doc_len": "length", "avgdl": "mean_length", "avg_dl": "mean_length",
+    "avdl": "mean_length", "ctf": "cf", "n_docs": "docs", "N": "docs",
+}  # fmt: skip
 KEYWORD = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -29,6 +33,7 @@ class PythonRanker(SharedPart):
     """A ranker that is a Python object or a formula. `sublex.ranker` documents it."""
 
     word = "ranker"
+    thorough = True
 
     def make(self) -> GivenRanker:
         return _Object(self) if is_ranker(self.thing) else _Formula(self)
@@ -47,16 +52,13 @@ class GivenRanker(Ranker):
 
     def use(self, part: PythonRanker) -> None:
         """Call the object of a part from now on. Its code and values are those of the part used before."""
-        with part.lock:
-            identity = part.identity
-            self.part, self._digest, self._seen = part, identity.here or identity.digest, identity.seen
+        self.part = part
 
     def __str__(self) -> str:
         return self.part.name
 
     def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        with self.part.lock:
-            self._refuse_changed()
+        with self.part.call():
             try:
                 scores = self._score(tf, doc, term, collection)
                 if scores is None:
@@ -75,36 +77,17 @@ class GivenRanker(Ranker):
                     f"The ranker {self.part.name} works on single numbers, and it gets arrays of numbers; "
                     "write np.log for math.log, np.where for if, and np.maximum for max."
                 ) from error
-            self._see_changes()
         return scores
 
     def explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
-        with self.part.lock, np.errstate(all="ignore"):
-            self._refuse_changed()
-            explanation = self._explain(tf, doc, term, collection)
-            self._see_changes()
-        return explanation
+        with self.part.call(), np.errstate(all="ignore"):
+            return self._explain(tf, doc, term, collection)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         raise NotImplementedError
 
     def _explain(self, tf: float, doc: DocStats, term: TermStats, collection: Statistics) -> Explanation:
         raise NotImplementedError
-
-    def _refuse_changed(self) -> None:
-        """Raise InputError if the code or a value has changed since the part was made."""
-        if not self._digest or (self._seen and self._seen.still_holds()):
-            return
-        if identity_of(self.part.thing, "").digest != self._digest:
-            raise InputError(
-                f"{self.part} or a value that it reads has changed since it was made; make it again by sublex.ranker(…)."
-            )
-
-    def _see_changes(self) -> None:
-        """Allow the changes that the ranker itself made while it computed scores, such as a table that it keeps."""
-        if self._digest and not (self._seen and self._seen.still_holds()):
-            identity = identity_of(self.part.thing, "")
-            self._digest, self._seen = identity.digest, identity.seen
 
 
 class _Object(GivenRanker):
@@ -119,9 +102,8 @@ class _Object(GivenRanker):
             self.weight = self._weight  # type: ignore[method-assign]
 
     def _weight(self, qtf: np.ndarray, term: TermStats, collection: Statistics) -> np.ndarray:
-        with self.part.lock:
-            self._refuse_changed()
-            return self.part.thing.weight(qtf, term, collection)
+        with self.part.call() as thing:
+            return thing.weight(qtf, term, collection)
 
     def _score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
         return self.part.thing.score(tf, doc, term, collection)
@@ -225,7 +207,13 @@ def _check_formula(formula: Callable[..., Any]) -> None:
                 f"The formula {name} takes {parameter.name} by its place alone; write a function around it, "
                 f"as in lambda tf: {name}(tf)."
             )
-        hint = nearest(parameter.name, STATISTICS)
+        if parameter.name == "qtf":
+            raise InputError(
+                f"The formula {name} asks for qtf, by which the engine multiplies what a formula returns; leave it out, or "
+                "give an object with the methods score and weight."
+            )
+        meant = OTHER_NAMES.get(parameter.name)
+        hint = f"write {meant}. " if meant else nearest(parameter.name, STATISTICS)
         raise InputError(
             f"The formula {name} asks for {parameter.name}, which is no statistic; {hint}{there if not hint else 'T' + there[1:]}. "
             "A constant needs a default."

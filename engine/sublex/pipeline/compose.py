@@ -134,7 +134,7 @@ class Composer(Uncopied):
         As long as the object does not change, every call returns the same part, so that searches by one object are quick.
         """
         part = self._standing.get(id(thing))
-        if part is None or part.thing is not thing or not (part.identity.seen and part.identity.seen.still_holds()):
+        if part is None or part.thing is not thing or not part.identity.still_holds():
             part = operand(thing, ">>")
             if isinstance(part, PythonPart):
                 self._standing[id(thing)] = part

@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import Document, Report
 from sublex.errors import InputError
+from sublex.tools.arguments import shown
 from sublex.tools.strings import NUL_FAULT
 
 # Bytes of input per batch.
@@ -80,18 +82,43 @@ def pack(documents: list[Document], report: Report) -> Batch:
 def _fields(document: Document) -> str:
     """Return the `fields` of a document as a JSON object, or an empty string if there are none."""
     try:
-        return json.dumps(dict(document.fields), ensure_ascii=False, default=_of_numpy) if document.fields else ""
-    except (TypeError, ValueError, RecursionError) as error:
+        return _json(dict(document.fields)) if document.fields else ""
+    except (TypeError, ValueError, RecursionError):
+        name, value = next((name, value) for name, value in document.fields.items() if not _is_json({name: value}))
         raise InputError(
-            f"Document {document.docno} has a field that JSON cannot hold ({error}); make it text."
+            f"Document {document.docno} has a field that JSON cannot hold: {name} is {shown(value)}; make it text."
         ) from None
 
 
-def _of_numpy(value: Any) -> Any:
-    """Return a number or an array of NumPy within a field as Python has it; raise TypeError for any other value."""
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_for_json)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        _json(value)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _for_json(value: Any) -> Any:
+    """Return a value within a field as JSON can hold it; raise TypeError for a value that it cannot hold.
+
+    Numbers and arrays of NumPy become Python's. Dates and times of Python, NumPy and pandas become texts in ISO 8601, and
+    NaT becomes None.
+    """
     if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufOU":
         return value.tolist()
-    raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    if isinstance(value, np.ndarray) and value.dtype.kind == "M":
+        return list(value)
+    if isinstance(value, (date, np.datetime64)):
+        if value != value:
+            return None
+        text = value.isoformat() if isinstance(value, date) else str(value)
+        # NumPy writes all digits of its unit, as in 1851-10-18T00:00:00.000000000.
+        return text.rstrip("0").rstrip(".") if "." in text and isinstance(value, np.datetime64) else text
+    raise TypeError(f"JSON cannot hold a value of type {type(value).__name__}.")
 
 
 def with_sound_ids(documents: Iterable[Document], path: str, report: Report) -> Iterator[Document]:

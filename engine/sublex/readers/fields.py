@@ -17,6 +17,9 @@ ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
 TEXT_ALIASES = ("contents", "text", "body", "passage", "abstract")
 TITLE = "title"
 
+# Floats below this number hold every whole number exactly.
+EXACT = 2.0**53
+
 # The names of types of JSON values in messages.
 KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a list", dict: "an object"}
 
@@ -73,8 +76,9 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
 
 def _docno(name: str, value: Any) -> str:
     """Return the value of an id field as a docno; raise ValueError if it is not a string or a whole number, or is empty."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return str(int(value))
+    value = id_value(value)
+    if isinstance(value, float) and value.is_integer():
+        raise ValueError(f"{name} is {value:g}, a float too large for exact whole numbers; make it a string")
     if not isinstance(value, str):
         raise ValueError(f"{name} is {_kind(value)}, not a string or a whole number")
     if not value.strip():
@@ -82,6 +86,13 @@ def _docno(name: str, value: Any) -> str:
     if "\0" in value:
         raise ValueError(f"{name} {value!r} {NUL_FAULT}")
     return value
+
+
+def id_value(value: Any) -> Any:
+    """Return an id that is a whole number, such as 1 or 1.0, as text; return any other value unchanged."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    is_whole = is_whole or (isinstance(value, float) and value.is_integer() and abs(value) < EXACT)
+    return str(int(value)) if is_whole else value
 
 
 def _string(name: str, value: Any) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from sublex.contracts.base import Explanation, Filter
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
-from sublex.language.python_filters import FunctionFilter
+from sublex.language.python_filters import FunctionFilter, ObjectFilter
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
 from sublex.retrieval.feedback import Feedback
@@ -48,6 +48,8 @@ class NamedFilter:
 
         A function is called for one document at a time and reads it, so it is not asked about all documents at once.
         """
+        if isinstance(self.filter, (FunctionFilter, ObjectFilter)):
+            self.filter.part.refuse_changed()
         keep = partial(self._keep, hits=Hits.none(self.masks.snapshot))
         return self.masks.get(self.key, keep, at_once=not isinstance(self.filter, FunctionFilter))
 

@@ -103,6 +103,7 @@ class _Found:
         # This module imports SQLite, so it is imported only for a function with a cache.
         from sublex.pipeline.stages.score_cache import FoundCache
 
+        finder.refuse_changed()
         cache = FoundCache(finder.cache, finder.name)
         key = blake2b(
             "\0".join([finder.name, finder.state, query]).encode("utf-8", "surrogatepass"), digest_size=16
@@ -116,8 +117,8 @@ class _Found:
     def _called(self, query: str) -> tuple[list[str], np.ndarray]:
         """Call the function, and return the docnos and scores that it gives."""
         finder = self.finder
-        with finder.lock, contract(finder.kind, called(finder, query)):
-            pairs = found_by(finder.name, finder.thing(query))
+        with finder.call() as thing, contract(finder.kind, called(finder, query)):
+            pairs = found_by(finder.name, thing(query))
         docnos = [id_text(docno, "document") for docno, _ in pairs]
         if len(set(docnos)) < len(docnos):
             ((twice, _),) = Counter(docnos).most_common(1)

@@ -54,6 +54,7 @@ class FunctionScoring(Scoring):
         # This module imports SQLite, so it is imported only for a function with a cache.
         from sublex.pipeline.stages.score_cache import ScoreCache
 
+        function.refuse_changed()
         cache = ScoreCache(function.cache, function.name)
         keys = [self._key(query, document) for document in documents]
         known = cache.get(keys)

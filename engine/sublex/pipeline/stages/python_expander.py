@@ -25,8 +25,8 @@ class GivenExpander:
     def expand(self, query: Query, context: Context) -> Query:
         """Call the function, and return the query that it gives, as a query."""
         part = self.part
-        expand = part.thing.expand if is_expander(part.thing) else part.thing
-        with part.lock, contract("expander", called(part, query.text)):
+        with part.call() as thing, contract("expander", called(part, query.text)):
+            expand = thing.expand if is_expander(thing) else thing
             given = expand(query, context)
         if isinstance(given, Query):
             return self._named(query, given)
