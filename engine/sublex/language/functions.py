@@ -95,6 +95,7 @@ class Transformer(Function):
             return self._among_hits(query, documents, before)
         with self.call() as thing, contract(self.kind, called(self, query)):
             given = thing.transform(_frame(query, documents, before))
+        with contract(self.kind, self.name):
             docnos, values = self._columns(given)
         scores = finite_scores(self, values, docnos)
         by_docno = dict(zip(docnos, scores.tolist(), strict=True))
