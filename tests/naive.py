@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,6 +40,76 @@ def raw_tokens_of(text: str) -> list[str]:
     A run of underscores alone is not a token.
     """
     return [token for token in RAW_TOKEN.findall(text) if token.strip("_")]
+
+
+# LaTeX's commands that stand for letters, and what may follow one that is neither in braces nor followed by {}.
+ACCENT_OF = {
+    "`": "GRAVE", "'": "ACUTE", "^": "CIRCUMFLEX", "~": "TILDE", '"': "DIAERESIS", "=": "MACRON", ".": "DOT ABOVE",
+    "u": "BREVE", "v": "CARON", "H": "DOUBLE ACUTE", "r": "RING ABOVE", "c": "CEDILLA", "k": "OGONEK",
+    "d": "DOT BELOW", "b": "LINE BELOW",
+}  # fmt: skip
+LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|th|TH|dh|DH|dj|DJ|ng|NG|[oOlLij]"
+ACCENTED = r"\\(?P<accent>[`'^~\"=.uvHrckdb])"
+LATEX = [
+    re.compile(form)
+    for form in (
+        rf"\{{\\(?:{LETTER_NAMES})\}}",
+        rf"\\(?:{LETTER_NAMES})\{{\}}",
+        rf"\\(?:{LETTER_NAMES}) (?={LETTER}{LETTER})",
+        rf"(?<={LETTER})\\(?:{LETTER_NAMES}) (?={LETTER})",
+        rf"\\(?:{LETTER_NAMES})(?=\\[`'^~\"=.])",
+        rf"(?<={LETTER})\\(?:{LETTER_NAMES})(?! ?{LETTER})(?=[\x00-\x20!\"'),\-./:;?}}~]|$)",
+    )
+]
+ARGUMENT = rf"(?:\{{(?:\\(?=[ij]))?(?P<a>{LETTER})\}}|\\(?P<b>[ij])(?!{LETTER})(?:\{{\}}| (?={LETTER}))?|(?P<c>{LETTER}))"
+LATEX += [re.compile(rf"\{{{ACCENTED} ?{ARGUMENT}\}}"), re.compile(rf"{ACCENTED}( ?){ARGUMENT}")]
+
+
+def latex_letter(text: str, at: int, inside: bool) -> str:
+    """Return the LaTeX command at a place of a text that stands for a letter; an empty string if there is none.
+
+    `inside` says whether the command before this place stands for a letter too.
+    """
+    head = f"x{text[at:]}" if inside else text[max(0, at - 1) :]
+    begin = 1 if inside or at else 0
+    for form in LATEX:
+        match = form.match(head, begin)
+        if match and "accent" in match.groupdict():
+            letter, after = match["a"] or match["b"] or match["c"], head[match.end() :]
+            word = head[:begin].isalpha() or re.match(LETTER, after)
+            by_blank = " " in match[0].rstrip() and match["c"] and not match[0].startswith("{")
+            # The accents of LaTeX that are letters are followed by no letter.
+            named = match["accent"].isalpha() and not re.match(r"\{?\\.[ {\\]", match[0])
+            if named or (by_blank and not word) or not has_accent(letter, match["accent"]):
+                continue
+        if match:
+            return match[0]
+    return ""
+
+
+def has_accent(letter: str, accent: str) -> bool:
+    """Return whether Unicode has a character for a letter with an accent, by its name."""
+    size = "CAPITAL" if letter.isupper() else "SMALL"
+    try:
+        unicodedata.lookup(f"LATIN {size} LETTER {letter.upper()} WITH {ACCENT_OF[accent]}")
+    except KeyError:
+        return False
+    return True
+
+
+def latex_tokens_of(text: str) -> list[str]:
+    """Return the raw tokens of a text in which LaTeX commands that stand for letters are letters."""
+    commands: list[str] = []
+    plain, at, inside = "", 0, False
+    while at < len(text):
+        command = latex_letter(text, at, inside) if text[at] in "\\{" else ""
+        inside = bool(command)
+        # A letter that no text of the tests has.
+        plain += "Q" if command else text[at]
+        commands += [command] if command else []
+        at += len(command) or 1
+    restored = iter(commands)
+    return ["".join(next(restored) if c == "Q" else c for c in token) for token in raw_tokens_of(plain)]
 
 
 # Sample characters of each kind that the word rules distinguish. A mark belongs to the character before it.

@@ -20,6 +20,7 @@ from strategies import examples
 
 from sublex.analysis import porter, stopwords, tokens
 from sublex.analysis.analyzers import LANGUAGES
+from sublex.analysis.folding import fold
 from sublex.analysis.interner import Interner
 from sublex.analysis.words import LONGEST, words
 from sublex.errors import InputError, SublexError, UnknownName
@@ -126,6 +127,98 @@ def test_strings_are_the_same_however_they_reach_the_table(text: str) -> None:
     assert numbers.tolist() == list(range(len(numbers)))
     assert interner.add(data, found.starts, found.keys[:, 2].astype(np.int64)).tolist() == numbers.tolist()
     assert interner.strings().tolist() == list(dict.fromkeys(tokens.raw_tokens(text)))
+
+
+# LaTeX and accents.
+
+PIECES = (
+    *"\\{}'\"`^~=. aeioucszOijx$-1_é", "\\'", '\\"', "{\\", "\\v", "\\H", "\\c", "\\ss", "\\o", "\\L", "\\i", "\\j", "\\AA", "\\d ",
+    "{\\i}", "{\\'e}", "\\'{e}", '\\"{\\i}', "\\v{s}", "{\\v{s}}", "{\\ss}", "\\o{}", "\\o ", "\\~", "\\dots", "\\left",
+)  # fmt: skip
+
+
+@often
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@example("\\v s\\v ss \\o sx\\o s")
+@example('a\\ss\\"o{\\"{o}}\\.\\i{}\\.\\i x')
+def test_raw_tokens_with_latex_are_those_of_the_reference(text: str) -> None:
+    assert tokens.raw_tokens(text, True) == naive.latex_tokens_of(text)
+    assert tokens.raw_tokens(text) == naive.raw_tokens_of(text)
+
+
+LATEX_WORDS = {
+    "schrödinger": r'Schr\"odinger Schr\"{o}dinger Schr{\"o}dinger Schr{\"{o}}dinger Schrödinger SCHR\"ODINGER',
+    "poincaré": r"Poincar\'e Poincar\'{e} Poincar{\'e} Poincar{\'{e}} Poincar\' e",
+    "naïve": r'na\"ive na\"{\i}ve na\"\i ve na\"{i}ve',
+    "erdős": r"Erd\H{o}s Erd{\H o}s Erd\H os",
+    "garçon": r"gar\c{c}on gar\c con gar{\c c}on",
+    "nešetřil": r"Ne\v{s}et\v{r}il Ne{\v{s}}et{\v{r}}il Ne\v set\v ril",
+    "sørensen": r"S\o rensen S{\o}rensen S\o{}rensen",
+    "łukasiewicz": r"{\L}ukasiewicz \L ukasiewicz \L{}ukasiewicz",
+    "łódź": r"{\L}\'{o}d\'{z} \L\'od\'z",
+    "gauß": r"Gau\ss. Gau\ss, Gau{\ss} Gau\ss{}",
+    "straße": r"Stra\ss e Stra{\ss}e",
+    "ångström": r'{\AA}ngstr\"om \AA{}ngstr{\"o}m \AA ngstr\"om \r{A}ngstr\"om',
+    "mądry": r"M\k{a}dry M{\k{a}}dry",
+    "yağan": r"Ya\u{g}an Ya{\u g}an",
+    "itō": r"It\=o It\={o}",
+    "spież": r"Spie\.z Spie\.{z}",
+    "arıkan": r"Ar{\i}kan Ar\i kan Ar\i{}kan",
+}
+
+
+@pytest.mark.parametrize("word", LATEX_WORDS)
+def test_the_usual_forms_of_a_letter_in_latex_are_one_word(word: str) -> None:
+    written = LATEX_WORDS[word]
+    assert set(terms("plain(latex=true)", written)) == {word}
+    assert all(" " in raw or raw == raw.strip() for raw in tokens.raw_tokens(written, True))
+
+
+def test_schroedinger_in_unicode_in_ascii_and_in_latex_meet():
+    written = r'Schrödinger Schrodinger Schr\"odinger Schro\u0308dinger SCHRÖDINGER'.replace("\\u0308", "\u0308")
+    assert set(terms("plain(fold=true, latex=true)", written)) == {"schrodinger"}
+    assert set(terms("english(fold=true, latex=true, normalize=none)", written)) == {"schroding"}
+    assert set(terms("plain", written)) == {"schrödinger", "schrodinger", "schr", "odinger"}
+
+
+def test_formulas_and_other_commands_are_read_as_without_latex():
+    text = r"$\O(\log n)$, \tilde{O}(n), n^{-\d}, $\b{eta}$ \left\l( \l\lfloor \vec{v} \v{x} \K{s} 5\AA\ 60\% \{x\} C:\users\oliver \em{so}"
+    assert terms("plain(latex=true)", text) == terms("plain", text)
+
+
+def test_a_possessive_and_a_dash_after_latex_are_read_as_after_a_letter():
+    text = r"Poincar\'{e}'s l'\'Etat R\'enyi--Erd\H{o}s~graph"
+    assert terms("english(latex=true, stem=none)", text) == ["poincaré", "l'état", "rényi", "erdős", "graph"]
+
+
+def test_folding_is_that_of_lucene():
+    lines = (Path(__file__).parent / "golden" / "lucene-folding.tsv").read_text("utf-8").splitlines()[1:]
+    lucene = dict(line.split("\t") for line in lines)
+    other = {letter: folded for letter, folded in lucene.items() if fold(letter) != folded}
+    # Lucene writes these two in upper case, and an f for this long s.
+    assert {letter: fold(letter) for letter in "ǥǧẛ"} == {"ǥ": "g", "ǧ": "g", "ẛ": "s"}
+    blocks = [*range(0x80, 0x250), *range(0x1E00, 0x1F00), *range(0xFF00, 0xFFF0)]
+    left = {letter for letter in other if ord(letter) in blocks and letter == letter.lower()} - set("ǥǧẛ")
+    assert left == set("ȸȹỻ")
+    # Other differences are letters of phonetics and of medieval print, which stay as they are.
+    assert all(fold(letter) == letter for letter in other if letter not in "ǥǧẛ" and letter == letter.lower())
+
+
+def test_folding_leaves_other_scripts_as_they_are():
+    for text in ("ёлка йод", "άνθρωπος", "हिन्दी", "か\u3099く", "한국어", "عَرَبِيّ", "ที่นี่", "😀"):
+        assert terms("plain(fold=true)", text) == terms("plain", text)
+    assert fold("x\u0302 и\u0306 ﬁ") == "x и\u0306 fi"
+
+
+def test_stop_words_are_folded_with_the_words(tmp_path: Path):
+    (tmp_path / "stop").write_text("für\n", "utf-8")
+    assert terms(f'plain(stop="{tmp_path / "stop"}", fold=true)', "Für FUR für x") == ["x"]
+
+
+def test_an_index_stores_the_new_switches_only_where_they_are_on():
+    assert "fold" not in make("english").settings()["params"] and "latex" not in make("english").settings()["params"]
+    assert make("english(fold=true)").settings()["params"]["fold"] is True
+    assert str(make("english(fold=true, latex=true)")) == "english(fold=true, latex=true)"
 
 
 # Words.

@@ -1,7 +1,7 @@
 """The built-in analyzers: `english`, `plain`, the Snowball languages and `terrier`.
 
 One class makes them all; they differ in their parameters. An analyzer normalises a raw token, cuts it into words by the
-rules of Unicode, lower-cases the words, removes stop words and stems the rest.
+rules of Unicode, lower-cases the words, folds their accents if it shall, removes stop words and stems the rest.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from itertools import compress, islice
 from typing import Any
 
 from sublex.analysis import stopwords
+from sublex.analysis.folding import fold
+from sublex.analysis.latex import decoded
+from sublex.analysis.tokens import raw_tokens
 from sublex.analysis.words import LONGEST, split_terms, words
 from sublex.contracts.base import Param
 from sublex.contracts.hookspecs import Register
@@ -28,6 +31,8 @@ LANGUAGES = (
 STEMMERS = ("none", "porter", "porter2", *LANGUAGES)
 _POSSESSIVE = re.compile("['\u2019\uff07]s$", re.MULTILINE)
 _TERRIER = re.compile("[A-Za-z0-9]+")
+# Switches that are younger than the format of indexes. What an index stores of its analyzer stays the same without them.
+_LATER = ("fold", "latex")
 _FOUR_ALIKE = re.compile(r"(.)\1{3}")
 
 
@@ -48,6 +53,9 @@ class WordAnalyzer:
         self._bigrams = chosen.get("cjk") == "bigrams"
         self._normal = chosen.get("normalize") == "nfc"
         self._possessive = bool(chosen.get("possessive"))
+        self._fold = bool(chosen.get("fold"))
+        self.latex = bool(chosen.get("latex"))
+        self._stopped = frozenset(map(fold, self.stop.words)) if self._fold else self.stop.words
 
     def __str__(self) -> str:
         return printed(self.name, self.params, self.values)
@@ -55,10 +63,12 @@ class WordAnalyzer:
     def settings(self) -> dict[str, Any]:
         """Return the name and the parameters from which this analyzer can be made again.
 
-        If the user gave a file of stop words, its words are among the parameters.
+        If the user gave a file of stop words, its words are among the parameters. A switch of `_LATER` is among them
+        only if it is on.
         """
         stop = {"name": self.stop.name, "words": sorted(self.stop.words)} if self._users_list else self.stop.name
-        return {"name": self.name, "params": self.values | {"stop": stop}}
+        values = {name: value for name, value in self.values.items() if value or name not in _LATER}
+        return {"name": self.name, "params": values | {"stop": stop}}
 
     def versions(self) -> dict[str, str]:
         """Return the versions of Unicode and of the packages that may change a term."""
@@ -74,6 +84,8 @@ class WordAnalyzer:
         if not self._ascii_is_one_word:
             return self._batch_of_any(tokens)
         is_word = [token.isascii() and len(token) <= LONGEST for token in tokens]
+        if self.latex:
+            is_word = [word and "\\" not in token for word, token in zip(is_word, tokens, strict=True)]
         words = list(compress(tokens, is_word))
         terms = self._finish(self._lowered("\n".join(words))) if words else []
         if len(words) == len(tokens):
@@ -91,27 +103,38 @@ class WordAnalyzer:
 
     def _finish(self, lowered: list[str]) -> list[str]:
         """Return the stem of each lower-case word, and an empty string for each stop word."""
-        stop = self.stop.words
+        stop = self._stopped
         return ["" if word in stop else stem for word, stem in zip(lowered, self._stem(lowered), strict=True)]
 
     def _lowered(self, words: str) -> list[str]:
-        """Return a list of the words in lower case, without a final 's if `possessive` is set.
+        """Return a list of the words in lower case, without a final 's and without accents if the parameters say so.
 
         In `words`, newlines separate the words.
         """
         lowered = words.replace("\u0130", "i").lower()
-        return (_POSSESSIVE.sub("", lowered) if self._possessive else lowered).split("\n")
+        if self._possessive:
+            lowered = _POSSESSIVE.sub("", lowered)
+        return (fold(lowered) if self._fold else lowered).split("\n")
+
+    def letters(self, text: str) -> str:
+        """Return a text in the letters of terms: composed, in lower case and, if terms are folded, folded."""
+        text = self._composed(text).replace("\u0130", "i").lower()
+        return fold(text) if self._fold else text
+
+    def _composed(self, text: str) -> str:
+        text = decoded(text) if self.latex else text
+        return unicodedata.normalize("NFC", text) if self._normal else text
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text, in order and as they are written."""
-        return words(unicodedata.normalize("NFC", text) if self._normal else text, self._bigrams)
+        return words(self._composed(text), self._bigrams)
 
     def stages(self, text: str) -> list[tuple[str, list[str]]]:
         """Return (stage, words) for each stage of the analysis of a text, for `sublex analyze`."""
-        words = self.words(text)
+        words = [word for raw in raw_tokens(text, True) for word in self.words(raw)] if self.latex else self.words(text)
         lowered = self._lowered("\n".join(words)) if words else []
-        stopped = [word for word in lowered if word not in self.stop.words]
-        return [("words", words), ("lower-cased", lowered), ("stopped", stopped), ("stemmed", self._stem(stopped))]
+        stopped = [word for word in lowered if word not in self._stopped]
+        return [("words", words), ("folded" if self._fold else "lower-cased", lowered), ("stopped", stopped), ("stemmed", self._stem(stopped))]
 
 
 class TerrierAnalyzer(WordAnalyzer):
@@ -159,6 +182,8 @@ def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
             "cjk", str, "bigrams", range=("bigrams", "single"), help="Han and Hiragana as overlapping pairs or alone"
         ),
         Param("normalize", str, "nfc", range=("nfc", "none"), help="Unicode composition before anything else"),
+        Param("fold", bool, False, help="write Latin letters without accents, so that Schrödinger is schrodinger"),
+        Param("latex", bool, False, help='read LaTeX\'s letters, so that Schr\\"odinger is Schrödinger'),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import int64, uint16, uint64
+from numba import int64, uint8, uint16, uint64
 
 from sublex.analysis.interner_kernels import NEWLINE, SIXTEEN, U, first_bytes, hash_of_key, same_bytes
 from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
@@ -11,9 +11,14 @@ from sublex.tools.compiled import I32, I64, STORED_U8, U8, U64, inner, kernel
 # The types of arguments.
 U16 = uint16[::1]
 KEYS = uint64[:, ::1]
+TABLE = uint8[:, :, ::1]
 # Classes of bytes. The classes from COLON on are joiners. A joiner belongs to a token only between certain neighbours
 # (UAX 29, rules WB6, WB7, WB11 and WB12).
 BREAK, LETTER, DIGIT, UNDERSCORE, HIGH, COLON, COMMA, DOT, QUOTE = range(9)
+
+# The characters of LaTeX's commands, and the parts of the table `sublex.analysis.latex.commands`.
+BACKSLASH, OPEN, CLOSE, BLANK = 92, 123, 125, 32
+ACCENT, NAME = 0, 1
 
 # Kinds of break, as in `sublex.contracts.base.Break`.
 HYPHEN, DASH, OTHER, START = 1, 2, 128, 256
@@ -105,14 +110,135 @@ def _runs_above_ascii(text, begin, end, in_word, bounds):
     return n
 
 
-@kernel((STORED_U8, I64, U8, U8, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
-def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
+@inner
+def _is_letter(c):
+    """Return whether a byte is a letter from A to Z, in either case."""
+    return 65 <= c <= 90 or 97 <= c <= 122
+
+
+@inner
+def _at(text, i, end):
+    """Return the byte at `i`, or 0 at the end."""
+    return int64(text[i]) if i < end else int64(0)
+
+
+@inner
+def _latex_letter(text, i, end, after_letter, commands):
+    r"""Return the end of the LaTeX command at `i` that stands for a letter, or `i` if there is none.
+
+    `after_letter` says whether a letter of the same word stands before it. A command whose end is a blank, as in
+    `S\o rensen`, counts only inside a word, so that commands of formulas stay.
+    """
+    braced = _at(text, i, end) == OPEN
+    j = i + 1 + braced
+    first, second = _at(text, j, end), _at(text, j + 1, end)
+    if _at(text, j - 1, end) != BACKSLASH or first >= 128 or second >= 128:
+        return i
+    j += 1
+    if _is_letter(first):
+        if _is_letter(second):
+            if not commands[NAME, first, second] or _is_letter(_at(text, j + 1, end)):
+                return i
+            return _after_name(text, i, j + 1, end, braced, after_letter, commands)
+        if commands[NAME, first, 0]:
+            return _after_name(text, i, j, end, braced, after_letter, commands)
+    blank = _at(text, j, end) == BLANK
+    j += blank
+    argument = _at(text, j, end)
+    if argument == OPEN:
+        j += 1 + (_at(text, j + 1, end) == BACKSLASH and _is_dotless(_at(text, j + 2, end)))
+        argument = _at(text, j, end)
+        if _at(text, j + 1, end) != CLOSE:
+            return i
+        j += 2
+    elif argument == BACKSLASH:
+        argument = _at(text, j + 1, end)
+        if not _is_dotless(argument) or _is_letter(_at(text, j + 2, end)):
+            return i
+        j += 2
+        if _at(text, j, end) == OPEN and _at(text, j + 1, end) == CLOSE:
+            j += 2
+        elif _at(text, j, end) == BLANK and _is_letter(_at(text, j + 1, end)):
+            j += 1
+    else:
+        j += 1
+        if blank and not after_letter and not _is_letter(_at(text, j, end)):
+            return i
+    if argument >= 128 or not commands[ACCENT, first, argument] or (braced and _at(text, j, end) != CLOSE):
+        return i
+    return j + braced
+
+
+@inner
+def _is_dotless(c):
+    """Return whether a byte is i or j, which LaTeX writes without dots as commands."""
+    return c == 105 or c == 106
+
+
+@inner
+def _after_name(text, i, j, end, braced, after_letter, commands):
+    r"""Return the end of a letter such as `\o`, whose name ends at `j`, or `i` if the command stands for no letter."""
+    after, second = _at(text, j, end), _at(text, j + 1, end)
+    if braced:
+        return j + 1 if after == CLOSE else i
+    if after == OPEN:
+        return j + 2 if second == CLOSE else i
+    if after == BLANK and _is_letter(second):
+        return j + 1 if after_letter or _is_letter(_at(text, j + 2, end)) else i
+    if after == BACKSLASH:
+        return j if second < 128 and not _is_letter(second) and commands[ACCENT, second, 97] else i
+    # Blanks, line ends, and the marks that may follow a word.
+    ends_word = after <= BLANK or after == 33 or after == 34 or after == 39 or after == 41 or 44 <= after <= 47
+    ends_word = ends_word or after == 58 or after == 59 or after == 63 or after == CLOSE or after == 126
+    return j if after_letter and ends_word else i
+
+
+@inner
+def _has_commands(text, begin, end):
+    """Return whether a text has a backslash."""
+    for i in range(begin, end):
+        if text[i] == BACKSLASH:
+            return True
+    return False
+
+
+@inner
+def _runs_with_commands(text, begin, end, in_word, commands, bounds):
+    """Write the start and the end of each run of word bytes to `bounds`; return the number of entries written.
+
+    A LaTeX command that stands for a letter belongs to a run, like a letter.
+    """
+    n = 0
+    before = np.uint8(0)
+    after_letter = False
+    i = begin
+    while i < end:
+        stop = i
+        if text[i] == BACKSLASH or text[i] == OPEN:
+            stop = _latex_letter(text, i, end, after_letter, commands)
+        width = _breaking(text, i, end) if text[i] >= 128 else 0
+        is_command = stop > i
+        now = np.uint8(1) if is_command else np.uint8(0) if width else in_word[text[i]]
+        after_letter = is_command or (now != 0 and (text[i] >= 128 or _is_letter(text[i])))
+        bounds[n] = i
+        n += int(now ^ before)
+        before = now
+        i = stop if is_command else i + max(width, 1)
+    if before:
+        bounds[n] = end
+        n += 1
+    return n
+
+
+@kernel((STORED_U8, I64, U8, U8, TABLE, I64, I32, KEYS, I64, U64, I32, I64, I64), before="analyze")
+def tokenize(text, ends, classes, in_word, commands, bounds, slots, keys, starts, hashes, tokens, token_ends, state):
     """Cut documents, laid end to end in `text`, into raw tokens, and number the distinct raw tokens from 0.
 
     Return True if the table is full, and False at the end of the text. After True, the caller enlarges the table and
     calls again, and the kernel goes on from `state`. `state` holds five numbers: the document, the position in its
     runs, the number of its runs, the number of distinct raw tokens, and the number of occurrences. `in_word` says for
-    each byte value whether it belongs to words. `bounds` has room for 2 entries more than the longest document has
+    each byte value whether it belongs to words. `commands` is empty, or the table of LaTeX commands that stand for letters
+    and then belong to words. `bounds` has room for 2 entries more than the longest document has
     bytes. A raw token in ASCII is one word; a raw token with bytes above ASCII is a run of whole words.
     """
     doc, k, m, n, o = state[0], state[1], state[2], state[3], state[4]
@@ -120,7 +246,11 @@ def tokenize(text, ends, classes, in_word, bounds, slots, keys, starts, hashes, 
     full = False
     while doc < len(ends):
         if k == 0:
-            m = _runs(text, ends[doc - 1] if doc else 0, ends[doc], in_word, bounds)
+            begin = ends[doc - 1] if doc else 0
+            if len(commands) and _has_commands(text, begin, ends[doc]):
+                m = _runs_with_commands(text, begin, ends[doc], in_word, commands, bounds)
+            else:
+                m = _runs(text, begin, ends[doc], in_word, bounds)
         while k < m:
             if n == len(starts):
                 full = True

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.analysis.latex import commands
 from sublex.analysis.words import split_terms
 from sublex.contracts.base import Analyzer, Token
 from sublex.errors import contract
@@ -24,6 +25,7 @@ _BREAK = re.compile(r"\S|\n\s*\n")
 # The first size of a table of distinct raw tokens: one entry per _BYTES bytes of text, at least _LEAST and at most
 # _MOST.
 _BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
+_NO_COMMANDS = np.empty((0, 128, 128), np.uint8)
 
 
 class RawTokens(NamedTuple):
@@ -51,8 +53,11 @@ class RawTokens(NamedTuple):
 
 
 @cache
-def byte_classes() -> tuple[np.ndarray, np.ndarray]:
-    """Return two arrays over the 256 byte values: the class of each value, and whether the value belongs to words."""
+def byte_classes(latex: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Return two arrays over the 256 byte values: the class of each value, and whether the value belongs to words.
+
+    With `latex`, the characters of LaTeX commands are of the class of letters, as they are next to a joiner in a word.
+    """
     from sublex.analysis import token_kernels as k
 
     classes = np.full(256, k.BREAK, np.uint8)
@@ -61,11 +66,17 @@ def byte_classes() -> tuple[np.ndarray, np.ndarray]:
         classes[first : last + 1] = kind
     for characters, kind in (("_", k.UNDERSCORE), (":", k.COLON), (",;", k.COMMA), (".'", k.DOT), ('"', k.QUOTE)):
         classes[[ord(c) for c in characters]] = kind
-    return classes, ((classes >= k.LETTER) & (classes <= k.HIGH)).astype(np.uint8)
+    in_word = ((classes >= k.LETTER) & (classes <= k.HIGH)).astype(np.uint8)
+    if latex:
+        classes[[k.BACKSLASH, k.OPEN, k.CLOSE]] = k.LETTER
+    return classes, in_word
 
 
-def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
-    """Cut texts into raw tokens. `text` has their UTF-8 bytes end to end; `ends` says where each text ends."""
+def tokenize(text: np.ndarray, ends: np.ndarray, latex: bool = False) -> RawTokens:
+    """Cut texts into raw tokens. `text` has their UTF-8 bytes end to end; `ends` says where each text ends.
+
+    With `latex`, a LaTeX command that stands for a letter does not cut a word: `Schr\\"odinger` is one raw token.
+    """
     from sublex.analysis import token_kernels
     from sublex.analysis.interner_kernels import refill
 
@@ -78,8 +89,9 @@ def tokenize(text: np.ndarray, ends: np.ndarray) -> RawTokens:
     slots, keys = np.empty(2 * room, np.int32), np.empty((room, 3), np.uint64)
     slots.fill(-1)
     starts, hashes, state = np.empty(room, np.int64), np.empty(room, np.uint64), np.zeros(5, np.int64)
+    table = commands() if latex else _NO_COMMANDS
     while token_kernels.tokenize(
-        text, ends, *byte_classes(), bounds, slots, keys, starts, hashes, tokens, token_ends, state
+        text, ends, *byte_classes(latex), table, bounds, slots, keys, starts, hashes, tokens, token_ends, state
     ):  # fmt: skip
         keys, starts, hashes = (np.concatenate([table, np.empty_like(table)]) for table in (keys, starts, hashes))
         slots = refill(hashes, len(starts) // 2, 2 * len(starts))
@@ -99,10 +111,15 @@ def with_spare(text: np.ndarray, end: int) -> np.ndarray:
     return text if len(text) - end >= SPARE else np.concatenate([text, np.zeros(SPARE, np.uint8)])
 
 
-def raw_tokens(text: str) -> list[str]:
-    """Return the raw tokens of one text, in order."""
+def reads_latex(analyzer: Analyzer) -> bool:
+    """Return whether the raw tokens of an analyzer keep LaTeX commands that stand for letters."""
+    return bool(getattr(analyzer, "latex", False))
+
+
+def raw_tokens(text: str, latex: bool = False) -> list[str]:
+    """Return the raw tokens of one text, in order. `latex` is as in `tokenize`."""
     data = text.encode("utf-8", "replace")
-    cut = tokenize(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64))
+    cut = tokenize(np.frombuffer(data, np.uint8), np.array([len(data)], np.int64), latex)
     strings = cut.strings(data)
     return [strings[number] for number in cut.numbers.tolist()]
 
@@ -116,7 +133,7 @@ def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
 
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
-    raws, at = raw_tokens(text), 0
+    raws, at = raw_tokens(text, reads_latex(analyzer)), 0
     for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
         at = text.index(raw, at)
         yield at, raw, split_terms(joined)
@@ -125,7 +142,7 @@ def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, lis
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """Return the terms of one text, in order."""
-    return [term for joined in terms_of(analyzer, raw_tokens(text)) for term in split_terms(joined)]
+    return [term for joined in terms_of(analyzer, raw_tokens(text, reads_latex(analyzer))) for term in split_terms(joined)]
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
@@ -141,7 +158,8 @@ def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
     parts = [text.encode("utf-8", "replace") for text in texts]
     data = b"".join(parts)
-    cut = tokenize(np.frombuffer(data, np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64))
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    cut = tokenize(np.frombuffer(data, np.uint8), ends, reads_latex(analyzer))
     raws = cut.strings(data)
     forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
     numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]

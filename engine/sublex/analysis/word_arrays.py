@@ -55,16 +55,16 @@ def kinds_of_characters() -> np.ndarray:
     return table
 
 
-def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray) -> CutText:
+def cut_text(text: np.ndarray, ends: np.ndarray, titles: np.ndarray, latex: bool) -> CutText:
     """Cut texts, whose UTF-8 bytes lie end to end, into raw tokens with breaks. Any thread may call this.
 
     `ends` says where each text ends. `titles` has the number of bytes of the title with which each text begins, 0 for
-    no title.
+    no title. `latex` is as in `tokenize`.
     """
     from sublex.analysis import token_kernels
 
     text = read_only(with_spare(text, int(ends[-1]) if len(ends) else 0))
-    raw = tokenize(text, ends)
+    raw = tokenize(text, ends, latex)
     breaks = np.empty(len(raw.numbers), np.uint16)
     token_kernels.mark_breaks(
         text, ends, titles, kinds_of_characters(), raw.numbers, raw.ends, raw.keys, raw.starts, breaks

@@ -10,12 +10,13 @@ import ctypes
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.analysis.tokens import RawTokens, tokenize
+from sublex.analysis.tokens import RawTokens, reads_latex, tokenize
 from sublex.building.build_summary import BuildSummary
 from sublex.building.duplicates import Duplicates
 from sublex.building.journal import Journal, read_journal, write_journal
@@ -86,7 +87,8 @@ class SegmentBuilder:
         try:
             counting = workers.queue()
             # `map` makes and tokenizes batches in the threads, ahead of this loop.
-            for batch, tokens in workers.map(_make_and_tokenize, islice(batch_makers, self._batches, None)):
+            make = partial(_make_and_tokenize, latex=reads_latex(self.settings.analyzer))
+            for batch, tokens in workers.map(make, islice(batch_makers, self._batches, None)):
                 keep = self._select(batch)
                 numbers = segment.inverter.vocabulary.number(batch.text, tokens)
                 token_terms = segment.inverter.vocabulary.token_terms()
@@ -187,6 +189,6 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _make_and_tokenize(make: MakeBatch) -> tuple[Batch, RawTokens]:
+def _make_and_tokenize(make: MakeBatch, latex: bool) -> tuple[Batch, RawTokens]:
     batch = make()
-    return batch, tokenize(batch.text, batch.text_ends)
+    return batch, tokenize(batch.text, batch.text_ends, latex)

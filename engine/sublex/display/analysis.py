@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sublex.analysis.tokens import raw_tokens, terms_of
+from sublex.analysis.tokens import raw_tokens, reads_latex, terms_of
 from sublex.analysis.words import split_terms
 from sublex.contracts.base import Analyzer
 from sublex.forms.lines import Shown, table_lines
@@ -10,7 +10,7 @@ from sublex.forms.lines import Shown, table_lines
 
 def analysis(text: str, analyzer: Analyzer, printed: str) -> Shown:
     """Return the stages of a text as Shown; `printed` is the printed form of the analyzer."""
-    tokens = raw_tokens(text)
+    tokens = raw_tokens(text, reads_latex(analyzer))
     stages = [("raw tokens", tokens)]
     if hasattr(analyzer, "stages"):
         stages += analyzer.stages(text)

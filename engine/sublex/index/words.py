@@ -6,10 +6,12 @@ The stored texts are decompressed and cut, about a megabyte at a time, without a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sublex.analysis.tokens import reads_latex
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
 from sublex.contracts.base import WordArrays
 from sublex.index.segment import Segment
@@ -59,8 +61,9 @@ class CorpusWords:
         the workers of a job share the work.
         """
         parts = zip(self._snapshot.segments, self._snapshot.bases.tolist(), strict=False)
-        for docs, cut in run(_cut, (texts for segment, base in parts for texts in texts_of(segment, base))):
-            ends, words, breaks = self._table.read(cut)
+        cut = partial(_cut, latex=reads_latex(self._snapshot.analyzer))
+        for docs, found in run(cut, (texts for segment, base in parts for texts in texts_of(segment, base))):
+            ends, words, breaks = self._table.read(found)
             if len(docs) and docs.min() < 0:
                 sizes = np.diff(ends, prepend=0)
                 live = np.repeat(docs >= 0, sizes)
@@ -72,8 +75,8 @@ class CorpusWords:
             yield WordArrays(docs, ends, words, self._terms[words], breaks)
 
 
-def _cut(texts: _Texts) -> tuple[np.ndarray, CutText]:
-    return texts.docs, cut_text(texts.text, texts.ends, texts.titles)
+def _cut(texts: _Texts, latex: bool) -> tuple[np.ndarray, CutText]:
+    return texts.docs, cut_text(texts.text, texts.ends, texts.titles, latex)
 
 
 def texts_of(segment: Segment, base: int) -> Iterator[_Texts]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.analysis.tokens import analyze, sequences, words_by_term
+from sublex.analysis.tokens import analyze, reads_latex, sequences, words_by_term
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
 from sublex.contracts.base import Analyzer, Document, Query, TextWords, Token
 from sublex.contracts.fitted import Representation
@@ -178,7 +178,7 @@ class WordInputs(WrittenInputs):
             yield self.of_texts([])
             return
         for texts in texts_of(segment, 0):
-            found = _text_words(table, cut_text(texts.text, texts.ends, texts.titles))
+            found = _text_words(table, cut_text(texts.text, texts.ends, texts.titles, reads_latex(self._analyzer)))
             for begin in range(0, len(found), SEQUENCES_PER_BLOCK):
                 yield _compact(found[begin : begin + SEQUENCES_PER_BLOCK])
 
@@ -190,7 +190,7 @@ class WordInputs(WrittenInputs):
         """Return the words of documents."""
         text, sizes = end_to_end([document.contents.encode("utf-8", "replace") for document in documents])
         titles = [len(document.title.encode("utf-8", "replace")) for document in documents]
-        cut = cut_text(text, np.cumsum(sizes), np.array(titles, np.int64))
+        cut = cut_text(text, np.cumsum(sizes), np.array(titles, np.int64), reads_latex(self._analyzer))
         return _text_words(WordTable(self._analyzer), cut)
 
     def count_known(self, block: TextWords) -> int:

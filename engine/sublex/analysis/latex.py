@@ -1,0 +1,64 @@
+r"""Letters that LaTeX writes as commands: accents such as `\"o` and `\v{s}`, and letters such as `\o` and `{\ss}`.
+
+The kernel that cuts raw tokens finds the commands, by the table of `commands`. `decoded` writes them as characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+# The combining mark of each accent, by the character or letter of its command.
+ACCENTS = {
+    "`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", "=": "\u0304", "u": "\u0306", ".": "\u0307",
+    '"': "\u0308", "r": "\u030a", "H": "\u030b", "v": "\u030c", "d": "\u0323", "c": "\u0327", "k": "\u0328",
+    "b": "\u0331",
+}  # fmt: skip
+# Letters that are commands.
+LETTERS = {
+    "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
+    "aa": "å", "AA": "Å", "th": "þ", "TH": "Þ", "dh": "ð", "DH": "Ð", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ",
+}  # fmt: skip
+_COMMAND = re.compile(
+    rf"""\{{?\\(?:
+        (?P<letter>{"|".join(sorted(LETTERS, key=len, reverse=True))})(?![A-Za-z])(?:\{{\}}|\}}|\ )?
+        |(?P<accent>[{re.escape("".join(ACCENTS))}])\ ?(?:
+            \{{\\?(?P<braced>[A-Za-z])\}} | \\(?P<dotless>[ij])(?![A-Za-z])(?:\{{\}}|\ )? | (?P<bare>[A-Za-z])
+        )\}}?
+    )""",
+    re.VERBOSE,
+)
+
+
+@cache
+def commands() -> np.ndarray:
+    r"""Return for each pair of characters up to 127 whether they make a letter (uint8), as the table `[2, 128, 128]`.
+
+    The first part is for an accent and a letter, as in `\"o`. The second is for the name of a letter, as in `\ss`; a
+    name of one character is followed by 0. An accent and a letter count only if Unicode has a character for both.
+    """
+    table = np.zeros((2, 128, 128), np.uint8)
+    for accent in ACCENTS:
+        for letter in map(chr, range(128)):
+            table[0, ord(accent), ord(letter)] = letter.isalpha() and len(_accented(accent, letter)) == 1
+    for name in LETTERS:
+        table[1, ord(name[0]), ord(name[1]) if name[1:] else 0] = 1
+    return table
+
+
+def decoded(raw: str) -> str:
+    r"""Return a raw token with characters in place of its commands: `Schr\"odinger` becomes `Schrödinger`."""
+    return _COMMAND.sub(_character, raw) if "\\" in raw else raw
+
+
+def _character(command: re.Match[str]) -> str:
+    if command["letter"]:
+        return LETTERS[command["letter"]]
+    return _accented(command["accent"], command["braced"] or command["dotless"] or command["bare"])
+
+
+def _accented(accent: str, letter: str) -> str:
+    return unicodedata.normalize("NFC", letter + ACCENTS[accent])
