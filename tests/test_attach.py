@@ -106,7 +106,7 @@ def test_texts_come_from_the_foreign_index(shelf):
     assert [word.surface for word in index.corpus.sequence(3)] == ["Money", "in", "the", "bank"]
     words = [block.docs.tolist() for block in index.corpus.words().blocks()]
     assert words == [[0, 1, 2, 3]]
-    hit = json.loads(invoke("search", "./index", "money", "--format", "json").output)[0]
+    hit = json.loads(invoke("search", "./index", "money", "--format", "json").output)["hits"][0]
     assert hit["passage"] == TEXTS["b4"]
 
 

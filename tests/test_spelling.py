@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 import sublex
 from sublex.index.spelling import near_strings, nearest_term, suggestions
+from sublex.pipeline.missing_words import corrections, missing_notes
 
 
 def distance(a: str, b: str) -> int:
@@ -94,9 +96,74 @@ def test_search_suggests_on_standard_error_and_still_searches(demo):
     code, output, messages = demo("search", "demo", "cranes rivver", "-k", "1")
     assert code == 0 and "birds" in output and messages == 'No document contains "rivver"; did you mean river?\n'
     code, output, messages = demo("search", "demo", "rivver", "--format", "json")
-    assert (code, output) == (0, "[]\n") and "did you mean river?" in messages
+    assert (code, json.loads(output)) == (0, {"hits": [], "missing": ["rivver"]}) and "did you mean river?" in messages
     assert demo("search", "demo", "rivver")[2].count("\n") == 1
     assert demo("search", "demo", "river crane")[2] == ""
+
+
+SPELLINGS = {
+    "a": r"The Schr\"odinger equation of Erwin Schr\"{o}dinger",
+    "b": "Gödel numbers and Lévy flights; Lévy areas",
+    "c": "Erdos numbers and an equation",
+    "d": "An odinger is not a word",
+    "e": "A modelable zebra is able to model",
+    "f": "A model of an able body",
+    "g": "A table without an e",
+}
+
+
+@pytest.fixture(scope="module")
+def spellings(tmp_path_factory):
+    """An index in two segments, with names in LaTeX, with accents, and without."""
+    documents = [{"id": docno, "text": text} for docno, text in SPELLINGS.items()]
+    made = sublex.build(documents[:3], tmp_path_factory.mktemp("spellings") / "index")
+    made.add(documents[3:])
+    return made
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("Schrödinger equation", 'No document contains "Schrödinger"; did you mean Schr odinger? '
+         r'An index with latex=true reads Schr\"odinger as one word.'),
+        ("Schrodinger", 'No document contains "Schrodinger"; did you mean Schr odinger? '
+         r"An index with latex=true and fold=true reads Schr\'odinger as one word."),
+        ("Godel", 'No document contains "Godel"; did you mean Gödel? An index with fold=true finds both.'),
+        ("Levy", 'No document contains "Levy"; did you mean Lévy? An index with fold=true finds both.'),
+        ("erdős", 'No document contains "erdős"; did you mean Erdos? An index with fold=true finds both.'),
+        ("Gödl", 'No document contains "Gödl"; did you mean Gödel?'),
+        ("modelables", None),
+        ("Ångström or qwghlm, the zyzzyva", 'No document contains "Ångström" or "qwghlm" or "zyzzyva".'),
+        # The pieces are in the index, but not in one document.
+        ("tablé", 'No document contains "tablé"; did you mean table? An index with fold=true finds both.'),
+        ("numbér", 'No document contains "numbér"; did you mean numbers? An index with fold=true finds both.'),
+        ("the of equations", None),
+    ],
+)  # fmt: skip
+def test_a_word_that_no_document_has_is_always_said(spellings, query, note):
+    missing = spellings.snapshot.missing(spellings.query(query))
+    notes = missing_notes(missing, corrections(spellings.snapshot, missing))
+    assert notes == ([note] if note else [])
+
+
+def test_an_index_that_folds_and_reads_latex_finds_all_spellings(tmp_path):
+    documents = [{"id": docno, "text": text} for docno, text in SPELLINGS.items()]
+    made = sublex.build(documents, tmp_path / "index", analyzer="english(fold=true, latex=true)")
+    for query, docnos in {
+        "Schrödinger": ["a"], "Schrodinger": ["a"], r'Schr\"odinger': ["a"], "Godel": ["b"], "LEVY": ["b"], "Erdős": ["c"],
+    }.items():  # fmt: skip
+        found = made.search(query)
+        assert (found.docnos, found.missing) == (docnos, [])
+    assert made.search("Erdős zyzzyva").missing == ["zyzzyva"]
+
+
+def test_a_corrected_word_of_a_deleted_document_is_none(tmp_path):
+    documents = [{"id": docno, "text": text} for docno, text in SPELLINGS.items()]
+    made = sublex.build(documents, tmp_path / "index")
+    made.delete(["a", "b"])
+    missing = made.snapshot.missing(made.query("Schrödinger Gödel Schr Lévy"))
+    assert list(missing.values()) == ["Schrödinger", "Gödel", "Schr", "Lévy"]
+    assert not corrections(made.snapshot, missing)
 
 
 def test_a_million_terms_take_a_fraction_of_a_second():

@@ -26,7 +26,7 @@ def test_search_shows_rank_score_title_and_a_passage(demo):
 
 
 def test_search_in_other_forms(demo):
-    found = json.loads(demo("search", "demo", "crane", "--format", "json")[1])
+    found = json.loads(demo("search", "demo", "crane", "--format", "json")[1])["hits"]
     assert [hit["rank"] for hit in found] == list(range(1, len(found) + 1)) and found[0]["docno"] == "birds-05"
     assert "rane" in found[0]["passage"]
     assert (

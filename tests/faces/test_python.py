@@ -648,7 +648,7 @@ def test_the_passage_of_a_hit_is_that_of_the_command(demo, command):
     expression = "BM25 >> RM3 >> BM25"
     hits = demo.search("cranes by the river", expression, k=5)
     done = command("search", demo.path, "cranes by the river", "-k", "5", "-r", expression, "--format", "json")
-    assert hits.passages == [hit["passage"] for hit in json.loads(done.output)]
+    assert hits.passages == [hit["passage"] for hit in json.loads(done.output)["hits"]]
 
 
 def test_a_hit_is_a_tuple_still(demo):

@@ -123,7 +123,7 @@ def test_no_command_sends_a_control(hostile, arguments):
 
 
 def test_json_gives_back_the_very_text(hostile):
-    hits = json.loads(hostile("search", "bad", "crane", "--format", "json")[1])
+    hits = json.loads(hostile("search", "bad", "crane", "--format", "json")[1])["hits"]
     assert DOCNO in {hit["docno"] for hit in hits}
     assert json.loads(hostile("doc", "bad", DOCNO, "--format", "json")[1])["title"] == f"Crane {HOSTILE}"
 

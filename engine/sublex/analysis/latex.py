@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
@@ -22,6 +23,8 @@ LETTERS = {
     "o": "ø", "O": "Ø", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ",
     "aa": "å", "AA": "Å", "th": "þ", "TH": "Þ", "dh": "ð", "DH": "Ð", "dj": "đ", "DJ": "Đ", "ng": "ŋ", "NG": "Ŋ",
 }  # fmt: skip
+# The letters that mostly have accents in names.
+_ACCENTED_IN_NAMES = frozenset("aeiouycnszrlgAEIOUCSZ")
 _COMMAND = re.compile(
     rf"""\{{?\\(?:
         (?P<letter>{"|".join(sorted(LETTERS, key=len, reverse=True))})(?![A-Za-z])(?:\{{\}}|\}}|\ )?
@@ -52,6 +55,34 @@ def commands() -> np.ndarray:
 def decoded(raw: str) -> str:
     r"""Return a raw token with characters in place of its commands: `Schr\"odinger` becomes `Schrödinger`."""
     return _COMMAND.sub(_character, raw) if "\\" in raw else raw
+
+
+def spellings(word: str) -> Iterator[str]:
+    r"""Yield the usual forms in which LaTeX writes a word: `Schr\"odinger`, `Schr\"{o}dinger`, `Schr{\"o}dinger`.
+
+    In a word without accents, each letter in turn gets an acute accent, because its place alone matters for how an
+    analyzer cuts the word.
+    """
+    if word.isascii():
+        for place, letter in enumerate(word):
+            if letter in _ACCENTED_IN_NAMES:
+                yield f"{word[:place]}\\'{word[place:]}"
+                yield f"{word[:place]}\\'{{{letter}}}{word[place + 1 :]}"
+        return
+    names = {letter: name for name, letter in LETTERS.items()}
+    marks = {mark: accent for accent, mark in ACCENTS.items()}
+    for form in (r"\{0}{1}", r"\{0}{{{1}}}"):
+        written = ""
+        for letter in unicodedata.normalize("NFC", word):
+            base, *rest = unicodedata.normalize("NFD", letter)
+            accent = marks.get("".join(rest), "")
+            if letter in names:
+                written += f"{{\\{names[letter]}}}"
+            elif accent:
+                written += (r"\{0}{{{1}}}" if accent.isalpha() else form).format(accent, base)
+            else:
+                written += letter
+        yield written
 
 
 def _character(command: re.Match[str]) -> str:

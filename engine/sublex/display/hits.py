@@ -141,14 +141,6 @@ def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndar
     yield from run_lines([(qid, answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline)))
 
 
-def corrections(index: Index, query: str) -> list[str]:
-    """Return a sentence for each unknown word of the query that is spelt like an indexed word."""
-    from sublex.index.spelling import suggestions
-
-    found = suggestions(index.snapshot, query)
-    return [f'No document contains "{word}"; did you mean {near.surface}?' for word, near in found.items()]
-
-
 def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     # Only the text of a user has words; a query of weighted terms has terms.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import heapq
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.base import Analyzer, Document, Statistics
+from sublex.contracts.base import Analyzer, Document, Query, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
@@ -154,6 +154,27 @@ class Snapshot(Deferred):
         """Return the statistics of a term, or None when no live document contains it."""
         found = ((segment, segment.find(term)) for segment in self.segments)
         return self._term(term, [(segment, ordinal) for segment, ordinal in found if ordinal is not None])
+
+    def absent(self, terms: Iterable[str]) -> list[str]:
+        """Return the distinct terms among `terms` that no live document contains, in their order."""
+        left = list(dict.fromkeys(terms))
+        for segment in self.segments:
+            if not left:
+                break
+            ordinals = segment.find_all(left)
+            left = [term for term, n in zip(left, ordinals, strict=True) if n < 0 or not segment.live_df[n]]
+        return left
+
+    def missing(self, query: Query) -> dict[str, str]:
+        """Return the terms of a query that no live document contains, each with its word as the query writes it.
+
+        Stop words are no terms, so they are not among them.
+        """
+        from sublex.analysis.tokens import words_by_term
+
+        absent = self.absent(query.weights())
+        words = words_by_term(self.analyzer, query.text) if absent else {}
+        return {term: words.get(term, term) for term in absent}
 
     def _term(self, term: str, places: list[tuple[Segment, int]]) -> Term | None:
         """Add up the statistics of a term over its ordinals in the segments."""

@@ -8,10 +8,14 @@ NumPy compares all terms at once.
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 
-from sublex.analysis.tokens import located_terms
+from sublex.analysis.folding import fold
+from sublex.analysis.latex import spellings
+from sublex.analysis.tokens import located_terms, reads_latex, terms_of, words_by_term
 from sublex.index.snapshot import Snapshot, Term
 
 # Pairs of a length in letters and the largest distance for words of at least this length; shorter words get no
@@ -19,27 +23,119 @@ from sublex.index.snapshot import Snapshot, Term
 LIMITS = ((3, 1), (5, 2))
 # The least likeness of two words as they are written: 2 times the matching letters, over all letters.
 LEAST_LIKENESS = 0.7
+# The characters of the longest word whose spellings in LaTeX are tried, and the least share of the documents with the
+# rarest piece of a spelling that have all of them.
+LONGEST_IN_LATEX, TOGETHER = 40, 0.8
 # The number of nearest terms in each segment that are compared by frequency.
 NEAREST = 50
 # The most strings whose beginnings are compared.
 COMPARED = 1 << 13
 
 
+class Correction(NamedTuple):
+    """The words that documents have in place of a word that no document contains.
+
+    `options` names the options of an analyzer that would have found them by the word as it is, and `reason` says what
+    the options do; both are empty for a word that is spelt in another way.
+    """
+
+    words: str
+    options: str = ""
+    reason: str = ""
+
+
+def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
+    """Return what documents have in place of a word that none contains: the same word with other accents, the word as
+    LaTeX writes it, or the word that is spelt most like it. Return None if there is nothing like it.
+    """
+    if near := folded_term(snapshot, term, word):
+        return Correction(near.surface, "fold=true", "finds both")
+    if latex := latex_words(snapshot, word):
+        return latex
+    alike = near_term(snapshot, term, word)
+    return Correction(alike.surface) if alike else None
+
+
 def suggestions(snapshot: Snapshot, text: str) -> dict[str, Term]:
     """Return the words of a text that no document contains, each with the indexed word that is spelt most like it.
 
-    Words without a similar one, and words with digits, are left out.
+    Words without a similar one are left out.
     """
     found: dict[str, Term] = {}
     for _, raw, terms in located_terms(snapshot.analyzer, text):
         for term in terms:
             word = raw if len(terms) == 1 else term
-            if word not in found and snapshot.term(term) is None and not any(map(str.isdigit, term)):
-                near = nearest_term(snapshot, term, len(word))
-                # Two words may be written differently although their stems are alike.
-                if near and SequenceMatcher(None, word.casefold(), near.surface.casefold()).ratio() >= LEAST_LIKENESS:
+            if word not in found and snapshot.term(term) is None:
+                near = folded_term(snapshot, term, word) or near_term(snapshot, term, word)
+                if near:
                     found[word] = near
     return found
+
+
+def near_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
+    """Return the term that is spelt most like a term, which the user wrote as `word`; None for a term with digits."""
+    if any(map(str.isdigit, term)):
+        return None
+    near = nearest_term(snapshot, term, len(word))
+    # Two words may be written differently although their stems are alike.
+    alike = near and SequenceMatcher(None, word.casefold(), near.surface.casefold()).ratio() >= LEAST_LIKENESS
+    return near if alike else None
+
+
+def folded_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
+    """Return the most frequent term that differs from the term of `word` only by the accents of its letters, or None.
+
+    A stemmer may treat a word without its accents in another way, so the stems of the folded words are compared too.
+    """
+    wanted = {fold(term), *snapshot.analyze(fold(word))}
+    if len(fold(term)) < 2 or len(wanted) > 2 or not all(map(str.isascii, wanted)):
+        return None
+    near, shortest, longest = set(wanted), min(map(len, wanted)), max(map(len, wanted))
+    firsts = [ord(form[0]) for form in wanted]
+    for segment in snapshot.segments:
+        data, starts = segment.terms.data, segment.terms.starts
+        # A letter with an accent takes two or three bytes, and stands for one letter or two.
+        sizes = np.diff(starts)
+        numbers = np.flatnonzero((sizes > shortest) & (sizes <= 3 * longest))
+        first = data[starts[numbers]]
+        numbers = numbers[np.isin(first, firsts) | (first >= 128)]
+        written = [segment.terms.text(number) for number in numbers[_above_ascii(data, starts, numbers)].tolist()]
+        folded = list(map(fold, written))
+        stems = terms_of(snapshot.analyzer, folded) if folded else []
+        near.update(other for other, *forms in zip(written, folded, stems, strict=True) if not wanted.isdisjoint(forms))
+    found = [known for known in map(snapshot.term, near - {term}) if known]
+    return min(found, key=lambda known: (-known.df, known.term), default=None)
+
+
+def _above_ascii(data: np.ndarray, starts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Return for each numbered string whether it has a letter that may be Latin with an accent.
+
+    Such letters begin with the bytes C3 to C9, or E1 (U+1E00 on).
+    """
+    places = np.flatnonzero(((data >= 0xC3) & (data <= 0xC9)) | (data == 0xE1))
+    return np.searchsorted(places, starts[numbers]) < np.searchsorted(places, starts[numbers + 1])
+
+
+def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
+    r"""Return the pieces into which the index cut a word with LaTeX's accents, such as `Schr odinger`; None without them.
+
+    All pieces must occur in one document. For a word that the user wrote without accents, every letter is tried, and
+    the pieces must nearly always occur together.
+    """
+    if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX:
+        return None
+    has_accents = not word.isascii()
+    for form in spellings(word):
+        pieces = words_by_term(snapshot.analyzer, form)
+        terms = list(pieces)
+        if len(terms) < 2 or snapshot.absent(terms):
+            continue
+        docs = [snapshot.postings(term).docs for term in terms]
+        together = reduce(partial(np.intersect1d, assume_unique=True), docs)
+        if len(together) >= (1 if has_accents else TOGETHER * min(map(len, docs))):
+            options = "latex=true" if has_accents else "latex=true and fold=true"
+            return Correction(" ".join(pieces.values()), options, f"reads {form} as one word")
+    return None
 
 
 def nearest_term(snapshot: Snapshot, term: str, letters: int) -> Term | None:

@@ -77,7 +77,7 @@ def run(
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
-    context.say(str(queries), *queries.notes, *topics_notes(queries))
+    context.say(str(queries), *queries.notes, *topics_notes(queries, index.snapshot))
     pipelines, failures = _compose(context, rankers or (None,), profile)
     options = {"k": k, "where": metadata, "workers": workers, "tag": tag or "", "overwrite": overwrite}
     for pipeline in pipelines:

@@ -68,7 +68,8 @@ def search(
         sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
         sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
     """
-    from sublex.display.hits import NO_EXTRAS, corrections, hits, nothing_found, trec_lines
+    from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
+    from sublex.pipeline.missing_words import corrections, missing_notes
     from sublex.pipeline.query_forms import query_notes
 
     if of is not None and facets is None:
@@ -82,17 +83,25 @@ def search(
     answer = found._replace(hits=found.hits.first(asked.k))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
-        corrected = [] if asked.weighted else corrections(index, asked.query)
-    notes = [*pipeline.notes, *([] if asked.weighted else query_notes(index, asked.query, pipeline)), *corrected]
+        missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
+        corrected = corrections(index.snapshot, missing)
+    notes = [*pipeline.notes, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
+    # Where nothing is found because no word is known, one sentence is enough.
+    if len(answer.hits) or corrected or len(missing) < len(query.weights()):
+        notes += missing_notes(missing, corrected)
     if not len(answer.hits) and not corrected:
         notes.append(nothing_found(index, query, pipeline))
     shown = hits(index, answer, context.extras or NO_EXTRAS)
+
+    def data() -> dict[str, Any]:
+        return {"hits": shown.data, "missing": list(missing.values())}
+
     if not model:
-        shown.notes, shown.forms = notes, {"trec": lambda: trec_lines(answer, pipeline, context.topic)}
-        return shown
+        forms = {"trec": lambda: trec_lines(answer, pipeline, context.topic)}
+        return Shown(lambda: shown.lines, data, shown.head, shown.rows, notes, forms=forms)
     labels = _facets(index, found, model, facets or LABELS)
     below = [line(), *labels.lines] if len(answer.hits) or corrected else []
-    return Shown(lambda: [*shown.lines, *below], lambda: {"hits": shown.data, **labels.data}, notes=notes)
+    return Shown(lambda: [*shown.lines, *below], lambda: {**data(), **labels.data}, notes=notes)
 
 
 def read_query(index: Index, asked: Asked) -> Query:

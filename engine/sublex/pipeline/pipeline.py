@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
@@ -69,6 +70,11 @@ class Pipeline(Deferred):
         """
         return any(component.kind == "expander" for component in self.components)
 
+    @cached_property
+    def reads_plain_words(self) -> bool:
+        """Whether queries are plain words, and not in the query language of another engine, which a retriever reads."""
+        return not any(c.kind == "retriever" and c.values.get("language") for c in self.components)
+
     @property
     def notes(self) -> list[str]:
         """A sentence for each fitted model that does not cover all documents."""
@@ -83,7 +89,7 @@ class Pipeline(Deferred):
         with one_search():
             scoring = self.scorer.start(State(query))
             hits = scoring.find(k).first(k)
-        hits.query = scoring.state.query
+        hits.query, hits.asked = scoring.state.query, query if self.reads_plain_words else None
         return Answer(hits.query, hits, time.perf_counter() - begin)
 
     def explain(self, query: Query, doc: int) -> Explanation:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
+from sublex.pipeline.missing_words import missing_in_topics, topics_missing_notes
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
+    from sublex.index.snapshot import Snapshot
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
@@ -67,7 +69,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> l
     query language of another engine.
     """
     forms = forms_of(query)
-    if not forms or (pipeline and any(c.kind == "retriever" and c.values.get("language") for c in pipeline.components)):
+    if not forms or (pipeline and not pipeline.reads_plain_words):
         return []
     words = words_of(index, query)
     listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")
@@ -83,7 +85,15 @@ def words_of(index: Index, query: str) -> list[str]:
     return list(words_by_term(index.analyzer, query).values())
 
 
-def topics_notes(topics: Sequence[Topic]) -> list[str]:
+def topics_notes(topics: Sequence[Topic], snapshot: Snapshot) -> list[str]:
+    """Return sentences about topics: one about all forms of a query language, one about words that no document contains.
+
+    The list is empty if the topics have neither.
+    """
+    return [*_forms_notes(topics), *topics_missing_notes(missing_in_topics(snapshot, topics), len(topics))]
+
+
+def _forms_notes(topics: Sequence[Topic]) -> list[str]:
     """Return a list with one sentence about all topics with forms of a query language; [] if there are none."""
     examples: dict[str, str] = {}
     number = 0

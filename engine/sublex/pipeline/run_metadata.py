@@ -10,6 +10,7 @@ import numpy as np
 
 from sublex.contracts.base import VERSION
 from sublex.language.python_parts import python_parts
+from sublex.pipeline.missing_words import missing_in_topics
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
 from sublex.tools.messages import command_line
@@ -27,8 +28,10 @@ def described_run(
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
     """
-    qids, docnos = [topic.qid for topic in topics], pipeline.snapshot.all_docnos
-    return Run(qids, offsets, docs, scores, docnos, tag_of(str(pipeline)), describe(topics, pipeline, k))
+    qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
+    missing = missing_in_topics(snapshot, topics) if pipeline.reads_plain_words else {}
+    described = tag_of(str(pipeline)), describe(topics, pipeline, k)
+    return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
 def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:

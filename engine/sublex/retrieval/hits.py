@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple, overload
 
 import numpy as np
@@ -18,7 +19,7 @@ from sublex.forms.parts import InParts, Part, summary
 from sublex.forms.tables import ROWS_SHOWN
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.passages import passage
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
 # Characters of a title that `print` and a notebook show.
@@ -88,19 +89,26 @@ class Hits(InParts):
     """Documents in descending order of score, with their scores: `docs` is int32, `scores` is float32.
 
     Docnos, titles, texts, fields and passages are read from the snapshot only when they are asked for. Hits keep their
-    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, for passages; it
-    is None for hits that no search found.
+    snapshot open, so they stay valid when the index changes. `query` is the query after all expanders, for passages, and
+    `asked` is the query before them; both are None for hits that no search found.
     """
 
-    def __init__(self, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray, query: Query | None = None):
-        self.snapshot, self.docs, self.scores, self.query = snapshot, docs, scores, query
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        docs: np.ndarray,
+        scores: np.ndarray,
+        query: Query | None = None,
+        asked: Query | None = None,
+    ):
+        self.snapshot, self.docs, self.scores, self.query, self.asked = snapshot, docs, scores, query, asked
 
     # The docnos of unpickled hits, which are known without the index.
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the attributes, with the docnos. The snapshot is pickled as the place of the index."""
-        return self.__dict__ | {"_docnos": Strings.of(self.docnos)}
+        """Return what is pickled: the attributes, with the docnos and the missing words. The snapshot is pickled as the place of the index."""
+        return self.__dict__ | {"_docnos": Strings.of(self.docnos), "missing": self.missing}
 
     def __len__(self) -> int:
         return len(self.docs)
@@ -145,13 +153,24 @@ class Hits(InParts):
         return [each.get(name) for each in fields]
 
     def parts(self) -> list[Part]:
-        """Return the number of hits and a table of the first ones."""
+        """Return the number of hits, a table of the first ones, and the words that no document contains."""
         head = ["rank", "docno", "title", "score"] if self._has_titles else ["rank", "docno", "score"]
         rows = []
         for hit in self[:ROWS_SHOWN]:
             title = [self._title(hit.doc)] if "title" in head else []
             rows.append([f"{hit.rank}", hit.docno, *title, f"{hit.score:.4f}"])
-        return summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1)
+        left = cut(" or ".join(f'"{word}"' for word in self.missing))
+        without = [f"No document contains {left}."] if left else []
+        return [*summary(counted(len(self), "hit"), head, rows, len(self), len(head) - 1), *without]
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """The words of the query that no document of the index contains, as the query writes them.
+
+        Stop words are not among them. The list is empty for hits that no search found, and for a query in the query
+        language of another engine.
+        """
+        return list(self.snapshot.missing(self.asked).values()) if self.asked else []
 
     def document(self, doc: int) -> Document:
         """Return the stored document with the number `doc` in the snapshot. Raise IndexProblem if no texts are stored."""
@@ -235,8 +254,8 @@ class Hits(InParts):
 
     def at(self, places: np.ndarray) -> Hits:
         """Return the hits at some places, counted from 0."""
-        return Hits(self.snapshot, self.docs[places], self.scores[places], self.query)
+        return Hits(self.snapshot, self.docs[places], self.scores[places], self.query, self.asked)
 
     def first(self, k: int) -> Hits:
         """Return the first k hits."""
-        return Hits(self.snapshot, self.docs[:k], self.scores[:k], self.query)
+        return Hits(self.snapshot, self.docs[:k], self.scores[:k], self.query, self.asked)

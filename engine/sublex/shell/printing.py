@@ -52,7 +52,7 @@ def _print(session: Session, shown: Shown, printer: Printer, topic: QueryId) -> 
     form = session.settings.format
     has_hits = tuple(shown.head) == HEAD
     if has_hits and form == "json" and topic.in_pipe and session.query is not None:
-        click.echo(to_json({"qid": topic.qid, "query": session.query.text, "hits": shown.data}))
+        click.echo(to_json({"qid": topic.qid, "query": session.query.text, **shown.data}))
     elif not has_hits and topic.in_pipe and form in ("trec", "json"):
         # A run or a stream of JSON is read by programs; what commands show is for people.
         say(*(each.text for each in shown.lines))

@@ -38,6 +38,9 @@ class Ranking(NamedTuple):
 class Run(Columns, dict):  # type: ignore[misc]
     """A run by topic: `run[qid]` is `{docno: score}`, best first. `scores` is the column of scores, float32.
 
+    `missing` has, for a run that `Index.run` made, the words of each topic that no document contains, as the topic
+    writes them; topics without such words are not in it.
+
     A run is a `dict` because pytrec_eval and ir_measures accept nothing else. Its methods read the columns. The C code
     of pytrec_eval reads the memory of the `dict`, which is filled when pytrec_eval asks whether the run is empty.
     """
@@ -61,9 +64,10 @@ class Run(Columns, dict):  # type: ignore[misc]
         tag: str = "",
         metadata: Mapping[str, Any] = NO_FIELDS,
         notes: tuple[str, ...] = (),
+        missing: Mapping[str, tuple[str, ...]] = NO_FIELDS,
     ):
         super().__init__(qids, offsets, docs, scores, docnos)
-        self.scores, self.tag, self.metadata, self.notes = scores, tag, metadata, notes
+        self.scores, self.tag, self.metadata, self.notes, self.missing = scores, tag, metadata, notes, missing
 
     def rows(self) -> Iterator[Ranking]:
         """Yield the ranking of each topic."""
@@ -85,9 +89,8 @@ class Run(Columns, dict):  # type: ignore[misc]
         """Return a run with the best k hits of each topic."""
         best = self._ranks() <= whole(k, "k", 0)
         ends = np.cumsum([0, *np.minimum(np.diff(self.offsets), k)])
-        return Run(
-            self.qids, ends, self.docs[best], self.scores[best], self.docnos, self.tag, self.metadata, self.notes
-        )
+        more = self.tag, self.metadata, self.notes, self.missing
+        return Run(self.qids, ends, self.docs[best], self.scores[best], self.docnos, *more)
 
     def _ranks(self) -> np.ndarray:
         """Return the rank of each hit in its topic, from 1."""
