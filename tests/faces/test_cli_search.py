@@ -232,6 +232,40 @@ def test_scores_are_printed_as_runs_have_them(demo):
     assert f'"score": {score},' in demo("search", "demo", "crane", "-k", "1", "--format", "json")[1]
 
 
+def test_search_and_explain_say_which_words_no_document_contains(demo):
+    said = 'No document contains "zyzzyva" or "Qwghlm".\n'
+    query = "zyzzyva cranes by the Qwghlm"
+    for form in ((), ("--format", "csv"), ("--format", "trec")):
+        code, output, messages = demo("search", "demo", query, "-k", "1", "-r", "BM25 >> RM3 >> PL2", *form)
+        assert (code, messages) == (0, said) and "birds-05" in output and "zyzzyva" not in output
+    output = demo("search", "demo", query, "-k", "1", "--format", "json")[1]
+    assert json.loads(output)["missing"] == ["zyzzyva", "Qwghlm"] and len(json.loads(output)["hits"]) == 1
+    weighted = demo("search", "demo", "crane^2 zyzzyva^0.5", "--weighted", "-k", "1", "--format", "json")
+    assert weighted[2] == 'No document contains "zyzzyva".\n' and json.loads(weighted[1])["missing"] == ["zyzzyva"]
+    assert demo("explain", "demo", query, "birds-05")[2] == said
+    output = demo("explain", "demo", query, "birds-05", "--why-not", "-k", "3")[1]
+    assert re.search(r"^Qwghlm +1\.00 +in no document$", output, re.MULTILINE)
+    # Where no word is known, one sentence says it; stop words are not missing.
+    assert demo("search", "demo", "zyzzyva of the Qwghlm")[2] == "Nothing in indexes/demo contains zyzzyva or Qwghlm.\n"
+    assert demo("search", "demo", "the crane of the river", "-k", "1")[2] == ""
+
+
+def test_run_compare_and_tune_count_the_words_that_no_document_contains(demo):
+    Path("t.tsv").write_text("7\tzyzzyva crane Qwghlm\n8\triver\n9\tThe ZYZZYVAS by the quux foobaz\n", encoding="utf-8")
+    said = (
+        '2 of 3 topics have 4 words that no document contains, such as "zyzzyva" (topic 7), "Qwghlm" (topic 7), '
+        '"quux" (topic 9).\n'
+    )
+    code, _, messages = demo("run", "demo", "t.tsv", "-r", "BM25", "-r", "PL2", "-o", "runs")
+    assert code == 0 and messages.count(said) == 1
+    Path("q.txt").write_text("7 0 birds-05 1\n8 0 river-08 1\n", encoding="utf-8")
+    assert said in demo("compare", "demo", "t.tsv", "q.txt", "-r", "BM25", "-r", "PL2")[2]
+    assert said in demo("tune", "demo", "t.tsv", "q.txt", "BM25(b={.3,.5})", "--folds", "2")[2]
+    assert said in demo("shell", "demo", "-c", ":topics t.tsv")[2]
+    Path("t.tsv").write_text("8\triver\n", encoding="utf-8")
+    assert "contains" not in demo("run", "demo", "t.tsv", "-o", "runs", "--overwrite")[2]
+
+
 def test_a_run_is_made_once_and_says_what_it_replaces(demo):
     code, output, messages = demo("run", "demo", str(TOPICS), "-r", "BM25", "-r", "BM25(k1=1.2)")
     assert (

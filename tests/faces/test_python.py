@@ -651,6 +651,17 @@ def test_the_passage_of_a_hit_is_that_of_the_command(demo, command):
     assert hits.passages == [hit["passage"] for hit in json.loads(done.output)["hits"]]
 
 
+def test_hits_and_runs_have_the_words_that_no_document_contains(demo):
+    hits = demo.search("the zyzzyva of cranes by Qwghlm", "BM25 >> RM3 >> BM25", k=3)
+    assert hits.missing == hits.first(1).missing == pickle.loads(pickle.dumps(hits)).missing == ["zyzzyva", "Qwghlm"]
+    assert str(hits).endswith('\nNo document contains "zyzzyva" or "Qwghlm".') and "zyzzyva" in hits._repr_html_()
+    assert demo.search("the crane").missing == [] and "No document" not in str(demo.search("the crane"))
+    assert demo.searcher("BM25").search(["zyzzyva"]).missing == []
+    run = demo.run({"7": "zyzzyva crane", "8": "river"}, k=2)
+    assert dict(run.missing) == dict(run.top(1).missing) == dict(pickle.loads(pickle.dumps(run)).missing)
+    assert run.missing == {"7": ("zyzzyva",)} and repr(run.missing) == "{'7': ('zyzzyva',)}"
+
+
 def test_a_hit_is_a_tuple_still(demo):
     hit = demo.search("crane")[0]
     rank, docno, score, doc = hit

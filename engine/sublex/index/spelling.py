@@ -49,7 +49,8 @@ def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
     LaTeX writes it, or the word that is spelt most like it. Return None if there is nothing like it.
     """
     if near := folded_term(snapshot, term, word):
-        return Correction(near.surface, "fold=true", "finds both")
+        folded = fold(word.lower())
+        return Correction(folded if snapshot.analyze(folded) == [near.term] else near.surface, "fold=true", "finds both")
     if latex := latex_words(snapshot, word):
         return latex
     alike = near_term(snapshot, term, word)
@@ -87,7 +88,7 @@ def folded_term(snapshot: Snapshot, term: str, word: str) -> Term | None:
 
     A stemmer may treat a word without its accents in another way, so the stems of the folded words are compared too.
     """
-    wanted = {fold(term), *snapshot.analyze(fold(word))}
+    wanted = {fold(term), *snapshot.analyze(fold(word.lower()))}
     if len(fold(term)) < 2 or len(wanted) > 2 or not all(map(str.isascii, wanted)):
         return None
     near, shortest, longest = set(wanted), min(map(len, wanted)), max(map(len, wanted))

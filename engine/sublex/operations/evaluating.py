@@ -207,7 +207,7 @@ def compare(
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
     if topics:
         systems = [_run(context, topics, p, k, workers=workers, fresh=fresh) for p in pipelines] + systems
-        said += [] if loaded.loaded_topics or not index else topics_notes(topics, index.snapshot)
+        said += [] if loaded.loaded_topics or not index else topics_notes(topics, index)
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
@@ -293,7 +293,7 @@ def tune(
     index = context.index
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
-    context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index.snapshot))
+    context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index))
     with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:
         tuning = sublex.tune(
             index, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples, seed=seed,

@@ -42,6 +42,7 @@ def explain(
         sublex explain demo "cranes by the river" birds-05 -r PL2
     """
     from sublex.display.explanation import explanation
+    from sublex.pipeline.missing_words import corrections, missing_notes
     from sublex.pipeline.query_forms import query_notes
 
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
@@ -64,7 +65,9 @@ def explain(
             shown = shown_absence(absence(index, query, docno, pipeline, asked.k), pipeline)
         else:
             shown = explanation(tree, docno, pipeline, bool(query.terms))
+    missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
     shown.notes = [] if asked.weighted else query_notes(index, asked.query, pipeline)
+    shown.notes += missing_notes(missing, corrections(index.snapshot, missing))
     return shown
 
 

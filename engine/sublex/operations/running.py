@@ -67,7 +67,7 @@ def run(
         sublex run demo topics.trec -r PL2 -o pl2.run.gz --tag mine
     """
     import sublex
-    from sublex.pipeline.query_forms import topics_notes
+    from sublex.pipeline.query_forms import forms_notes
     from sublex.pipeline.running import run_path
     from sublex.trec.run_writer import check_run_place
 
@@ -77,22 +77,34 @@ def run(
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
-    context.say(str(queries), *queries.notes, *topics_notes(queries, index.snapshot))
+    context.say(str(queries), *queries.notes, *forms_notes(queries))
     pipelines, failures = _compose(context, rankers or (None,), profile)
     options = {"k": k, "where": metadata, "workers": workers, "tag": tag or "", "overwrite": overwrite}
     for pipeline in pipelines:
         check_run_place(run_path(place, pipeline), metadata, overwrite)
-    done = (write_run(context, queries, pipeline, place, **options) for pipeline in pipelines)
+    # The first run says which words no document contains; they are the same for all.
+    notes = [True] + [False] * len(pipelines)
+    done = (
+        write_run(context, queries, pipeline, place, notes=first, **options)
+        for pipeline, first in zip(pipelines, notes, strict=False)
+    )
     left = [line(text, indent=0) for text in done if not context.show(text)]
     return Shown(lambda: left, code=2 * bool(failures))
 
 
-def write_run(context: Context, topics: Topics, pipeline: Pipeline, place: Path, **options: Any) -> str:
-    """Run topics by a pipeline, write the run, and return the sentence that says where it is and how long it took."""
+def write_run(
+    context: Context, topics: Topics, pipeline: Pipeline, place: Path, *, notes: bool = False, **options: Any
+) -> str:
+    """Run topics by a pipeline, write the run, and return the sentence that says where it is and how long it took.
+
+    With `notes`, say which words of the topics no document contains.
+    """
     from sublex.pipeline.running import write
 
     with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
         done = write(context.index, topics, pipeline, output=place, progress=advance, **options)
+    if notes:
+        context.say(*done.notes)
     if done.replaced:
         context.say(f"The {done.path} that was there {done.replaced}; it is replaced.")
     return f"{done.path}  {done.times}"

@@ -30,11 +30,12 @@ class StageRank(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A word of the query after all expanders, with its weight and its frequency in the document."""
+    """A word of the query after all expanders, with its weight, its frequency in the document, and its documents."""
 
     word: str
     weight: float
     tf: int
+    df: int
 
 
 class Absence(NamedTuple):
@@ -64,12 +65,12 @@ def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) 
 def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Word]:
     """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
     final = pipeline.answer(query, 1).query
-    words = []
+    words, missing = [], index.snapshot.missing(final)
     for term, weight in final.weights().items():
         docs, tfs = index.snapshot.postings(term)
         place = int(np.searchsorted(docs, doc))
         tf = int(tfs[place]) if place < len(docs) and docs[place] == doc else 0
-        words.append(Word(index.corpus.surface(term), weight, tf))
+        words.append(Word(missing.get(term) or index.corpus.surface(term), weight, tf, len(docs)))
     return sorted(words, key=lambda word: -abs(word[1]))
 
 

@@ -174,18 +174,22 @@ class Index(Contents):
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer.
         """
+        from sublex.pipeline.missing_words import MissingWords
         from sublex.pipeline.run_metadata import described_run
         from sublex.trec.given_topics import topics_of
 
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
+        queries = [self.query(topic.text) for topic in asked]
         docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for answer in ready.answers([self.query(topic.text) for topic in asked], most, threads):
+        for answer in ready.answers(queries, most, threads):
             each(answer)
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
         offsets = np.cumsum([len(hits) for hits in docs])
-        return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores))
+        by_topic = zip((topic.qid for topic in asked), queries, strict=True) if ready.reads_plain_words else ()
+        missing = MissingWords(ready.snapshot, dict(by_topic))
+        return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing)
 
     def explain(
         self, text: str | Query, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None

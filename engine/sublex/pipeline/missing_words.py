@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from sublex.analysis.tokens import reads_latex, terms_of, tokenize, tokens_of
-from sublex.analysis.words import split_terms
 from sublex.index.spelling import Correction, correction
 from sublex.tools.messages import counted, cut
 
 if TYPE_CHECKING:
+    from sublex.contracts.base import Query
     from sublex.index.snapshot import Snapshot
-    from sublex.trec.topics import Topic
 
 # The number of words that a sentence about topics shows.
 EXAMPLES = 3
@@ -45,45 +42,59 @@ def _with(word: str, other: Correction) -> str:
     return f'No document contains "{word}"; did you mean {other.words}?{hint}'
 
 
-def missing_in_topics(snapshot: Snapshot, topics: Sequence[Topic]) -> dict[str, tuple[str, ...]]:
-    """Return by topic the words that no document contains, as written; topics without such words are left out.
+class MissingWords(Mapping[str, tuple[str, ...]]):
+    """The words of topics that no document contains, as the topics write them, by topic id.
 
-    All topics are cut and looked up together, so that a run of ten thousand topics takes a few milliseconds for it.
+    Topics without such words are left out. Terms are looked up when the first word is asked for, those of all topics
+    together.
     """
-    parts = [topic.text.encode("utf-8", "replace") for topic in topics]
-    data = b"".join(parts)
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    cut = tokenize(np.frombuffer(data, np.uint8), ends, reads_latex(snapshot.analyzer))
-    raws = cut.strings(data)
-    terms = [split_terms(joined) for joined in terms_of(snapshot.analyzer, raws)]
-    absent = frozenset(snapshot.absent(term for own in terms for term in own))
-    words = {
-        number: [word.surface for word in tokens_of(raws[number], own) if word.term in absent]
-        for number, own in enumerate(terms)
-        if not absent.isdisjoint(own)
-    }
-    places = np.flatnonzero(np.isin(cut.numbers, np.fromiter(words, np.int32, len(words))))
-    found: dict[str, dict[str, None]] = {}
-    for place, topic in zip(places.tolist(), np.searchsorted(cut.ends, places, "right").tolist(), strict=True):
-        found.setdefault(topics[topic].qid, {}).update(dict.fromkeys(words[int(cut.numbers[place])]))
-    return {qid: tuple(own) for qid, own in found.items()}
 
+    def __init__(self, snapshot: Snapshot, queries: Mapping[str, Query]):
+        self._snapshot, self._queries = snapshot, queries
 
-def topics_missing_notes(missing: Mapping[str, Sequence[str]], topics: int) -> list[str]:
-    """Return a list with one sentence about the words of `missing_in_topics`; [] if there are none.
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The distinct terms of all the words."""
+        return frozenset(self._snapshot.absent({term[0] for query in self._queries.values() for term in query.terms}))
 
-    `topics` is the number of all topics.
-    """
-    words = dict.fromkeys((word, qid) for qid, own in missing.items() for word in own)
-    first = {word: qid for word, qid in reversed(words)}
-    if not first:
-        return []
-    shown = list(dict.fromkeys(word for word, _ in words))[:EXAMPLES]
-    examples = ", ".join(f'"{word}" (topic {first[word]})' for word in shown)
-    rest = ", such as " if len(first) > len(shown) else ": "
-    verb = "have" if len(missing) > 1 else "has"
-    return [
-        f"{len(missing):,} of {counted(topics, 'topic')} {verb} {counted(len(first), 'word')} that no document contains"
-        f"{rest}{examples}."
-    ]
+    @cached_property
+    def _found(self) -> dict[str, Query]:
+        """The queries that have such words."""
+        terms = self.terms
+        return {qid: query for qid, query in self._queries.items() for term in query.terms if term[0] in terms}
 
+    def __getitem__(self, qid: str) -> tuple[str, ...]:
+        return tuple(self._snapshot.missing(self._found[qid]).values())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+    def notes(self, topics: int) -> list[str]:
+        """Return a list with one sentence that counts the words and shows the first ones; [] if there are none.
+
+        `topics` is the number of all topics.
+        """
+        if not self:
+            return []
+        first: dict[str, str] = {}
+        for qid, query in self._found.items():
+            for term, word in self._snapshot.missing(query).items():
+                first.setdefault(term, f'"{word}" (topic {qid})')
+            if len(first) >= EXAMPLES:
+                break
+        shown = list(first.values())[:EXAMPLES]
+        such = ", such as " if len(self.terms) > len(shown) else ": "
+        verb = "have" if len(self) > 1 else "has"
+        return [
+            f"{len(self):,} of {counted(topics, 'topic')} {verb} {counted(len(self.terms), 'word')} that no document contains"
+            f"{such}{', '.join(shown)}."
+        ]

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
-from sublex.pipeline.missing_words import missing_in_topics, topics_missing_notes
+from sublex.pipeline.missing_words import MissingWords
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
-    from sublex.index.snapshot import Snapshot
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
@@ -85,15 +84,16 @@ def words_of(index: Index, query: str) -> list[str]:
     return list(words_by_term(index.analyzer, query).values())
 
 
-def topics_notes(topics: Sequence[Topic], snapshot: Snapshot) -> list[str]:
+def topics_notes(topics: Sequence[Topic], index: Index) -> list[str]:
     """Return sentences about topics: one about all forms of a query language, one about words that no document contains.
 
     The list is empty if the topics have neither.
     """
-    return [*_forms_notes(topics), *topics_missing_notes(missing_in_topics(snapshot, topics), len(topics))]
+    queries = {topic.qid: index.query(topic.text) for topic in topics}
+    return [*forms_notes(topics), *MissingWords(index.snapshot, queries).notes(len(topics))]
 
 
-def _forms_notes(topics: Sequence[Topic]) -> list[str]:
+def forms_notes(topics: Sequence[Topic]) -> list[str]:
     """Return a list with one sentence about all topics with forms of a query language; [] if there are none."""
     examples: dict[str, str] = {}
     number = 0

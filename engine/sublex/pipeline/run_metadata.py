@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import VERSION
+from sublex.contracts.base import NO_FIELDS, VERSION
 from sublex.language.python_parts import python_parts
-from sublex.pipeline.missing_words import missing_in_topics
 from sublex.pipeline.pipeline import Pipeline
 from sublex.readers.irds import source_name
 from sublex.tools.messages import command_line
@@ -22,14 +22,20 @@ LIBRARIES = ("numpy", "numba", "scipy")
 
 
 def described_run(
-    topics: Topics, pipeline: Pipeline, k: int, offsets: np.ndarray, docs: np.ndarray, scores: np.ndarray
+    topics: Topics,
+    pipeline: Pipeline,
+    k: int,
+    offsets: np.ndarray,
+    docs: np.ndarray,
+    scores: np.ndarray,
+    missing: Mapping[str, tuple[str, ...]] = NO_FIELDS,
 ) -> Run:
     """Return the hits of a pipeline over topics as a run with its tag and metadata.
 
     The hits of topic n, at most k, are the items of `docs` and `scores` from `offsets[n]` to `offsets[n + 1]`.
+    `missing` has the words of topics that no document contains.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    missing = missing_in_topics(snapshot, topics) if pipeline.reads_plain_words else {}
     described = tag_of(str(pipeline)), describe(topics, pipeline, k)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 

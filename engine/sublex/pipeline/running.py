@@ -11,6 +11,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
+from sublex.pipeline.missing_words import MissingWords
 from sublex.pipeline.pipeline import Answer, Pipeline
 from sublex.trec.metadata import FINGERPRINT, value_at
 from sublex.trec.run_names import is_run_file, path_in
@@ -53,13 +54,14 @@ class Done(NamedTuple):
     """A run file that was written.
 
     If it replaced a run file that was made in another way, `replaced` says how that file was made; otherwise `replaced`
-    is empty.
+    is empty. `notes` are sentences about the topics.
     """
 
     path: Path
     lines: int
     times: Times
     replaced: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def write(
@@ -96,7 +98,8 @@ def write(
     replaced = _replaced(path, metadata)
     lines = write_run(path, run.rows(), tag or run.tag, metadata, where, overwrite)
     times = times_of(seconds, found - begin, time.perf_counter() - found)
-    return Done(path, lines, times, replaced)
+    notes = run.missing.notes(len(topics)) if isinstance(run.missing, MissingWords) else ()
+    return Done(path, lines, times, replaced, tuple(notes))
 
 
 def run_path(output: Path, pipeline: Pipeline) -> Path:

@@ -24,7 +24,7 @@ def topics(session: Session, file: DataFile, fields: Annotated[str, positional("
     loaded = sublex.read_topics(file, fields)
     session.topics, session.topic, session.last_topic = loaded, "", ""
     rows = [[topic.qid, topic.text] for topic in loaded]
-    notes = [*loaded.notes, *topics_notes(loaded, session.index.snapshot)]
+    notes = [*loaded.notes, *topics_notes(loaded, session.index)]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
 
 
