@@ -182,7 +182,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["info", ""], "An index needs a name or a path."),
         (["doc", "demo", "sea-99"], "No document sea-99 in indexes/demo."),
         (["delete", "demo", "sea-01", "sea-99"], "No document sea-99 in the index, so nothing was deleted."),
-        (["analyze", "x", "--index", "demo", "--analyzer", "english"], "Give --index or --analyzer, not both."),
+        (["analyze", "demo", "x", "--analyzer", "english"], "Name an index or --analyzer, not both."),
         (["indx"], "No command indx; did you mean index?"),
         (["index"], "Missing argument 'INDEX'; see sublex index --help."),
         (["terms", "demo", "-n", "-1"], "'-n': -1 has to be at least 0"),
@@ -415,6 +415,28 @@ def test_figures_are_aligned_after_the_labels_and_bold_ones_are_marked(monkeypat
     assert "BM25        <  .5>\n" in capsys.readouterr().out
     output.print_figures(table, "markdown")
     assert "**.5**" in capsys.readouterr().out
+
+
+def test_a_pattern_is_read_in_the_letters_of_terms(demo):
+    small = demo("terms", "demo", "cran*")[1]
+    assert "crane" in small
+    assert demo("terms", "demo", "CRAN*")[1] == demo("terms", "demo", "Cran[A-Z]*")[1] == small
+    index = sublex_module.open("indexes/demo")
+    assert [term.term for term in index.terms("Cran?")] == ["crane"]
+    assert demo("shell", "demo", "-c", ":terms Cran*")[1].strip() == small.strip()
+
+
+def test_analyze_takes_the_index_before_the_text(demo):
+    assert demo("index", "german", str(DEMO), "--analyzer", "german")[0] == 0
+    assert demo("analyze", "german", "Die Kraniche")[1].splitlines()[0].split() == ["analyzer", "german"]
+    assert demo("analyze", "demo", "Die Kraniche")[1].splitlines()[0].split() == ["analyzer", "english"]
+    assert demo("analyze", "Die Kraniche")[1].splitlines()[0].split() == ["analyzer", "english"]
+    assert demo("analyze", "demo")[1].splitlines()[-1].split() == ["terms", "demo"]
+    said = "sublex: No index The; if it belongs to the text, put the text in quotes: sublex analyze 'The cranes'\n"
+    assert demo("analyze", "The", "cranes") == (2, "", said)
+    code, _, messages = demo("analyze", "demo", "the", "cranes")
+    assert code == 2 and "put it in quotes: sublex analyze demo 'the cranes'" in messages
+    assert demo("shell", "german", "-c", ":analyze Die Kraniche", "-c", ":to-cli")[1].endswith("german 'Die Kraniche'\n")
 
 
 def test_terms_that_are_not_there_are_no_mistake(demo):

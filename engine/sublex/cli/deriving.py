@@ -52,6 +52,8 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
 
     overwrite = bool(given.pop("overwrite_file", False))
     form, output, name = given.pop("form", "table"), given.pop("output_file", None), given.pop("index_name", None)
+    if operation.needs is Needs.MAYBE_INDEX:
+        name, given = _index_before_text(operation, given)
     arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
     ending = ""
     if output is not None and operation.file:
@@ -67,6 +69,20 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
         say(*filter(None, [after]))
     if shown.code:
         click.get_current_context().exit(shown.code)
+
+
+def _index_before_text(operation: Operation, given: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Return the index that stands before the text of an operation, or None, and the arguments without it."""
+    from sublex.index.lookup import names_index
+
+    text = next(each for each in _shown(operation) if _is_text(operation, each))
+    words = given[text.name]
+    if len(words) > 1 and names_index(words[0]):
+        return words[0], {**given, text.name: words[1:]}
+    if len(words) == 2:
+        quoted = Step(operation.name, " ".join(words))
+        raise InputError(f"No index {words[0]}; if it belongs to the text, put the text in quotes: {quoted}")
+    return None, given
 
 
 def _check_order(operation: Operation, name: str, arguments: dict[str, Any]) -> None:
@@ -92,7 +108,7 @@ def _value(operation: Operation, each: Parameter, value: Any, index: str | None)
         raise InputError(f"The expression after {flag} is empty; write for example {flag} BM25, or leave {flag} out.")
     if _is_text(operation, each):
         if len(value) > 1:
-            words = [index] if operation.needs in INDEXED else []
+            words = [index] if index else []
             quoted = Step(operation.name, *words, " ".join(value))
             raise InputError(f"The {each.metavar.lower()} is one argument; put it in quotes: {quoted}")
         return value[0] if value else each.default
@@ -148,13 +164,16 @@ def _examples(commands: Sequence[str]) -> str | None:
 def _argument(operation: Operation, each: Parameter) -> click.Argument:
     many = each.many or _is_text(operation, each)
     metavar = each.metavar if each.is_required or each.metavar.startswith("[") else f"[{each.metavar}]"
+    completed = COMPLETIONS.get(each.completes)
+    if operation.needs is Needs.MAYBE_INDEX and _is_text(operation, each):
+        metavar, completed = f"[INDEX] {metavar}", COMPLETIONS["index"]
     return click.Argument(
         [each.name],
         nargs=-1 if many else 1,
         required=each.is_required,
         type=_type(each),
         metavar=f"{metavar}..." if each.many and not metavar.endswith("...") else metavar,
-        shell_complete=COMPLETIONS.get(each.completes),
+        shell_complete=completed,
         **({} if many or each.is_required else {"default": each.default}),
     )
 

@@ -239,6 +239,10 @@ class Analyzer(Protocol):
       the index stores the name and the parameters that the user wrote.
     * `versions()` returns the versions of the libraries that shape terms, by name. The index stores them.
     * `stages(text)` returns pairs of a stage's name and its words, which `sublex analyze` shows.
+    * `letters(text)` returns a text in the letters of terms, such as lower case. Patterns for terms are read by it.
+
+    The attribute `latex` is optional too. If it is true, raw tokens keep LaTeX commands that stand for letters, so that
+    `Schr\\"odinger` is one raw token; otherwise a backslash cuts.
     """
 
     def terms(self, token: str) -> list[str]:

@@ -186,7 +186,12 @@ class Snapshot(Deferred):
         return Term(term, df, cf, segment.surface(ordinal))
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
-        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
+        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes.
+
+        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms.
+        """
+        letters = getattr(self.analyzer, "letters", None)
+        pattern = letters(pattern) if letters else pattern
         prefix = pattern[: min((i for i, c in enumerate(pattern) if c in "*?["), default=len(pattern))]
         encoded = prefix.encode("utf-8", "surrogatepass")
         streams = [_terms_from(segment, k, encoded) for k, segment in enumerate(self.segments)]

@@ -21,7 +21,8 @@ class Needs(Enum):
     NOTHING = "nothing"
     INDEX = "an index"
     MODEL = "an index whose fitted models may lack documents, since the operation names the model that it reads"
-    ANY_INDEX = "an index if the user names one"
+    ANY_INDEX = "an index if the user names one by --index"
+    MAYBE_INDEX = "an index if the user names one before the text, which is then the second argument"
     PATH = "the path of an index, which the operation opens itself"
     NEW = "the path of an index to make"
     SESSION = "a session of the shell, with its last results; the operation gets the session in place of a context"
@@ -197,7 +198,7 @@ class Operation:
 
     def step(self, arguments: Mapping[str, Any], index: object = "INDEX") -> Step | None:
         """Return a call as a step of the command line; None if the command line cannot make this call."""
-        words, options = [index] if self.needs in INDEXED else [], {}
+        words, options = [index] if self.needs in (*INDEXED, Needs.MAYBE_INDEX) else [], {}
         if self.needs is Needs.ANY_INDEX:
             options["index"] = index
         for each in self.parameters:

@@ -56,8 +56,8 @@ def terms(
     """List the terms of an index that match PATTERN.
 
     Each term comes with its document frequency (df), its collection frequency (cf) and the form in which documents mostly
-    write it. PATTERN is matched against terms as the analyzer makes them: * stands for any characters, ? for one
-    character, [ab] for a or b.
+    write it. PATTERN is matched against terms as the analyzer makes them, in lower case: * stands for any characters, ? for
+    one character, [ab] for a or b.
 
     Args:
         number: Maximum number of terms; 0 for all.
@@ -82,7 +82,7 @@ def term(context: Context, text: Annotated[str, positional("WORD...", completes=
     return shown
 
 
-@operation(needs=Needs.ANY_INDEX, index_help="Use the analyzer of this index.", python="index.analyze({text})")
+@operation(needs=Needs.MAYBE_INDEX, python="index.analyze({text})")
 def analyze(
     context: Context,
     text: Annotated[str, positional("TEXT", completes="word")],
@@ -90,19 +90,21 @@ def analyze(
 ) -> Shown:
     """Show how an analyzer turns TEXT into terms, stage by stage.
 
+    With INDEX, the analyzer is that of the index.
+
     Args:
         analyzer: Use this analyzer, such as 'plain(stem=porter2)' or german.
 
     Examples:
         sublex analyze "The cranes' nests" --analyzer "english(stem=porter2)"
-        sublex analyze "cranes by the river" --index demo
+        sublex analyze demo "cranes by the river"
     """
     from sublex.display.analysis import analysis
     from sublex.language.parser import parse_call
 
     context.prepare("analyze")
     if context.names_index and analyzer:
-        raise InputError("Give --index or --analyzer, not both.")
+        raise InputError("Name an index or --analyzer, not both.")
     if context.has_index and analyzer is None:
         snapshot = context.index.snapshot
         return analysis(text, snapshot.analyzer, snapshot.analyzer_expression)

@@ -120,7 +120,10 @@ class Contents:
         return terms[0] if terms else text
 
     def terms(self, pattern: str = "*") -> Iterator[Term]:
-        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes."""
+        """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes.
+
+        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms.
+        """
         return self.snapshot.terms(arguments.text(pattern, "The pattern"))
 
     def top_terms(self, number: int = 10) -> list[Term]:
