@@ -127,7 +127,7 @@ def test_a_representation_retrieves_rescores_and_blends(index):
     assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6)
     assert tree.value == pytest.approx(alone["cranes by the river"]["birds-05"], rel=1e-6)
     assert {"cranes", "crane"} & {part.label for part in tree.parts}
-    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == ["Qwertys"]
+    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == {"Qwertys": "is in no document"}
 
 
 def test_a_representation_without_an_explanation_says_so(index, projection, monkeypatch):

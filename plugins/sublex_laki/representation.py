@@ -125,6 +125,10 @@ class LAKIRepresentation(Representation):
             store.put(f"network_{name}", getattr(self.network, name))
         store.put("perplexities", self.perplexities)
 
+    def known_terms(self) -> frozenset[str]:
+        """Return the terms of all units."""
+        return frozenset(term for terms in self.units.terms for term in terms)
+
     def declares(self) -> Mapping[str, Declared]:
         """Return the declaration of each stored value, by name. The nodes of the network are the keyphrases and then the units."""
         return {

@@ -130,6 +130,10 @@ class SWG(Fittable):
         hint = f"; {close.strip()}" if close else "."
         raise InputError(f"swg: {self.topics} does not know {text}, as it leaves out rare and common words{hint}")
 
+    def known_terms(self) -> list[str]:
+        """Return the words of the graphs."""
+        return self.graphs.vocabulary
+
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return for each topic its number of documents and edges, its most frequent words and its strongest edges."""
         graphs = self.graphs

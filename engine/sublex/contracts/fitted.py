@@ -7,7 +7,7 @@ This module only declares, and imports nothing heavy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -344,6 +344,14 @@ class Fittable:
         """Return facts about the fitted model that JSON can hold; `sublex card` shows them. `view.surface` gives words for terms."""
         return NO_FIELDS
 
+    def known_terms(self) -> Collection[str]:
+        """Return the terms that the model knows. It leaves out a query word whose term is not among them.
+
+        Searches and explanations name such words and say why. The collection is empty for a model that leaves out none,
+        which is the default.
+        """
+        return ()
+
     def page(self, view: View, title: str) -> str:
         """Return an HTML page that shows the fitted model; `sublex card -o FILE` writes it.
 
@@ -401,6 +409,10 @@ class Representation(Fittable):
     row_values: Numbers | None = None
     cosines: bool = False
     find: str = "exact"
+
+    def known_terms(self) -> Collection[str]:
+        """Return the terms that the model knows, by default those of `vocabulary`."""
+        return self.vocabulary
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.

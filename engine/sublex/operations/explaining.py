@@ -42,7 +42,7 @@ def explain(
         sublex explain demo "cranes by the river" birds-05 -r PL2
     """
     from sublex.display.explanation import explanation
-    from sublex.pipeline.missing_words import corrections, missing_notes
+    from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
     from sublex.pipeline.query_forms import query_notes
 
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
@@ -68,6 +68,7 @@ def explain(
     missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
     shown.notes = [] if asked.weighted else query_notes(index, asked.query, pipeline)
     shown.notes += missing_notes(missing, corrections(index.snapshot, missing))
+    shown.notes += left_out_notes(pipeline.left_out(query), missing.values())
     return shown
 
 

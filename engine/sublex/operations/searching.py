@@ -69,7 +69,7 @@ def search(
         sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
     """
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
-    from sublex.pipeline.missing_words import corrections, missing_notes
+    from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
     from sublex.pipeline.query_forms import query_notes
 
     if of is not None and facets is None:
@@ -89,6 +89,7 @@ def search(
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
+    notes += left_out_notes(pipeline.left_out(query), missing.values())
     if not len(answer.hits) and not corrected:
         notes.append(nothing_found(index, query, pipeline))
     shown = hits(index, answer, context.extras or NO_EXTRAS)

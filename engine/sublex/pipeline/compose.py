@@ -149,11 +149,14 @@ class Composer(Uncopied):
             raise InputError(
                 f"{resolved} finds no documents by itself; put a ranker before it, as in BM25 >> {resolved}."
             )
-        uncovered = {str(c): self.model(c).uncovered for c in self.fitted_components(resolved)}
-        uncovered = {name: lacking for name, lacking in uncovered.items() if lacking}
+        fitted = {str(component): self.model(component) for component in self.fitted_components(resolved)}
+        uncovered = {name: model.uncovered for name, model in fitted.items() if model.uncovered}
         origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
         return _Kept(
-            Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered, origin=origin), files
+            Pipeline(
+                self.snapshot, resolved, scorer, self._versions(resolved), uncovered, [*fitted.values()], origin=origin
+            ),
+            files,
         )
 
     def _versions(self, resolved: Expression) -> dict[str, str]:

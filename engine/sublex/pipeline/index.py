@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
     from sublex.building.document_source import Documents
     from sublex.pipeline.compose import Composer
-    from sublex.pipeline.pipeline import Answer, Pipeline
+    from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
@@ -190,6 +190,12 @@ class Index(Contents):
         by_topic = zip((topic.qid for topic in asked), queries, strict=True) if ready.reads_plain_words else ()
         missing = MissingWords(ready.snapshot, dict(by_topic))
         return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing)
+
+    def left_out(
+        self, text: str | Query, pipeline: Expr | Pipeline | None = None, profile: str | None = None
+    ) -> list[LeftOut]:
+        """Return the words of a text that fitted models of a pipeline leave out: model, word and reason."""
+        return self.pipeline(pipeline, profile).left_out(self.query(text))
 
     def explain(
         self, text: str | Query, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None

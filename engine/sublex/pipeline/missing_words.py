@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from sublex.tools.messages import counted, cut
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
     from sublex.index.snapshot import Snapshot
+    from sublex.pipeline.pipeline import LeftOut
 
 # The number of words that a sentence about topics shows.
 EXAMPLES = 3
@@ -40,6 +41,18 @@ def _with(word: str, other: Correction) -> str:
     """Return the sentence about a word that no document contains, with the words that documents have instead."""
     hint = f" An index with {other.options} {other.reason}." if other.options else ""
     return f'No document contains "{word}"; did you mean {other.words}?{hint}'
+
+
+def left_out_notes(left: Sequence[LeftOut], missing: Collection[str]) -> list[str]:
+    """Return a sentence for each model that leaves out words of a query, with the reasons.
+
+    The words in `missing`, which no document contains, have a sentence of their own.
+    """
+    words: dict[str, list[str]] = {}
+    for model, word, reason in left:
+        if word not in missing:
+            words.setdefault(model, []).append(f'"{word}", which {reason}')
+    return [f"{model} leaves out {cut('; and '.join(own))}." for model, own in words.items()]
 
 
 class MissingWords(Mapping[str, tuple[str, ...]]):

@@ -13,6 +13,7 @@ from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
 from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
+from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
 from sublex.tools.copies import Deferred
 from sublex.tools.messages import counted
@@ -28,6 +29,17 @@ class Answer(NamedTuple):
     query: Query
     hits: Hits
     seconds: float
+
+
+class LeftOut(NamedTuple):
+    """A word of a query that a fitted model leaves out: the model's expression, the word as written, and the reason.
+
+    The reason ends a sentence that begins with the word, as in "is in 1 document, fewer than min_df=2".
+    """
+
+    model: str
+    word: str
+    reason: str
 
 
 class Pipeline(Deferred):
@@ -48,11 +60,12 @@ class Pipeline(Deferred):
         scorer: Scorer,
         models: Mapping[str, str] = NO_FIELDS,
         uncovered: Mapping[str, int] = NO_FIELDS,
+        fitted: Sequence[LoadedModel] = (),
         *,
         origin: Callable[[], Pipeline],
     ):
         self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
-        self.models, self.uncovered = dict(models), dict(uncovered)
+        self.models, self.uncovered, self._fitted = dict(models), dict(uncovered), tuple(fitted)
 
     def __str__(self) -> str:
         return str(self.expression)
@@ -82,6 +95,13 @@ class Pipeline(Deferred):
             f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
             for name, documents in self.uncovered.items()
         ]
+
+    def left_out(self, query: Query) -> list[LeftOut]:
+        """Return the words of a query that fitted models of the expression leave out, with the reasons.
+
+        Expanders are not applied before. Words that no document contains are among them.
+        """
+        return [LeftOut(model.name, *left) for model in self._fitted for left in model.left_out(query).items()]
 
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""

@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.analysis.tokens import analyze, reads_latex, sequences, words_by_term
+from sublex.analysis.tokens import analyze, reads_latex, sequences
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
 from sublex.contracts.base import Analyzer, Document, Query, TextWords, Token
 from sublex.contracts.fitted import Representation
@@ -109,11 +109,9 @@ class TermInputs:
         """Return a query as one sparse row of weights, with the terms that expanders added."""
         return self.vocabulary.query(query.weights())
 
-    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
-        """Return what an explanation says about how the query was read: the terms that the model does not know."""
-        words = words_by_term(self._analyzer, query.text)
-        unknown = [words.get(term) or surface(term) for term in query.weights() if term not in self.vocabulary.numbers]
-        return {"not in the model": unknown} if unknown else {}
+    def evidence(self, query: Query) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: nothing, since it has the query's terms."""
+        return {}
 
     def count_known(self, block: csr_array) -> int:
         """Return the number of tokens in a block that the model knows."""
@@ -140,7 +138,7 @@ class WrittenInputs:
         """Return the words of a query as the user wrote it."""
         return self.of_texts([query.text])
 
-    def evidence(self, query: Query, surface: Callable[[str], str]) -> dict[str, Any]:
+    def evidence(self, query: Query) -> dict[str, Any]:
         """Return what an explanation says about how the query was read: the text that the user wrote."""
         return {"read as written": query.text}
 

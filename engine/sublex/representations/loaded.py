@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.analysis.tokens import words_by_term
 from sublex.contracts.base import Explanation, Facet, Mark, Query
 from sublex.contracts.fitted import Representation, Rows
 from sublex.contracts.scores import NO_OPINION
@@ -24,6 +25,7 @@ from sublex.language.plugins import Component
 from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
+from sublex.representations.left_out import why_left_out
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
@@ -46,7 +48,7 @@ class LoadedModel(Deferred):
     pickled = ("snapshot", "name")
 
     def __init__(self, snapshot: Snapshot, component: Component, namer: Namer):
-        self.snapshot, self.name = snapshot, str(component)
+        self.snapshot, self.name, self._component = snapshot, str(component), component
         self.model: Any = namer.make(component)
         self._identity = namer.identity(component, self.model)
         if self._identity.model not in snapshot.fitted:
@@ -79,6 +81,25 @@ class LoadedModel(Deferred):
     def labels(self) -> tuple[str, ...]:
         """The names that the model gives to its topics or keyphrases; empty for a model that names nothing."""
         return ()
+
+    @cached_property
+    def _known_terms(self) -> frozenset[str]:
+        with contract(self._identity.kind, self.name):
+            return frozenset(self.model.known_terms())
+
+    def left_out(self, query: Query) -> dict[str, str]:
+        """Return the words of a query that the model does not know, as the query writes them, each with the reason.
+
+        Terms that an expander added are among them, as documents mostly write them.
+        """
+        if not self._known_terms:
+            return {}
+        unknown = [term for term in query.weights() if term not in self._known_terms]
+        words = words_by_term(self.snapshot.analyzer, query.text) if unknown else {}
+        surface = self.snapshot.corpus.surface
+        return {
+            words.get(term) or surface(term): why_left_out(self.snapshot, self._component, term) for term in unknown
+        }
 
     def page(self) -> str:
         """Return the HTML page on which the plugin shows the model; raise InputError if it has none."""

@@ -41,7 +41,8 @@ class RepresentationScoring(Scoring):
         return self.representation.scores(self._encoded, docs)
 
     def explain(self, doc: int) -> Explanation:
-        loaded = self.representation
-        tree = loaded.explain(self._encoded, doc)
-        evidence = {**tree.evidence, **loaded.inputs.evidence(self.state.query, loaded.view.surface)}
+        loaded, query = self.representation, self.state.query
+        tree, left = loaded.explain(self._encoded, doc), loaded.left_out(query)
+        unknown = {"not in the model": left} if left else {}
+        evidence = {**tree.evidence, **loaded.inputs.evidence(query), **unknown}
         return tree._replace(label=f"{loaded.name}: {tree.label}", evidence=evidence)
