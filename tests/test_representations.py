@@ -45,6 +45,50 @@ def stored(tmp_path, **values) -> StoreReader:
     return reader
 
 
+def test_a_model_says_which_words_it_leaves_out_and_why(tmp_path, command):
+    words = ("crane river", "crane river seal", "crane whale river", "crane tern", "crane tern river")
+    index = sublex.build([{"id": f"d{k}", "text": text} for k, text in enumerate(words)], tmp_path / "i")
+    for expression in ("lda(k=2, iterations=3, max_df=0.8)", "fisher(words=lsi(e=2), k=1)", "lsi(e=2)"):
+        index.fit(expression)
+    query = "Cranes WHALE the zyzzyva terns"
+    whale = "is in 1 document, fewer than min_df=2"
+    assert index.left_out(query, "lsi(e=2)") == [("lsi(e=2)", "WHALE", whale), ("lsi(e=2)", "zyzzyva", "is in no document")]
+    often, lda = "is in 100% of the documents, more than max_df=0.8", "lda(k=2, iterations=3, max_df=0.8)"
+    found = index.left_out(query, f"BM25 + {lda}")
+    assert [(left.model, left.word, left.reason) for left in found][:2] == [(lda, "Cranes", often), (lda, "WHALE", whale)]
+    # A model that depends on another one has its thresholds.
+    assert [left.reason for left in index.left_out("whale", "fisher(words=lsi(e=2), k=1)")] == [whale]
+    assert index.left_out(query, "BM25 >> RM3 >> BM25") == [] == index.left_out("tern", lda)
+    tree = index.explain(query, "d3", "lsi(e=2)")
+    assert tree.evidence["not in the model"] == {"WHALE": whale, "zyzzyva": "is in no document"}
+    said = (
+        'No document contains "zyzzyva".\n'
+        f'{lda} leaves out "Cranes", which {often}; and "WHALE", which {whale}.\n'
+    )
+    for arguments in (("search",), ("explain", "d3")):
+        name, *docno = arguments
+        assert command(name, tmp_path / "i", query, *docno, "-r", f"BM25 + {lda}").messages == said
+    index.add([{"id": "new", "text": "osprey osprey"}, {"id": "newer", "text": "osprey"}])
+    assert [left.reason for left in index.left_out("osprey", "lsi(e=2)")] == [
+        "is not among the words that it was fitted to"
+    ]
+
+
+def test_models_of_words_as_written_and_of_senses_and_of_files_say_it_too(tmp_path):
+    text = "neural network of deep learning; the graph theory of deep learning. neural network for graph theory."
+    documents = [{"id": f"d{k}", "text": text + (" Lévy" if k == 3 else "")} for k in range(12)]
+    index = sublex.build(documents, tmp_path / "i")
+    (tmp_path / "v.txt").write_text("neural 1 2\ngraph 2 1\n", "utf-8")
+    vectors = f'vectors("{tmp_path / "v.txt"}")'
+    swg = "swg(topics=lda(k=1, iterations=2, max_df=1))"
+    for expression in (vectors, swg):
+        index.fit(expression)
+    assert [left.reason for left in index.left_out("learning", vectors)] == [f"is not in {tmp_path / 'v.txt'}"]
+    assert [(left.word, left.reason) for left in index.left_out("Lévy graph", f"BM25 >> {swg} >> BM25")] == [
+        ("Lévy", "is in 1 document, fewer than min_df=2")
+    ]
+
+
 def test_a_store_gives_back_what_was_put(tmp_path):
     arrays = {
         kind: np.arange(12).reshape(3, 4).astype(kind) for kind in ("int8", "int64", "uint16", "float16", "float64")

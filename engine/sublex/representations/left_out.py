@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from sublex.contracts.base import Resource
 from sublex.index.snapshot import Snapshot
 from sublex.language.plugins import Component, components_in
@@ -19,16 +16,12 @@ def why_left_out(snapshot: Snapshot, component: Component, term: str) -> str:
     known = snapshot.term(term)
     if known is None:
         return "is in no document"
-    for name, value in _values(component):
+    named = list(components_in(component))
+    for name, value in (item for each in named for item in each.values.items()):
         if name == "min_df" and known.df < value:
             return f"is in {counted(known.df, 'document')}, fewer than min_df={value}"
         if name == "max_df" and known.df > value * len(snapshot):
             return f"is in {known.df / len(snapshot):.0%} of the documents, more than max_df={value:g}"
-    files = [value for _, value in _values(component) if isinstance(value, Resource)]
-    return f"is not in {files[0]}" if files else "is not among the words that it was fitted to"
-
-
-def _values(component: Component) -> Iterator[tuple[str, Any]]:
-    """Yield the parameters of a component, then those of the components in its parameters, as (name, value)."""
-    for each in components_in(component):
-        yield from each.values.items()
+    files = (each.values[p.name] for each in named for p in each.registration.params if p.type is Resource)
+    file = next((value for value in files if value is not None), None)
+    return f"is not in {file}" if file else "is not among the words that it was fitted to"
