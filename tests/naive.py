@@ -61,7 +61,9 @@ LATEX = [
         rf"(?<={LETTER})\\(?:{LETTER_NAMES})(?! ?{LETTER})(?=[\x00-\x20!\"'),\-./:;?}}~]|$)",
     )
 ]
-ARGUMENT = rf"(?:\{{(?:\\(?=[ij]))?(?P<a>{LETTER})\}}|\\(?P<b>[ij])(?!{LETTER})(?:\{{\}}| (?={LETTER}))?|(?P<c>{LETTER}))"
+ARGUMENT = (
+    rf"(?:\{{(?:\\(?=[ij]))?(?P<a>{LETTER})\}}|\\(?P<b>[ij])(?!{LETTER})(?:\{{\}}| (?={LETTER}))?|(?P<c>{LETTER}))"
+)
 LATEX += [re.compile(rf"\{{{ACCENTED} ?{ARGUMENT}\}}"), re.compile(rf"{ACCENTED}( ?){ARGUMENT}")]
 
 

@@ -328,7 +328,9 @@ def test_no_opinion_is_explained_as_such(index, expression):
     for text in ("zyzzyva", ""):
         tree = index.explain(text, "birds-05", expression)
         assert (tree.value, tree.kind) == (float("-inf"), "evidence") and "no opinion" in tree.label
-    assert index.explain("zyzzyva crane", "birds-05", expression).evidence["not in the model"] == {"zyzzyva": "is in no document"}
+    assert index.explain("zyzzyva crane", "birds-05", expression).evidence["not in the model"] == {
+        "zyzzyva": "is in no document"
+    }
 
 
 def test_a_score_that_is_explained_as_another_is_refused(index, projection, monkeypatch):

@@ -52,19 +52,22 @@ def test_a_model_says_which_words_it_leaves_out_and_why(tmp_path, command):
         index.fit(expression)
     query = "Cranes WHALE the zyzzyva terns"
     whale = "is in 1 document, fewer than min_df=2"
-    assert index.left_out(query, "lsi(e=2)") == [("lsi(e=2)", "WHALE", whale), ("lsi(e=2)", "zyzzyva", "is in no document")]
+    assert index.left_out(query, "lsi(e=2)") == [
+        ("lsi(e=2)", "WHALE", whale),
+        ("lsi(e=2)", "zyzzyva", "is in no document"),
+    ]
     often, lda = "is in 100% of the documents, more than max_df=0.8", "lda(k=2, iterations=3, max_df=0.8)"
     found = index.left_out(query, f"BM25 + {lda}")
-    assert [(left.model, left.word, left.reason) for left in found][:2] == [(lda, "Cranes", often), (lda, "WHALE", whale)]
+    assert [(left.model, left.word, left.reason) for left in found][:2] == [
+        (lda, "Cranes", often),
+        (lda, "WHALE", whale),
+    ]
     # A model that depends on another one has its thresholds.
     assert [left.reason for left in index.left_out("whale", "fisher(words=lsi(e=2), k=1)")] == [whale]
     assert index.left_out(query, "BM25 >> RM3 >> BM25") == [] == index.left_out("tern", lda)
     tree = index.explain(query, "d3", "lsi(e=2)")
     assert tree.evidence["not in the model"] == {"WHALE": whale, "zyzzyva": "is in no document"}
-    said = (
-        'No document contains "zyzzyva".\n'
-        f'{lda} leaves out "Cranes", which {often}; and "WHALE", which {whale}.\n'
-    )
+    said = f'No document contains "zyzzyva".\n{lda} leaves out "Cranes", which {often}; and "WHALE", which {whale}.\n'
     for arguments in (("search",), ("explain", "d3")):
         name, *docno = arguments
         assert command(name, tmp_path / "i", query, *docno, "-r", f"BM25 + {lda}").messages == said
@@ -171,7 +174,9 @@ def test_a_representation_retrieves_rescores_and_blends(index):
     assert sum(part.value for part in tree.parts) == pytest.approx(tree.value, rel=1e-6)
     assert tree.value == pytest.approx(alone["cranes by the river"]["birds-05"], rel=1e-6)
     assert {"cranes", "crane"} & {part.label for part in tree.parts}
-    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == {"Qwertys": "is in no document"}
+    assert index.explain("Qwertys crane", "birds-05", "projection").evidence["not in the model"] == {
+        "Qwertys": "is in no document"
+    }
 
 
 def test_a_representation_without_an_explanation_says_so(index, projection, monkeypatch):

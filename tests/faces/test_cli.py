@@ -436,7 +436,9 @@ def test_analyze_takes_the_index_before_the_text(demo):
     assert demo("analyze", "The", "cranes") == (2, "", said)
     code, _, messages = demo("analyze", "demo", "the", "cranes")
     assert code == 2 and "put it in quotes: sublex analyze demo 'the cranes'" in messages
-    assert demo("shell", "german", "-c", ":analyze Die Kraniche", "-c", ":to-cli")[1].endswith("german 'Die Kraniche'\n")
+    assert demo("shell", "german", "-c", ":analyze Die Kraniche", "-c", ":to-cli")[1].endswith(
+        "german 'Die Kraniche'\n"
+    )
 
 
 def test_terms_that_are_not_there_are_no_mistake(demo):

@@ -251,7 +251,9 @@ def test_search_and_explain_say_which_words_no_document_contains(demo):
 
 
 def test_run_compare_and_tune_count_the_words_that_no_document_contains(demo):
-    Path("t.tsv").write_text("7\tzyzzyva crane Qwghlm\n8\triver\n9\tThe ZYZZYVAS by the quux foobaz\n", encoding="utf-8")
+    Path("t.tsv").write_text(
+        "7\tzyzzyva crane Qwghlm\n8\triver\n9\tThe ZYZZYVAS by the quux foobaz\n", encoding="utf-8"
+    )
     said = (
         '2 of 3 topics have 4 words that no document contains, such as "zyzzyva" (topic 7), "Qwghlm" (topic 7), '
         '"quux" (topic 9).\n'

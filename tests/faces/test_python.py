@@ -695,7 +695,10 @@ def test_hits_without_stored_texts_are_shown_by_docno(tmp_path):
 
 def test_empty_results_are_shown_too(demo):
     nothing = demo.search("zzzz")
-    assert nothing._repr_html_() == "<p>0 hits</p>\n<p>No document contains &quot;zzzz&quot;.</p>\n" and len(nothing.to_pandas()) == 0
+    assert (
+        nothing._repr_html_() == "<p>0 hits</p>\n<p>No document contains &quot;zzzz&quot;.</p>\n"
+        and len(nothing.to_pandas()) == 0
+    )
     empty = demo.run(["zzzz"], "BM25")
     assert (
         str(empty) == "BM25: 0 hits for 1 topic" and len(empty.to_pandas()) == 0 and "<td>1</td>" in empty._repr_html_()

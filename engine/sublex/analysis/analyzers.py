@@ -134,7 +134,8 @@ class WordAnalyzer:
         words = [word for raw in raw_tokens(text, True) for word in self.words(raw)] if self.latex else self.words(text)
         lowered = self._lowered("\n".join(words)) if words else []
         stopped = [word for word in lowered if word not in self._stopped]
-        return [("words", words), ("folded" if self._fold else "lower-cased", lowered), ("stopped", stopped), ("stemmed", self._stem(stopped))]
+        lower = "folded" if self._fold else "lower-cased"
+        return [("words", words), (lower, lowered), ("stopped", stopped), ("stemmed", self._stem(stopped))]
 
 
 class TerrierAnalyzer(WordAnalyzer):
@@ -183,7 +184,7 @@ def _params(stop: str, stem: str, possessive: bool) -> tuple[Param, ...]:
         ),
         Param("normalize", str, "nfc", range=("nfc", "none"), help="Unicode composition before anything else"),
         Param("fold", bool, False, help="write Latin letters without accents, so that Schrödinger is schrodinger"),
-        Param("latex", bool, False, help='read LaTeX\'s letters, so that Schr\\"odinger is Schrödinger'),
+        Param("latex", bool, False, help="read LaTeX's letters, so that Schr\\\"odinger is Schrödinger"),
     )
 
 

@@ -142,7 +142,9 @@ def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, lis
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """Return the terms of one text, in order."""
-    return [term for joined in terms_of(analyzer, raw_tokens(text, reads_latex(analyzer))) for term in split_terms(joined)]
+    return [
+        term for joined in terms_of(analyzer, raw_tokens(text, reads_latex(analyzer))) for term in split_terms(joined)
+    ]
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:

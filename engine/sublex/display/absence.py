@@ -32,7 +32,9 @@ def _lines(found: Absence, pipeline: Pipeline) -> Iterator[Line]:
     shown = f" is {place} by {pipeline}; the hits shown end at rank {found.k:,}"
     yield line(Span(found.docno, "docno"), shown, indent=0)
     yield line()
-    rows = [(word, round(weight, 4), tf or ("missing" if df else "in no document")) for word, weight, tf, df in found.words]
+    rows = [
+        (word, round(weight, 4), tf or ("missing" if df else "in no document")) for word, weight, tf, df in found.words
+    ]
     yield from table_lines(rows, ("word", "weight", "in the document"), [False, True, True])
     for stage in stages:
         where = f"at rank {stage.rank:,} of {stage.found:,}" if stage.rank else f"dropped; {stage.found:,} are left"

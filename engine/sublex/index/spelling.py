@@ -50,7 +50,9 @@ def correction(snapshot: Snapshot, term: str, word: str) -> Correction | None:
     """
     if near := folded_term(snapshot, term, word):
         folded = fold(word.lower())
-        return Correction(folded if snapshot.analyze(folded) == [near.term] else near.surface, "fold=true", "finds both")
+        return Correction(
+            folded if snapshot.analyze(folded) == [near.term] else near.surface, "fold=true", "finds both"
+        )
     if latex := latex_words(snapshot, word):
         return latex
     alike = near_term(snapshot, term, word)

@@ -107,7 +107,10 @@ class Hits(InParts):
     _docnos: Strings | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled: the attributes, with the docnos and the missing words. The snapshot is pickled as the place of the index."""
+        """Return what is pickled: the attributes, with the docnos and the missing words.
+
+        The snapshot is pickled as the place of the index.
+        """
         return self.__dict__ | {"_docnos": Strings.of(self.docnos), "missing": self.missing}
 
     def __len__(self) -> int:
