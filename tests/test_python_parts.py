@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import random
@@ -565,6 +566,7 @@ def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(
         (lambda q: "birds-05", "function odd returned 'birds-05'"),
         (lambda q: [("a", 1, 2)], "function odd returned"),
         (lambda q: ["birds-05"], "function odd returned"),
+        (lambda q: itertools.count(), "function odd returned count"),
         (lambda q: np.zeros(500), r"odd returned an array of shape \(500,\); return a dictionary .* dict\(zip\(docnos, scores"),
         (lambda q: {"birds-05": math.nan}, "finder odd gave nan for the document birds-05; scores have to be finite"),
         (lambda q: {"birds-05": -math.inf}, "finder odd gave -inf for the document birds-05"),
