@@ -902,7 +902,7 @@ def test_copies_of_parts_with_one_function_have_one_function(demo_index):
 
 
 def test_a_copy_of_a_ranker_whose_class_was_pickled_with_it_scores(demo_index):
-    """A program that pickles code may change details, as cloudpickle does with slots."""
+    """cloudpickle leaves the slots out of a class, so its code is not quite the same after that."""
     cloudpickle = pytest.importorskip("cloudpickle")
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(
