@@ -135,8 +135,8 @@ def command_line(words: Iterable[str]) -> str:
 def shell_word(word: str) -> str:
     """Return a word in the quotes that a POSIX shell needs, so that a user can copy it from a message.
 
-    Messages leave out some characters. Such a character, for example a tab or a control, is written by its bytes in octal: `a"$(printf '\\011')"b`. Only line
-    feeds at the end of the word stay as they are.
+    Messages leave out some characters. Such a character, for example a tab, is written by its bytes in octal:
+    `a"$(printf '\\011')"b`. Only line feeds at the end of the word stay as they are.
     """
     inner = word.rstrip("\n")
     pieces = [
