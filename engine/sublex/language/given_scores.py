@@ -51,17 +51,23 @@ def _numbers(part: PythonPart, given: Any, number: int) -> np.ndarray:
     with contract(part.kind, part.name):
         # NumPy turns the NA of a Series or an array of pandas into NaN, which is an error, so the items are taken one by one.
         has_na = _is_missing(getattr(getattr(given, "dtype", None), "na_value", 0))
-        # A generator may have no end.
-        items = given if hasattr(given, "__array__") and not has_na else list(islice(given, number + 1))
-        if len(items) > number and not isinstance(given, Sized):
-            raise refusal(f"more than {counted(number, 'score')}")
+        if hasattr(given, "__array__") and not has_na:
+            items: Any = given
+        else:
+            items = list(islice(given, number + 1))  # A generator may have no end.
+            if len(items) > number:
+                size = (
+                    counted(len(given), "score")
+                    if isinstance(given, Sized)
+                    else f"more than {counted(number, 'score')}"
+                )
+                raise refusal(size)
         try:
             array = np.asarray(items)
         except ValueError:
             raise refusal("lists of different lengths") from None
     if array.shape != (number,):
-        size = len(given) if isinstance(given, Sized) else array.size
-        raise refusal(counted(size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
+        raise refusal(counted(array.size, "score") if array.ndim == 1 else f"scores of shape {array.shape}")
     if array.dtype.kind in "fiub":
         return array
     for item in array.tolist():
