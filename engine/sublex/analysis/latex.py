@@ -74,8 +74,9 @@ def spellings(word: str) -> Iterator[str]:
     for form in (r"\{0}{1}", r"\{0}{{{1}}}"):
         written = ""
         for letter in unicodedata.normalize("NFC", word):
-            base, *rest = unicodedata.normalize("NFD", letter)
-            accent = marks.get("".join(rest), "")
+            base, accent = letter, ""
+            if len(parts := unicodedata.normalize("NFD", letter)) == 2:
+                base, accent = parts[0], marks.get(parts[1], "")
             if letter in names:
                 written += f"{{\\{names[letter]}}}"
             elif accent:
