@@ -14,7 +14,7 @@ from scipy.special import rel_entr
 import sublex
 from sublex_sourcelda import PARAMS, make
 from sublex_sourcelda.model import SourceLDA
-from sublex_sourcelda.priors import Priors
+from sublex_sourcelda.priors import EPSILON, Priors
 
 
 def exponents_of(priors: Priors, epsilon: float) -> np.ndarray:
@@ -68,9 +68,12 @@ def js(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return (rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1)) / 2
 
 
-def test_equal_steps_of_lambda_change_the_divergence_equally_with_smoothing():
-    counts = np.append([40.0, 25, 12, 8, 5, 3, 3, 2, 2, 1, 1], np.zeros(60))
-    weights, epsilon = counts + 0.01, 0.01
+@pytest.mark.parametrize("epsilon", [0.01, EPSILON])
+@pytest.mark.parametrize("lacking", [60, 0])
+def test_equal_steps_of_lambda_change_the_divergence_equally_with_smoothing(lacking: int, epsilon: float):
+    # A source lacks most words of the vocabulary, or none.
+    counts = np.append([40.0, 25, 12, 8, 5, 3, 3, 2, 2, 1, 1], np.zeros(lacking))
+    weights = counts + epsilon
     rng = np.random.default_rng(0)
 
     def departure(smooth: bool) -> float:
@@ -81,7 +84,7 @@ def test_equal_steps_of_lambda_change_the_divergence_equally_with_smoothing():
         line = np.linspace(drawn[0], drawn[-1], 9)
         return float(np.abs(np.array(drawn) - line).max() / (drawn[0] - drawn[-1]))
 
-    assert departure(True) < 0.04
+    assert departure(True) < 0.07
     assert departure(False) > 0.15
 
 
