@@ -198,13 +198,8 @@ def graphical(archive: Path, chains: int, picture: Path | None, sweeps: int = 50
     ):
         functions = smoothings(data.sources, epsilon=GRAPHICAL_EPSILON) if smooth else ()
         priors = source_priors(data.sources, 0, points, GRAPHICAL_EPSILON, functions)
-        others = pixels(data, truth, priors, 5, sweeps)
-        values = sorted(value for _, value, _ in others)
-        likely = max(others, key=lambda one: one[0])[1]
-        print(
-            f"{name}: 5 chains, JS {values[0]:.3f} to {values[-1]:.3f}, with the highest likelihood {likely:.3f}",
-            flush=True,
-        )
+        values = sorted(value for _, value, _ in pixels(data, truth, priors, 3, sweeps))
+        print(f"{name}: JS of 3 chains {', '.join(f'{value:.3f}' for value in values)}", flush=True)
     concept = swept(chain_of(data, concept_priors(data.sources, 0)), sweeps).phi()
     concept /= concept.sum(axis=0)
     print(f"EDA {js(source, truth).mean():.6f}, CTM {js(concept.T, truth).mean():.4f}", flush=True)

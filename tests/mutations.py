@@ -69,8 +69,8 @@ TURNED = {
 }  # fmt: skip
 MOVED = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
 KINDS = "keyword swapped default term call constant comparison bound logic statement".split()
-# Words of keywords whose values are texts or checks for people.
-FOR_PEOPLE = {"help", "range", "label", "message"}
+# Keywords that are not changed: texts for people, ranges, and `strict`, which only checks lengths.
+UNCHANGED = {"help", "range", "label", "message", "strict"}
 # A change whose tests need longer than they usually do by these factors is stopped, and counts as noticed.
 TIMES, SECONDS_MORE = 4, 20
 # The exit code of a process that cannot make a change in functions that are loaded.
@@ -215,7 +215,7 @@ class Changes(ast.NodeVisitor):
                 self.replaced(node, argument, lambda new, default, number=number: new.args.__setitem__(number, default))
             if number and all(isinstance(one, ast.Name | ast.Attribute) for one in node.args[number - 1 : number + 1]):
                 self.changed("swapped", node, lambda new, k=number: new.args.insert(k - 1, new.args.pop(k)))
-        named = [keyword for keyword in node.keywords if keyword.arg not in FOR_PEOPLE]
+        named = [keyword for keyword in node.keywords if keyword.arg not in UNCHANGED]
         for keyword in named:
             place = node.keywords.index(keyword)
             self.visit(keyword.value)

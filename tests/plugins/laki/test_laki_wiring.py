@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from copy import copy
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +15,10 @@ import sublex
 from sublex.contracts.base import Document
 from sublex.errors import InputError
 from sublex.pipeline.index import Index
-from sublex_laki import PARAMS, make, representation
-from sublex_laki.estimator import encode, unit_vectors
+from sublex_laki import PARAMS, make, operations, representation
+from sublex_laki.estimator import encode, evidence, structure, unit_vectors
 from sublex_laki.estimator.network import Network, network_of
+from sublex_laki.keyphrases import Keyphrases
 
 # The leaks of the network of one keyphrase below, of the keyphrase and of its units.
 PRIOR, LEAK = 0.2, 0.1
@@ -97,9 +99,48 @@ def test_a_short_text_is_read_as_a_part_only_if_it_is_told_to():
     on = 1 - np.exp(-PRIOR)
     # By equation 1, a unit is off if neither the leak nor the keyphrase turns it on.
     length = sum(1 - np.exp(-LEAK) * (1 - on * (1 - np.exp(-weight))) for weight in weights)
-    assert 2 < length < 12
+    assert 2 < length < 12 and part.length == pytest.approx(length)
     odds = np.expm1(PRIOR) * (1 - np.exp(-LEAK - 0.4)) / (1 - np.exp(-LEAK)) * np.exp(-11 * 2.0 / length)
     assert part.encode_units(csr_array([counts]), 0.0).toarray()[0, 0] == pytest.approx(odds / (1 + odds), abs=2e-3)
+
+
+def test_a_chain_has_as_many_sweeps_as_are_asked_for_and_forgets_a_tenth_of_them():
+    network = one_keyphrase(0.4, 0.3)
+    rows = csr_array(np.repeat([[1.0, 0], [0, 1], [2, 3]], 5, axis=0) + np.arange(15)[:, None])
+    for sweeps, counted in ((1, 1), (10, 9), (20, 18)):
+        found = encode(network, rows, method="gibbs", estimate="samples", sweeps=sweeps).toarray() * counted
+        assert found == pytest.approx(np.round(found), abs=1e-9), sweeps
+        assert (found % 1 < 1e-9).all() and found.max() <= counted
+
+
+def test_the_seed_of_evidence_draws_its_chain():
+    network = one_keyphrase(0.4, 0.3)
+    found = [evidence(network, csr_array([[1.0, 1.0]]), sweeps=30, seed=seed).toarray().tolist() for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_a_broader_keyphrase_comes_with_the_probability_that_it_turns_the_other_on():
+    links = np.zeros((2, 4))
+    links[0, 1], links[0, 2], links[1, 3] = 0.7, 1.0, 1.0
+    network = network_of(csr_array(links), np.full(4, 0.1), np.array([0, 1]))
+    units = SimpleNamespace(name=lambda unit, surface: "", names=lambda numbers, surface: ["network", "sensor network"])
+    ((name, weight),) = Keyphrases(network, units, str).broader(1)  # type: ignore[arg-type]
+    assert name == "network" and weight == pytest.approx(1 - np.exp(-0.7))
+
+
+# Structure.
+
+
+def test_a_network_knows_units_to_which_nothing_leads():
+    counts, vectors = np.ones((3, 5)), np.array([[1.0, 0], [1, 0], [0, 1], [0, 0], [0, 0]])
+    network = structure(csr_array(counts), [0, 1], vectors)
+    assert (network.keyphrases, network.units, len(network.leaks)) == (2, 5, 7)
+
+
+@pytest.mark.parametrize("wrong", [{"alpha": 0.0}, {"alpha": 1.5}, {"beta": 0.0}, {"beta": 1.5}, {"most": 0}])
+def test_a_network_without_sense_is_refused(wrong):
+    with pytest.raises(InputError, match="must be"):
+        structure(csr_array(np.ones((3, 3))), [0, 1], np.ones((3, 2)), **wrong)
 
 
 # Vectors.
@@ -123,6 +164,10 @@ def test_vectors_have_the_cosines_of_rooted_singular_values():
         assert np.abs(cosines(other) - cosines(0.5)).max() > 0.02
     fewer = unit_vectors(csr_array(counts), 3)
     assert fewer.shape == (6, 3)
+    # A random start decides the last digits.
+    many = csr_array(np.random.default_rng(1).poisson(0.3, (300, 200)).astype(float))
+    drawn = [unit_vectors(many, 5, seed).tobytes() for seed in (0, 0, 1)]
+    assert drawn[0] == drawn[1] != drawn[2]
 
 
 # Fitting.
@@ -221,3 +266,15 @@ def test_workers_and_seed_reach_the_vectors(monkeypatch: pytest.MonkeyPatch):
     model._vectors(counts, None, SimpleNamespace(workers=3))
     assert given[0][0] is counts and given[0][1:] == (7, 11, 3)
     assert copy(model).depends() == (model.params.phrases,)
+
+
+def test_texts_of_a_file_are_read_in_blocks_one_after_another(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(operations, "BLOCK", 2)
+    told: list[tuple[int, int]] = []
+    context = SimpleNamespace(progress=lambda *about: nullcontext(lambda *counts: told.append(counts)))
+    reader = SimpleNamespace(rows=lambda words: [[f"{word} read"] for word in words])
+    found = SimpleNamespace(inputs=SimpleNamespace(of_documents=lambda block: [each.docno for each in block]))
+    documents = [Document(name, "") for name in "abcde"]
+    rows = operations._read(context, reader, found, documents, True)  # type: ignore[arg-type]
+    assert rows == [(document, [f"{document.docno} read"]) for document in documents]
+    assert told == [(2, 5), (4, 5), (5, 5)]

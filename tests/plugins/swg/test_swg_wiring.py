@@ -7,13 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 import sublex
 from sublex.language.expression import Call
 from sublex.language.parser import parse
 from sublex_swg import PARAMS, expander, make
 from sublex_swg.expander import SWG
+from sublex_swg.neighbourhoods import neighbourhoods
+from sublex_swg.word_senses import Sense, chances
 
 TEXTS = {
     "a": "river boat mud mud", "b": "river boat reed", "c": "river mud reed", "d": "boat mud reed", "e": "river boat heron",
@@ -23,7 +25,7 @@ TEXTS = {
 SHARES = {"a": 1.0, "b": 0.9, "c": 0.8, "d": 0.6, "e": 0.25, "f": 0.2499, "g": 0.0}
 
 
-def fitted(tmp_path: Path, assigned: dict[tuple[str, str], int], **params: object) -> SWG:
+def fitted(tmp_path: Path, assigned: dict[tuple[str, str], int], progress: list | None = None, **params: object) -> SWG:
     """Return graphs of the texts by a model of two topics whose shares and topics of words are given.
 
     `assigned` has the words of documents that have the second topic; all other words have the first.
@@ -42,8 +44,9 @@ def fitted(tmp_path: Path, assigned: dict[tuple[str, str], int], **params: objec
         topics = np.array([assigned.get((names[row], vocabulary[word]), 0) for row, word in pairs])
         return csr_array((topics, counts.indices, counts.indptr), shape=counts.shape)
 
+    told = [] if progress is None else progress
     topics = SimpleNamespace(vocabulary=vocabulary, estimator=SimpleNamespace(theta=theta, assign=assign))
-    job = SimpleNamespace(model=lambda expression: topics, workers=1, progress=lambda done, total: None)
+    job = SimpleNamespace(model=lambda expression: topics, workers=1, progress=lambda *counts: told.append(counts))
     made = make(**{param.name: param.default for param in PARAMS} | {"topics": Call("lda")} | params)
     made.fit(index.corpus, job)
     return made
@@ -100,3 +103,29 @@ def test_parameters_of_an_expression_reach_the_expander(name):
     found = {key: getattr(made, key) for key in ("terms", "weight", "sense", "rho")}
     assert found == {key: defaults[key] for key in found} | {name: other}
     assert made.depends() == (parse("lda(k=3)"),)
+
+
+# Graphs.
+
+
+def test_the_callers_matrix_is_not_changed():
+    binary = csc_array(np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1]], np.int8))
+    binary.data[2] = 0
+    before = [part.copy() for part in (binary.data, binary.indices, binary.indptr)]
+    neighbourhoods(binary)
+    for part, old in zip((binary.data, binary.indices, binary.indptr), before, strict=True):
+        np.testing.assert_array_equal(part, old)
+
+
+def test_the_chances_of_senses_are_their_scores_as_shares():
+    assert chances([]) == []
+    senses = [Sense(3, 5, np.log(6.0) - 500), Sense(0, 9, np.log(3.0) - 500), Sense(1, 2, np.log(1.0) - 500)]
+    assert chances(senses) == pytest.approx([0.6, 0.3, 0.1])
+
+
+def test_progress_counts_topics_evenly(tmp_path):
+    told = []
+    fitted(tmp_path, {("f", "heron"): 1, ("g", "heron"): 1, ("e", "heron"): 1}, progress=told)
+    assert told and told == sorted(told) and told[-1][0] <= told[-1][1]
+    # The first topic is half of the work.
+    assert max(done for done, total in told) >= told[0][1] / 2
