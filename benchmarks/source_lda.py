@@ -34,6 +34,8 @@ from sublex_sourcelda.model import SourceLDA
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings
 
+# What the authors' build for the graphical example adds to each count. Their script sets lambda to 25.
+GRAPHICAL_EPSILON = 0.1
 # The five labels of Reuters that the paper shows.
 SHOWN = ("shipping", "crude_oil", "gold", "coffee", "money_supply")
 
@@ -181,9 +183,37 @@ def graphical(archive: Path, chains: int, picture: Path | None, sweeps: int = 50
     truth = sources_of(read(archive, "graphical/phi.dat"), numbers)[1].toarray()
     truth /= truth.sum(axis=1, keepdims=True)
     source = data.sources.toarray() / data.sources.sum(axis=1)[:, None]
+    found = pixels(data, truth, source_priors(data.sources, 0, points_of(25, 0, 1), GRAPHICAL_EPSILON), chains, sweeps)
+    divergences = [value for _, value, _ in found]
+    best = max(found[:5], key=lambda one: one[0])
+    print(f"of 5 chains that with the highest likelihood: {best[0]:.1f}, JS {best[1]:.4f}")
+    print(
+        f"of {chains} chains: median JS {np.median(divergences):.4f}, {np.mean(np.array(divergences) > 0.02):.0%} above .02"
+    )
+    # The paper's lambda is between 0 and 1.
+    for name, points, smooth in (
+        ("lambda 1", points_of(1, 0, 1), False),
+        ("lambda of mean .7 and deviation .3", points_of(0.7, 0.3, 25, 0, 1), False),
+        ("the same with smoothing", points_of(0.7, 0.3, 25, 0, 1), True),
+    ):
+        functions = smoothings(data.sources, epsilon=GRAPHICAL_EPSILON) if smooth else ()
+        priors = source_priors(data.sources, 0, points, GRAPHICAL_EPSILON, functions)
+        values = sorted(value for _, value, _ in pixels(data, truth, priors, 3, sweeps))
+        print(f"{name}: JS of 3 chains {', '.join(f'{value:.3f}' for value in values)}", flush=True)
+    concept = swept(chain_of(data, concept_priors(data.sources, 0)), sweeps).phi()
+    concept /= concept.sum(axis=0)
+    print(f"EDA {js(source, truth).mean():.6f}, CTM {js(concept.T, truth).mean():.4f}", flush=True)
+    if picture:
+        rows = {"source and EDA": source, "truth": truth, "Source-LDA": best[2].T, "CTM": concept.T}
+        picture.write_text(drawn(rows, data.words), encoding="utf-8")
+
+
+def pixels(
+    data: Data, truth: np.ndarray, priors: Priors, chains: int, sweeps: int
+) -> list[tuple[float, float, np.ndarray]]:
+    """Return the log-likelihood, the divergence of the topics from the true ones, and phi, for several chains."""
     found = []
     for seed in range(chains):
-        priors = source_priors(data.sources, 0, points_of(25, 0, 1), epsilon=0.1)
         chain, logs = chain_of(data, priors, alphas=10, seed=seed), []
         for turn in range(sweeps):
             chain.sweep()
@@ -191,18 +221,7 @@ def graphical(archive: Path, chains: int, picture: Path | None, sweeps: int = 50
                 logs.append(chain.log_likelihood())
         found.append((float(np.mean(logs)), float(js(chain.phi().T, truth).mean()), chain.phi()))
         print(f"chain {seed}: log-likelihood {found[-1][0]:.1f}, JS {found[-1][1]:.4f}", flush=True)
-    divergences = [value for _, value, _ in found]
-    best = max(found[:5], key=lambda one: one[0])
-    print(f"of 5 chains that with the highest likelihood: {best[0]:.1f}, JS {best[1]:.4f}")
-    print(
-        f"of {chains} chains: median JS {np.median(divergences):.4f}, {np.mean(np.array(divergences) > 0.02):.0%} above .02"
-    )
-    concept = swept(chain_of(data, concept_priors(data.sources, 0)), sweeps).phi()
-    concept /= concept.sum(axis=0)
-    print(f"EDA {js(source, truth).mean():.6f}, CTM {js(concept.T, truth).mean():.4f}", flush=True)
-    if picture:
-        rows = {"source and EDA": source, "truth": truth, "Source-LDA": best[2].T, "CTM": concept.T}
-        picture.write_text(drawn(rows, data.words), encoding="utf-8")
+    return found
 
 
 def drawn(rows: dict[str, np.ndarray], words: list[str]) -> str:

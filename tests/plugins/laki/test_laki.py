@@ -122,7 +122,16 @@ def test_near_duplicates_are_left_out_of_a_silhouette():
 def test_rows_are_the_probabilities_of_the_estimator(fitted, found):
     view, model = found.loaded.view, found.model
     counts = model.units.of_texts(view.words(7))
-    expected = encode(model.capped, counts, sweeps=500, length=model.length, method="gibbs").toarray()[0]
+    # The weight of a link from a keyphrase to its own unit is at most 1, the default of cap.
+    network, weights = model.network, model.network.weights.copy()
+    for node in range(network.keyphrases, len(network.leaks)):
+        for link in range(network.starts[node], network.starts[node + 1]):
+            if network.phrases[network.parents[link]] == node - network.keyphrases:
+                weights[link] = min(weights[link], 1.0)
+    assert (weights != network.weights).any()
+    expected = encode(
+        network.with_values(weights, network.leaks), counts, sweeps=500, length=model.length, method="gibbs"
+    ).toarray()[0]
     expected[expected < 0.01] = 0
     np.testing.assert_allclose(view.rows(np.array([7])).toarray()[0], expected, rtol=1e-6)
 

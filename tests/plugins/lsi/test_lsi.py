@@ -134,3 +134,30 @@ def test_wrong_use_is_one_sentence():
         LSI(2).fit(counts()).scores(np.ones(50), counts(words=30))
     with pytest.raises(InputError, match="every word stands in all"):
         LSI(2, "tfidf").fit(np.ones((3, 4)))
+
+
+# What an expression's parameters reach.
+
+
+@pytest.mark.parametrize("weighting", WEIGHTINGS)
+def test_as_many_dimensions_are_kept_as_are_asked_for_those_with_the_largest_values(weighting):
+    matrix = counts()
+    lsi = LSI(4, weighting).fit(matrix)
+    _, values, right = np.linalg.svd(weighted(matrix, weighting), full_matrices=False)
+    assert lsi.vectors.shape == (50, 4) and len(lsi.values) == 4
+    # The decomposition begins at random, and few steps are needed to be this close.
+    np.testing.assert_allclose(lsi.values, values[:4], rtol=1e-3)
+    np.testing.assert_allclose(lsi.vectors @ lsi.vectors.T, right[:4].T @ right[:4], atol=0.05)
+
+
+def test_parameters_of_an_expression_reach_the_decomposition(index):
+    index.fit("lsi(e=3, weighting=count, unit=true, min_df=20)")
+    model = index.representation("lsi(e=3, weighting=count, unit=true, min_df=20)").model
+    matrix, words = index.corpus.matrix().toarray().astype(float), list(index.corpus.vocabulary)
+    kept = [word for number, word in enumerate(words) if (matrix[:, number] > 0).sum() >= 20]
+    assert sorted(model.vocabulary) == sorted(kept) and 10 < len(kept) < len(words)
+    rows = matrix[:, [words.index(word) for word in model.vocabulary]]
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    values = np.linalg.svd(np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0), compute_uv=False)
+    np.testing.assert_allclose(model.estimator.values, values[:3], rtol=1e-3)
+    assert index.card("lsi(e=3, weighting=count, unit=true, min_df=20)")["dimensions"] == 3
