@@ -7,9 +7,9 @@
 
 `draw` draws words by chance: in at least 20 documents, or 2 % of a small collection, written in three letters or more, with a residual
 idf of .3 or more and no stop words of scikit-learn, as nobody looks up "towards" or "would". The chance of a word is its number of
-documents times the entropy of its topics, so frequent and ambiguous words come first. `list` lists the three most likely senses of each word by one setting, with their first five
-words. `sample` writes the lists of several settings, in an order by chance, to a file for readers, and the key to another. `score` takes
-the majority of the readers and prints the table.
+documents times the entropy of its topics, so frequent and ambiguous words come first. `list` lists the three most likely senses of each
+word by one setting, with their first five words. `sample` writes the lists of several settings, in an order by chance, to a file for
+readers, and the key to another. `score` takes the majority of the readers and prints the table.
 """
 
 from __future__ import annotations
@@ -121,7 +121,9 @@ def sample(given: argparse.Namespace) -> None:
             for number in chance.permutation(len(lines)).tolist():
                 sense, setting = lines[number]
                 label = f"{len(key) + 1}"
-                key.append((label, setting, words[place]["collection"], words[place]["word"], topic, " ".join(sense["near"])))
+                key.append(
+                    (label, setting, words[place]["collection"], words[place]["word"], topic, " ".join(sense["near"]))
+                )
                 text.append(f"* {label}: {', '.join(sense['near'])}\n")
         if not topics:
             text.append("\n(no list)\n")
@@ -147,7 +149,11 @@ def score(given: argparse.Namespace) -> None:
     for row in key:
         near = row["near"].split()
         marks = [reader.get(row["id"], "") for reader in readers]
-        wrong = [str(path) for path, mark in zip(given.verdicts, marks, strict=True) if len(mark) != len(near) or set(mark) - set(GRADES)]
+        wrong = [
+            str(path)
+            for path, mark in zip(given.verdicts, marks, strict=True)
+            if len(mark) != len(near) or set(mark) - set(GRADES)
+        ]
         if wrong:
             print(f"left out: list {row['id']} has {len(near)} words; see {', '.join(wrong)}")
             continue
@@ -162,7 +168,9 @@ def score(given: argparse.Namespace) -> None:
             same += sum(a == b for k, a in enumerate(letters) for b in letters[:k])
             pairs += len(letters) * (len(letters) - 1) // 2
     words = json.loads((given.folder / "words.json").read_text())
-    print("| setting | collection | words drawn | with senses | senses | words listed | good | good or related | noise |")
+    print(
+        "| setting | collection | words drawn | with senses | senses | words listed | good | good or related | noise |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
     for (setting, collection), found in sorted(counts.items()):
         rows = [row for row in key if row["setting"] == setting and collection in (row["collection"], "all")]
@@ -174,7 +182,9 @@ def score(given: argparse.Namespace) -> None:
             f"| {(found['g'] + found['r']) / total:.2f} | {found['n'] / total:.2f} |"
         )
     if pairs:
-        print(f"\n{len(readers)} readers: all agree on {agreed / judged:.0%} of {judged:,} words, two agree on {same / pairs:.0%}.")
+        print(
+            f"\n{len(readers)} readers: all agree on {agreed / judged:.0%} of {judged:,} words, two agree on {same / pairs:.0%}."
+        )
 
 
 def main() -> None:

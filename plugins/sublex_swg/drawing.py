@@ -90,9 +90,7 @@ def _picture(
     return Picture(title, shown, ordered, frozenset(started), turned(main), turned(joins), phrases)
 
 
-def _joins(
-    graph: csr_array, words: Iterable[int], edges: Iterable[tuple[int, int]]
-) -> dict[tuple[int, int], float]:
+def _joins(graph: csr_array, words: Iterable[int], edges: Iterable[tuple[int, int]]) -> dict[tuple[int, int], float]:
     """Return edges that join the pieces of a picture, with their weights.
 
     The largest piece grows: the piece that is nearest to it, by the number of edges between them, is joined to it, and
@@ -125,8 +123,6 @@ def _joins(
             joins[min(word, previous), max(word, previous)] = float(positive[previous, word])
             inside[word] = True
             word = previous
-
-
 
 
 def svg(picture: Picture, name: Name) -> str:
@@ -166,7 +162,9 @@ def _legend(picture: Picture, height: float) -> tuple[str, float]:
         ("", "", "A line: an edge. Point at it to see its weight.") if plain else None,
         (' class="main"', "", "One of the strongest edges.") if picture.main_edges else None,
         (' class="joins"', "", "A further edge that joins parts of the picture.") if picture.joins else None,
-        (None, "word", "A word from which the picture was built; the others are neighbours.") if picture.main_words else None,
+        (None, "word", "A word from which the picture was built; the others are neighbours.")
+        if picture.main_words
+        else None,
     ]
     drawn, y = [], height
     for line, word, meaning in filter(None, rows):

@@ -148,7 +148,15 @@ class SWG(Fittable):
     def load(self, store: Stored) -> None:
         """Restore the graphs, and look up the words of the senses that the user chose."""
         self.surfaces = store.get("surfaces")
-        names = ("vocabulary", "graphs", "df", "sizes", "says", "follows", *(("near",) if self.near == "contexts" else ()))
+        names = (
+            "vocabulary",
+            "graphs",
+            "df",
+            "sizes",
+            "says",
+            "follows",
+            *(("near",) if self.near == "contexts" else ()),
+        )
         self.graphs = WordSenses(*map(store.get, names))
         self.forced = {}
         for word, topic in self._given:
@@ -169,7 +177,9 @@ class SWG(Fittable):
         if text.casefold() in self.surfaces:
             return self.surfaces.index(text.casefold())
         close = nearest(text.casefold(), self.surfaces)
-        raise InputError(f"swg: {self.topics} does not know {text}; {self._too_rare()}{f'; {close.strip()}' if close else '.'}")
+        raise InputError(
+            f"swg: {self.topics} does not know {text}; {self._too_rare()}{f'; {close.strip()}' if close else '.'}"
+        )
 
     def _too_rare(self) -> str:
         """Return the reason why a word is not in the model, and what to change."""
@@ -178,14 +188,18 @@ class SWG(Fittable):
     def why_no_sense(self, number: int) -> str:
         """Return the reason why a word of the model has no sense, and what to change."""
         most = int(self.graphs.df[:, number].max(initial=0))
-        if self.near == "contexts" and most < MIN_CONTEXTS:
+        # More documents can only be looked at in topics that have more.
+        more = (
+            f"raise documents={self.documents}" if (self.graphs.sizes >= self.documents).any() else "take fewer topics"
+        )
+        if self.near == "edges":
+            return f"it has no edge in any topic; lower rho={self.rho:g}, or {more}"
+        if most < MIN_CONTEXTS:
             return (
-                f"no topic has it in {MIN_CONTEXTS} of the documents looked at, the most is {most}; "
-                f"raise documents={self.documents}, take fewer topics, or near=edges"
+                f"a sense needs {MIN_CONTEXTS} documents of a topic, and no topic has it in more than {most} of the "
+                f"documents looked at; {more}, or take near=edges"
             )
-        if self.near == "contexts":
-            return f"no topic has {MIN_NEAR} words that are close to it; near=edges has those that are not close"
-        return f"it has no edge in any topic; lower rho={self.rho:g}, or raise documents={self.documents}"
+        return f"no topic has {MIN_NEAR} words that are close to it; near=edges lists those that are not close"
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return for each topic its number of documents and edges, its most frequent words and its strongest edges."""
