@@ -90,7 +90,12 @@ class SWG(Fittable):
         occurs = csr_array((np.ones(joined.nnz), joined.indices, joined.indptr), shape=joined.shape)
         all_df = np.bincount(joined.indices, minlength=len(vocabulary))
         cf = np.concatenate([np.asarray(part.sum(axis=0)).ravel() for part in (counts, others)])
-        says = informativeness(all_df, cf, corpus.lengths, vocabulary)
+        # In the paper, all words are alike.
+        says = (
+            informativeness(all_df, cf, corpus.lengths, vocabulary)
+            if self.near == "contexts"
+            else np.ones(len(vocabulary))
+        )
         graphs, near, df, sizes, topics = [], [], [], [], theta.shape[1]
         for topic in range(topics):
             share = theta[:, topic]

@@ -117,8 +117,14 @@ class WordSenses:
         return np.argsort(-self.df[topic] * self.says, kind="stable")[:number].tolist()
 
     def strongest(self, topic: int, number: int | None = None) -> Edges:
-        """Return the `number` edges of a topic with the largest weights. Without `number`, all edges are returned."""
-        return strongest(self.graph(topic), number)
+        """Return the `number` edges of a topic with the largest weights, among words that say something. Without
+        `number`, all edges are returned.
+        """
+        edges = strongest(self.graph(topic))
+        if number is None:
+            return edges
+        kept = np.flatnonzero((self.says[edges.first] > 0) & (self.says[edges.second] > 0))[:number]
+        return Edges(*(part[kept] for part in edges))
 
     def in_order(self, first: int, second: int) -> tuple[int, int]:
         """Return two words in the order in which they follow each other in the texts, if they do."""
