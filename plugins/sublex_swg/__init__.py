@@ -20,7 +20,18 @@ PARAMS = [
     ),
     Param("topics", Expression, "lda(k=10)", stage="fit", help="the model of topics, which is fitted first"),
     Param("senses", tuple, (), help='words with their topics, as in ["bank:2"]'),
-    Param("rho", float, 0.1, stage="fit", range=(0, 1000), open=True, help="the penalty; more gives fewer edges"),
+    Param("rho", float, 2.0, stage="fit", range=(0, 1000), open=True, help="the penalty; more gives fewer edges"),
+    Param(
+        "near",
+        str,
+        "contexts",
+        stage="fit",
+        range=("contexts", "edges"),
+        help="order neighbours by the documents that they share, or by their edges, as in the paper",
+    ),
+    Param(
+        "documents", int, 2000, stage="fit", range=(1, 10**9), help="the most documents of a topic that are looked at"
+    ),
 ]
 
 

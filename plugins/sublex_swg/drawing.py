@@ -1,13 +1,18 @@
 """Draw the word graph of a topic: as SVG, as an HTML page, or as GraphML for other programs.
 
 The two pictures of a topic follow the paper. Figure 3 has the most frequent words of the topic with their truncated
-neighbourhoods. Figure 4 has the edges with the largest weights and the truncated neighbourhoods of their words.
+neighbourhoods. Figure 4 has the edges with the largest weights and the truncated neighbourhoods of their words. Unlike
+the paper's, a picture is in one piece if the graph is: further edges join its pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from sublex.forms.pages import PAGE_MARK, escaped, graphml_file, html_page
 from sublex.tools.messages import one_line
@@ -21,6 +26,8 @@ WIDTH, CHARACTER = 1120.0, 8.2
 STYLE = """
 .words { color-scheme: light dark; font: 15px system-ui, sans-serif; }
 .words line { stroke: #8889; stroke-width: 1.5; } .words line.main { stroke: #c2571a; stroke-width: 3.5; }
+.words line.joins { stroke-dasharray: 2 5; }
+.words .legend text { text-anchor: start; font-size: 13px; }
 .words text { fill: CanvasText; stroke: Canvas; stroke-width: 5px; paint-order: stroke; text-anchor: middle; }
 .words text.main { font-weight: bold; fill: #2f6fb0; }
 """
@@ -34,7 +41,8 @@ Name = Callable[[int], str]
 class Picture(NamedTuple):
     """A picture of a graph: its words, and its edges with weights.
 
-    `main_words` and `main_edges` are the words and edges from which the picture was built.
+    `main_words` and `main_edges` are the words and edges from which the picture was built. `joins` are the edges that
+    join its pieces. `phrases` are edges whose first word comes right before the second in the texts.
     """
 
     title: str
@@ -42,11 +50,13 @@ class Picture(NamedTuple):
     edges: dict[tuple[int, int], float]
     main_words: frozenset[int]
     main_edges: frozenset[tuple[int, int]]
+    joins: frozenset[tuple[int, int]]
+    phrases: frozenset[tuple[int, int]]
 
 
 def pictures(graphs: WordSenses, topic: int) -> list[Picture]:
     """Return the two pictures of a topic: one built from its most frequent words, one from its strongest edges."""
-    top = [word for word in graphs.top_words(topic, WORDS) if graphs.df[topic, word]]
+    top = [word for word in graphs.top_words(topic, WORDS) if graphs.df[topic, word] * graphs.says[word]]
     strong = graphs.strongest(topic, EDGES)
     pairs = list(zip(strong.first.tolist(), strong.second.tolist(), strict=True))
     weights = dict(zip(pairs, strong.weights.tolist(), strict=True))
@@ -66,9 +76,53 @@ def _picture(
     edges = dict(main)
     for word in started:
         for neighbour, weight in graphs.neighbours(word, topic, NEIGHBOURS):
-            edges[min(word, neighbour), max(word, neighbour)] = weight
+            edges.setdefault((min(word, neighbour), max(word, neighbour)), weight)
     shown = list(dict.fromkeys([*started, *(word for pair in edges for word in pair)]))
-    return Picture(title, shown, edges, frozenset(started), frozenset(main))
+    joins = _joins(graphs.graph(topic), shown, edges)
+    edges |= joins
+    shown = list(dict.fromkeys([*shown, *(word for pair in joins for word in pair)]))
+    ordered = {graphs.in_order(*pair): weight for pair, weight in edges.items()}
+
+    def turned(pairs: Iterable[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+        return frozenset(graphs.in_order(*pair) for pair in pairs)
+
+    phrases = frozenset(pair for pair in ordered if graphs.follows[pair])
+    return Picture(title, shown, ordered, frozenset(started), turned(main), turned(joins), phrases)
+
+
+def _joins(graph: csr_array, words: Iterable[int], edges: Iterable[tuple[int, int]]) -> dict[tuple[int, int], float]:
+    """Return edges that join the pieces of a picture, with their weights.
+
+    The largest piece grows: the piece that is nearest to it, by the number of edges between them, is joined to it, and
+    so on. Pieces that no path of positive edges reaches stay alone.
+    """
+    pairs, shown = list(edges), np.array(list(words), np.int64)
+    positive = csr_array(graph * (graph > 0))
+    positive.eliminate_zeros()
+    # Of paths with equally many edges, the one with larger weights is shorter.
+    lengths = positive.copy()
+    lengths.data = 1 + 1 / (1e3 * positive.data.astype(np.float64))
+    ends = np.array(pairs, np.int64).reshape(-1, 2).T
+    drawn = csr_array((np.ones(len(pairs)), (ends[0], ends[1])), shape=graph.shape)
+    part = connected_components(drawn, directed=False)[1]
+    joins: dict[tuple[int, int], float] = {}
+    inside = part == np.bincount(part[shown]).argmax() if len(shown) else part < 0
+    while True:
+        outside = shown[~inside[shown]]
+        if not len(outside):
+            return joins
+        distances, before, _ = dijkstra(
+            lengths, indices=np.flatnonzero(inside), min_only=True, return_predecessors=True
+        )
+        word = int(outside[distances[outside].argmin()])
+        if not np.isfinite(distances[word]):
+            return joins
+        inside |= part == part[word]
+        while before[word] >= 0:
+            previous = int(before[word])
+            joins[min(word, previous), max(word, previous)] = float(positive[previous, word])
+            inside[word] = True
+            word = previous
 
 
 def svg(picture: Picture, name: Name) -> str:
@@ -76,24 +130,55 @@ def svg(picture: Picture, name: Name) -> str:
     labels = [one_line(name(word)) for word in picture.words]
     place = {word: number for number, word in enumerate(picture.words)}
     ends = [(place[i], place[j]) for i, j in picture.edges]
-    middles, height = place_words([CHARACTER * len(label) + 6 for label in labels], ends, WIDTH)
+    phrases = [(place[i], place[j]) for i, j in picture.edges if (i, j) in picture.phrases]
+    middles, height = place_words([CHARACTER * len(label) + 6 for label in labels], ends, WIDTH, phrases)
     width = max(WIDTH, *(x + CHARACTER * len(label) / 2 + 20 for (x, _), label in zip(middles, labels, strict=True)))
-    parts = [
-        f'<line{main} x1="{middles[i][0]:.1f}" y1="{middles[i][1]:.1f}" x2="{middles[j][0]:.1f}" y2="{middles[j][1]:.1f}">'
-        f"<title>{escaped(labels[i])} – {escaped(labels[j])}: {weight:.1f}</title></line>"
-        for (i, j), (pair, weight) in zip(ends, picture.edges.items(), strict=True)
-        for main in [' class="main"' if pair in picture.main_edges else ""]
-    ]
+    parts = []
+    for (i, j), (pair, weight) in zip(ends, picture.edges.items(), strict=True):
+        kind = ' class="main"' if pair in picture.main_edges else ' class="joins"' if pair in picture.joins else ""
+        (x, y), (to_x, to_y) = middles[i], middles[j]
+        parts.append(
+            f'<line{kind} x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}">'
+            f"<title>{escaped(labels[i])} – {escaped(labels[j])}: {weight:.2f}</title></line>"
+        )
     parts += [
         f'<text{main} x="{x:.1f}" y="{y + 5:.1f}">{escaped(label)}</text>'
         for word, label, (x, y) in zip(picture.words, labels, middles, strict=True)
         for main in [' class="main"' if word in picture.main_words else ""]
     ]
+    legend, height = _legend(picture, height)
+    parts.append(legend)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="words" viewBox="0 0 {width:.0f} {height:.0f}" '
         f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="{escaped(picture.title)}">'
         f"<!-- {PAGE_MARK} --><style>{STYLE}</style>\n" + "\n".join(parts) + "\n</svg>\n"
     )
+
+
+def _legend(picture: Picture, height: float) -> tuple[str, float]:
+    """Return the legend below a picture of the given height, as SVG, and the height of both."""
+    plain = picture.edges.keys() - picture.main_edges - picture.joins
+    rows = [
+        ("", "", "A line: an edge. Point at it to see its weight.") if plain else None,
+        (' class="main"', "", "One of the strongest edges.") if picture.main_edges else None,
+        (' class="joins"', "", "A further edge that joins parts of the picture.") if picture.joins else None,
+        (None, "word", "A word from which the picture was built; the others are neighbours.")
+        if picture.main_words
+        else None,
+    ]
+    drawn, y = [], height
+    for line, word, meaning in filter(None, rows):
+        mark = (
+            f'<text class="main" x="20" y="{y + 5:.0f}">{word}</text>'
+            if line is None
+            else f'<line{line} x1="20" y1="{y:.0f}" x2="54" y2="{y:.0f}"/>'
+        )
+        drawn.append(f'{mark}<text x="66" y="{y + 5:.0f}">{meaning}</text>')
+        y += 22
+    if picture.phrases:
+        drawn.append(f'<text x="66" y="{y + 5:.0f}">The words of a phrase stand in reading order.</text>')
+        y += 22
+    return f'<g class="legend">{"".join(drawn)}</g>', y
 
 
 def page(graphs: WordSenses, topics: Iterable[int], name: Name, title: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array, vstack
+from scipy.sparse import csr_array, hstack, vstack
 
 from sublex.contracts.base import Context, Evidence, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
@@ -14,16 +14,18 @@ from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.errors import InputError
 from sublex.estimators.word_sums import VOCABULARY, count_matrix
 from sublex.tools.messages import near_names, nearest
+from sublex_swg.common_words import common_words, topics_of_common_words
+from sublex_swg.contexts import MIN_CONTEXTS, MIN_NEAR, closeness, informativeness
 from sublex_swg.graph import word_graph
+from sublex_swg.reading_order import followers
 from sublex_swg.topic_documents import topic_documents
 from sublex_swg.word_senses import Sense, WordSenses, chances
 
 if TYPE_CHECKING:
     from sublex import Expression
 
-# The topic's documents are those with at least this share of the topic. At most MOST documents are kept, those with the
-# largest shares. A word needs MIN_DF documents of the topic.
-LEAST_SHARE, MOST, MIN_DF = 0.25, 2000, 3
+# The topic's documents are those with at least this share of the topic. A word needs MIN_DF documents of the topic.
+LEAST_SHARE, MIN_DF = 0.25, 3
 # The numbers of words and of edges of a topic on the model's card.
 CARD_WORDS, CARD_EDGES = 6, 4
 # The number of neighbours that illustrate a sense in an explanation, and of rejected senses that are shown for a word.
@@ -38,13 +40,29 @@ class SWG(Fittable):
     Each word of the query gets one sense, which is a topic. A term that is linked to words of the query in their topic
     gets a sum over these words: the weight of the edge times the word's weight in the query. Sums of different topics
     are never added: a term gets the largest of its sums. All sums are scaled so that the largest becomes `weight`.
+
+    With near=contexts, which is not in the paper, the weight of an edge is the closeness of `contexts.py`, and edges
+    without closeness are left out.
     """
 
+    version = 2
     docs = 0
     graphs: WordSenses
 
-    def __init__(self, *, topics: Expression, terms: int, weight: float, sense: str, senses: Sequence[str], rho: float):
+    def __init__(
+        self,
+        *,
+        topics: Expression,
+        terms: int,
+        weight: float,
+        sense: str,
+        senses: Sequence[str],
+        rho: float,
+        near: str,
+        documents: int,
+    ):
         self.topics, self.terms, self.weight, self.sense, self.rho = topics, terms, weight, sense, rho
+        self.near, self.documents = near, documents
         self._given = [_word_and_topic(item) for item in senses]
         self.forced: dict[int, int] = {}
 
@@ -58,16 +76,30 @@ class SWG(Fittable):
         estimator: Any = getattr(model, "estimator", None)
         if not hasattr(estimator, "assign") or not hasattr(estimator, "theta"):
             raise InputError(f"swg: {self.topics} is not a model of topics; name one, as in swg(topics=lda(k=10)).")
-        vocabulary = list(model.vocabulary)
-        counts = count_matrix(corpus, vocabulary)
+        known = list(model.vocabulary)
+        common = common_words(corpus, known)
+        vocabulary = known + common
+        counts, others = count_matrix(corpus, known), count_matrix(corpus, common)
         theta, assigned = estimator.theta(counts, job.workers), estimator.assign(counts, job.workers)
-        # The entry of a word with topic 0 is a stored 0. So the stored entries, whatever their values, are the words
-        # that occur.
-        occurs = csr_array((np.ones(assigned.nnz), assigned.indices, assigned.indptr), shape=assigned.shape)
-        graphs, df, sizes, topics = [], [], [], theta.shape[1]
+        # The entry of a word with topic 0 is a stored 0, so 1 is added while the matrices are joined. The stored
+        # entries, whatever their values, are the words that occur.
+        numbered = [(part, part.data + 1) for part in (assigned, topics_of_common_words(others, theta, assigned))]
+        joined = csr_array(
+            hstack([csr_array((data, part.indices, part.indptr), part.shape) for part, data in numbered], format="csr")
+        )
+        occurs = csr_array((np.ones(joined.nnz), joined.indices, joined.indptr), shape=joined.shape)
+        all_df = np.bincount(joined.indices, minlength=len(vocabulary))
+        cf = np.concatenate([np.asarray(part.sum(axis=0)).ravel() for part in (counts, others)])
+        # In the paper, all words are alike.
+        says = (
+            informativeness(all_df, cf, corpus.lengths, vocabulary)
+            if self.near == "contexts"
+            else np.ones(len(vocabulary))
+        )
+        graphs, near, df, sizes, topics = [], [], [], [], theta.shape[1]
         for topic in range(topics):
             share = theta[:, topic]
-            found = topic_documents(occurs, assigned.data, share, topic, LEAST_SHARE, MOST, MIN_DF)
+            found = topic_documents(occurs, joined.data - 1, share, topic, LEAST_SHARE, self.documents, MIN_DF)
             df.append(np.bincount(found.binary.indices, minlength=len(vocabulary)))
             sizes.append(len(found.docs))
 
@@ -80,34 +112,57 @@ class SWG(Fittable):
                 else csr_array((len(vocabulary), len(vocabulary)))
             )
             graphs.append(graph.astype(np.float32))
-        stacked = csr_array(vstack(graphs, format="csr"))
-        self.graphs = WordSenses(vocabulary, stacked, np.array(df, np.int64), np.array(sizes, np.int64))
+            if self.near == "contexts":
+                near.append(
+                    closeness(graph, found.binary, csr_array(occurs[found.docs]), all_df, says, len(corpus.docs))
+                )
+        stacked, beside = (csr_array(vstack(parts, format="csr")) if parts else None for parts in (graphs, near))
+        follows = followers(corpus, vocabulary, csr_array(sum(graphs, csr_array(graphs[0].shape))), job.map)
+        numbers = np.array(df, np.int64), np.array(sizes, np.int64)
+        self.graphs = WordSenses(vocabulary, stacked, *numbers, says, follows, beside)
         self.surfaces = [corpus.surface(term).casefold() for term in vocabulary]
 
     def save(self, store: Store) -> None:
-        """Store the vocabulary, the words as they are written, the graphs, and two numbers of documents: of each word
-        in each topic, and of each topic.
+        """Store the vocabulary, the words as they are written, the graphs, two numbers of documents (of each word in
+        each topic, and of each topic), how much each word says, and how often words follow each other.
         """
         store.put("vocabulary", self.graphs.vocabulary)
         store.put("surfaces", self.surfaces)
         store.put("graphs", self.graphs.graphs)
         store.put("df", self.graphs.df)
         store.put("sizes", self.graphs.sizes)
+        store.put("says", self.graphs.says)
+        store.put("follows", self.graphs.follows)
+        if self.near == "contexts":
+            store.put("near", self.graphs.near)
 
     def declares(self) -> Mapping[str, Declared]:
         """Return the declaration of each stored value, by name. The graphs of all topics stand one below another."""
+        graphs = Numbers(("topics * words", "words"), "f4", sparse=True)
         return {
             **VOCABULARY,
             "surfaces": Json(list[str], "words"),
             "sizes": Numbers(("topics",), "i8", 0),
             "df": Numbers(("topics", "words"), "i8", 0),
-            "graphs": Numbers(("topics * words", "words"), "f4", sparse=True),
+            "graphs": graphs,
+            "says": Numbers(("words",), "f8", 0),
+            "follows": Numbers(("words", "words"), "i4", 0, sparse=True),
+            **({"near": graphs} if self.near == "contexts" else {}),
         }
 
     def load(self, store: Stored) -> None:
         """Restore the graphs, and look up the words of the senses that the user chose."""
         self.surfaces = store.get("surfaces")
-        self.graphs = WordSenses(*(store.get(name) for name in ("vocabulary", "graphs", "df", "sizes")))
+        names = (
+            "vocabulary",
+            "graphs",
+            "df",
+            "sizes",
+            "says",
+            "follows",
+            *(("near",) if self.near == "contexts" else ()),
+        )
+        self.graphs = WordSenses(*map(store.get, names))
         self.forced = {}
         for word, topic in self._given:
             number = self.word(word)
@@ -127,8 +182,29 @@ class SWG(Fittable):
         if text.casefold() in self.surfaces:
             return self.surfaces.index(text.casefold())
         close = nearest(text.casefold(), self.surfaces)
-        hint = f"; {close.strip()}" if close else "."
-        raise InputError(f"swg: {self.topics} does not know {text}, as it leaves out rare and common words{hint}")
+        raise InputError(
+            f"swg: {self.topics} does not know {text}; {self._too_rare()}{f'; {close.strip()}' if close else '.'}"
+        )
+
+    def _too_rare(self) -> str:
+        """Return the reason why a word is not in the model, and what to change."""
+        return "it leaves out rare words, and words that came after the fit; lower its min_df, or fit it again"
+
+    def why_no_sense(self, number: int) -> str:
+        """Return the reason why a word of the model has no sense, and what to change."""
+        most = int(self.graphs.df[:, number].max(initial=0))
+        # More documents can only be looked at in topics that have more.
+        more = (
+            f"raise documents={self.documents}" if (self.graphs.sizes >= self.documents).any() else "take fewer topics"
+        )
+        if self.near == "edges":
+            return f"it has no edge in any topic; lower rho={self.rho:g}, or {more}"
+        if most < MIN_CONTEXTS:
+            return (
+                f"a sense needs {MIN_CONTEXTS} documents of a topic, and no topic has it in more than {most} of the "
+                f"documents looked at; {more}, or take near=edges"
+            )
+        return f"no topic has {MIN_NEAR} words that are close to it; near=edges lists those that are not close"
 
     def known_terms(self) -> list[str]:
         """Return the words of the graphs."""
@@ -151,7 +227,7 @@ class SWG(Fittable):
                     "documents": int(graphs.sizes[topic]),
                     "edges": graphs.graph(topic).nnz // 2,
                     "words": [name(word) for word in graphs.top_words(topic, CARD_WORDS)],
-                    "strongest edges": [f"{name(i)}-{name(j)}" for i, j in pairs],
+                    "strongest edges": ["-".join(map(name, graphs.in_order(i, j))) for i, j in pairs],
                 }
             )
         return {"words": len(graphs.vocabulary), "topics": rows}
@@ -197,8 +273,17 @@ class SWG(Fittable):
             )
             for neighbour, topic in added
         )
-        evidence = (self._evidence(word, topic, senses, context) for word, (topic, senses) in choices.items())
-        return Query(query.text, (*query.terms, *terms), evidence)
+        evidence = [self._evidence(word, topic, senses, context) for word, (topic, senses) in choices.items()]
+        return Query(query.text, (*query.terms, *terms), [*evidence, *self._left_out(query, choices, context)])
+
+    def _left_out(self, query: Query, chosen: Container[int], context: Context) -> Iterator[Evidence]:
+        """Yield the words of a query that have no sense, with the reason. Words that no document has are left out."""
+        terms = [term for term, weight in query.weights().items() if weight > 0]
+        for term, number in zip(terms, context.numbers(terms), strict=True):
+            word = self.graphs.numbers.get(term)
+            if number >= 0 and (word is None or word not in chosen):
+                why = f"{self.topics} does not know it; {self._too_rare()}" if word is None else self.why_no_sense(word)
+                yield Evidence(f"{context.surface(term)} has no sense: {why}", 0.0)
 
     def chosen(self, words: Mapping[int, float]) -> dict[int, int]:
         """Return a topic for each word of a query that has a sense: the topic that the user chose, or else the topic of

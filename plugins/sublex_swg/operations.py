@@ -48,11 +48,14 @@ def senses(
     index, model = context.index, context.fitted_model(expression, SWG, NO_GRAPHS).model
     graphs = model.graphs
     terms = index.analyze(word)
+    if len(terms) > 1 and word.casefold() not in model.surfaces:
+        raise InputError(f"{word} is {len(terms)} words; name one, and give the others as the query.")
+    _check(index, word)
     number = graphs.numbers[terms[0]] if len(terms) == 1 and terms[0] in graphs.numbers else model.word(word)
     others = [graphs.numbers[term] for term in dict.fromkeys(index.analyze(query)) if term in graphs.numbers]
     found = graphs.senses(number, others)
     if not found:
-        raise InputError(f"{word} has no neighbours in any topic of {expression}.")
+        raise InputError(f"{word} has no senses in {expression}: {model.why_no_sense(number)}.")
     pipeline, rows = index.pipeline("BM25"), []
     for sense, chance in zip(found, chances(found), strict=True):
         near = graphs.neighbours(number, sense.topic, neighbours)

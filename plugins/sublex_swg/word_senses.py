@@ -54,10 +54,25 @@ class WordSenses:
     graphs : sparse rows of shape (topics * words, words), the matrices of edge weights of all topics, one below another
     df : int array of shape (topics, words), the number of documents in which the word has the topic
     sizes : int array of shape (topics,), the number of documents of each topic
+    says : array of shape (words,), how much each word says about a document; by default 1
+    follows : sparse rows of words by words, how often the second word follows the first in the texts
+    near : sparse rows of the shape of `graphs`, other weights by which neighbours are chosen; by default the edges
     """
 
-    def __init__(self, vocabulary: Sequence[str], graphs: csr_array, df: np.ndarray, sizes: np.ndarray):
+    def __init__(
+        self,
+        vocabulary: Sequence[str],
+        graphs: csr_array,
+        df: np.ndarray,
+        sizes: np.ndarray,
+        says: np.ndarray | None = None,
+        follows: csr_array | None = None,
+        near: csr_array | None = None,
+    ):
         self.vocabulary, self.graphs, self.df, self.sizes = list(vocabulary), graphs, df, sizes
+        self.says = np.ones(len(self.vocabulary)) if says is None else says
+        self.follows = csr_array((len(self.vocabulary),) * 2) if follows is None else follows
+        self.near = graphs if near is None else near
         self.numbers = {word: number for number, word in enumerate(self.vocabulary)}
 
     @property
@@ -71,11 +86,11 @@ class WordSenses:
         return csr_array(self.graphs[topic * words : (topic + 1) * words])
 
     def neighbours(self, word: int, topic: int, number: int | None = None) -> list[tuple[int, float]]:
-        """Return the neighbours of a word in a topic, with the weights of the edges, the largest first.
+        """Return the neighbours of a word in a topic, with the weights in `near`, the largest first.
 
-        At most `number` neighbours are returned. Edges whose weight is not positive are left out.
+        At most `number` neighbours are returned. Neighbours whose weight is not positive are left out.
         """
-        words, weights = truncated(self.graphs, topic * len(self.vocabulary) + word, number)
+        words, weights = truncated(self.near, topic * len(self.vocabulary) + word, number)
         positive = weights > 0
         return list(zip(words[positive].tolist(), weights[positive].tolist(), strict=True))
 
@@ -96,14 +111,24 @@ class WordSenses:
         return sorted(found, key=lambda sense: (-sense.score, sense.topic))
 
     def top_words(self, topic: int, number: int = 3) -> list[int]:
-        """Return the `number` words that have the topic in most documents. Words with equal numbers of documents are
-        ordered by word number.
+        """Return the `number` words that have the topic in most documents, times how much they say. Of equal words the
+        lowest number comes first.
         """
-        return np.argsort(-self.df[topic], kind="stable")[:number].tolist()
+        return np.argsort(-self.df[topic] * self.says, kind="stable")[:number].tolist()
 
     def strongest(self, topic: int, number: int | None = None) -> Edges:
-        """Return the `number` edges of a topic with the largest weights. Without `number`, all edges are returned."""
-        return strongest(self.graph(topic), number)
+        """Return the `number` edges of a topic with the largest weights, among words that say something. Without
+        `number`, all edges are returned.
+        """
+        edges = strongest(self.graph(topic))
+        if number is None:
+            return edges
+        kept = np.flatnonzero((self.says[edges.first] > 0) & (self.says[edges.second] > 0))[:number]
+        return Edges(*(part[kept] for part in edges))
+
+    def in_order(self, first: int, second: int) -> tuple[int, int]:
+        """Return two words in the order in which they follow each other in the texts, if they do."""
+        return (second, first) if self.follows[second, first] else (first, second)
 
     def _edges(self, word: int, other: int) -> np.ndarray:
         """Return the weight of the edge between two words in every topic; 0 in topics without this edge."""

@@ -32,7 +32,8 @@ AMBIGUOUS = ("crane", "bank", "seal", "pitch", "mercury")
 MODELS = ("fisher(k=4)", "dcot")
 QUERY = "river floods"
 # A model of word senses, and a query of one word with several.
-SENSES = "swg(topics=lda(k=8))"
+# The demo collection is too small for near=contexts.
+SENSES = "swg(topics=lda(k=8), near=edges, rho=0.1)"
 WORD = "mercury"
 
 

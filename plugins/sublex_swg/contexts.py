@@ -1,0 +1,97 @@
+"""Say how close two words are by the documents in which a word has a sense: its contexts.
+
+Edges of a word graph predict well, but many of them come from two or three documents, or lead to words that mean
+little, such as "cannot". Contexts look at more: how many documents of a sense contain the other word, how many
+documents of the whole collection contain it, and whether it is a word that some documents are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array
+
+# A word of a sense needs MIN_CONTEXTS documents in the topic, and this share of the documents of the word. A word that
+# is near it needs MIN_SHARED of these documents, and LEAST closeness. A sense has MIN_NEAR near words or more.
+MIN_CONTEXTS, MIN_CONTEXT_SHARE, MIN_SHARED, LEAST, MIN_NEAR = 5, 0.02, 3, 0.2, 2
+# The discount of closeness: n shared documents count n / (n + DISCOUNT).
+DISCOUNT = 4.0
+# The residual idf from which a word counts in full, and the number of groups of documents of about the same length.
+INFORMATIVE, LENGTHS = 0.5, 64
+
+
+def informativeness(df: np.ndarray, cf: np.ndarray, lengths: np.ndarray, vocabulary: Sequence[str]) -> np.ndarray:
+    """Return for each word how much it says about a document, from 0 to 1.
+
+    The measure is residual idf (K. Church and W. Gale, Inverse document frequency, 1995): the idf of a word, minus the
+    idf of a word that occurs equally often but in random places of the documents, whose lengths are `lengths`. A word
+    that documents are about comes several times in few documents; a word such as "cannot" comes once in many. Single
+    characters and numbers get 0.
+    """
+    groups = np.array([group.mean() for group in np.array_split(np.sort(lengths), LENGTHS) if len(group)])
+    sizes = np.array([len(group) for group in np.array_split(lengths, LENGTHS) if len(group)])
+    rates = groups / max(1, lengths.sum())
+    expected = -np.expm1(-np.maximum(cf, 1)[:, None] * rates) @ sizes
+    residual = np.log2(expected / np.maximum(df, 1))
+    word = np.array([len(term) > 1 and not term.isdecimal() for term in vocabulary], np.bool_)
+    return np.where(word, np.clip(residual / INFORMATIVE, 0, 1), 0)
+
+
+def closeness(
+    graph: csr_array, binary: csr_array, occurs: csr_array, df: np.ndarray, weights: np.ndarray, documents: int
+) -> csr_array:
+    """Return how close each word's neighbours in a topic are to the word, as sparse rows with the pattern of the
+    positive edges. Neighbours that are not close are left out.
+
+    Closeness begins with the normalised pointwise mutual information of "the word has the topic in the document" and
+    "the neighbour is in the document": once compared with the whole collection, which also finds what is common in the
+    topic, and once compared with the documents of the topic, which finds what is special. Closeness is the geometric
+    mean of both, with a discount for few documents, times the informativeness of both words.
+
+    Parameters
+    ----------
+    graph : sparse rows of words by words, the word graph of the topic
+    binary : sparse rows of the topic's documents by words, 1 if the word has the topic there
+    occurs : sparse rows of the topic's documents by words, 1 if the word is there, whatever its topic
+    df : array, the number of documents of the collection that contain each word
+    weights : array, the informativeness of each word
+    documents : int, the number of documents of the collection
+    """
+    contexts = np.bincount(binary.indices, minlength=binary.shape[1])
+    enough = (contexts >= MIN_CONTEXTS) & (contexts >= MIN_CONTEXT_SHARE * df)
+    pairs = graph.tocoo()
+    kept = (pairs.data > 0) & enough[pairs.coords[0]] & (weights[pairs.coords[1]] > 0)
+    first, second = (coordinate[kept] for coordinate in pairs.coords)
+    shared = _shared(binary, occurs, first, second)
+    kept = shared >= MIN_SHARED
+    first, second, shared = first[kept], second[kept], shared[kept]
+    share = shared / contexts[first]
+    topic_df = np.bincount(occurs.indices, minlength=occurs.shape[1])
+    in_all, in_topic = (
+        np.maximum(np.log(share * total / held[second]), 0) / -np.log(shared / (total + 1))
+        for held, total in ((df, documents), (topic_df, occurs.shape[0]))
+    )
+    close = np.sqrt(in_all * in_topic) * shared / (shared + DISCOUNT) * weights[first] * weights[second]
+    kept = close >= LEAST
+    found = csr_array((close[kept].astype(np.float32), (first[kept], second[kept])), shape=graph.shape)
+    few = np.diff(found.indptr) < MIN_NEAR
+    found.data[np.repeat(few, np.diff(found.indptr))] = 0
+    found.eliminate_zeros()
+    found.sort_indices()
+    return found
+
+
+def _shared(binary: csr_array, occurs: csr_array, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return for pairs of words the number of documents in which the first has the topic and the second occurs.
+
+    Pairs are ordered by the first word.
+    """
+    rows = np.unique(first)
+    together = csr_array(csr_array(binary[:, rows].T, dtype=np.int32) @ csr_array(occurs, dtype=np.int32))
+    together.sort_indices()
+    width = together.shape[1]
+    keys = np.repeat(np.arange(len(rows), dtype=np.int64), np.diff(together.indptr)) * width + together.indices
+    wanted = np.searchsorted(rows, first).astype(np.int64) * width + second
+    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return np.where(keys[places] == wanted, together.data[places], 0) if len(keys) else np.zeros(len(first), np.int64)
