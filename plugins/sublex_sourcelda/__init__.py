@@ -29,11 +29,18 @@ PARAMS = [
         float,
         0.7,
         stage="fit",
-        range=(0, 1), only=INTEGRATED,
+        range=(0, 1),
+        only=INTEGRATED,
         help="how closely labelled topics keep to their text, the mean of lambda",
     ),
     Param(
-        "spread", float, 0.3, stage="fit", range=(0, 10), only=INTEGRATED, help="how far topics differ in this, the deviation of lambda"
+        "spread",
+        float,
+        0.3,
+        stage="fit",
+        range=(0, 10),
+        only=INTEGRATED,
+        help="how far topics differ in this, the deviation of lambda",
     ),
     Param("points", int, 25, stage="fit", range=(1, 1000), only=INTEGRATED, help="values of lambda for its integral"),
     Param(

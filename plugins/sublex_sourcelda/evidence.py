@@ -2,13 +2,15 @@
 
 A topic may drift away from its source and take other words. Two things speak for a label: documents that hold words of the label
 hold the topic's best words too (association), and documents that have the topic by their other words hold words of the label
-(held-out words). Both are NPMI, from -1 to 1. The evidence is their mean over the words of the label. A word that no document has
-counts as 0 if the label has only a few words.
+(held-out words). Both are NPMI, from -1 to 1. The evidence is their mean over words of the label.
+
+All words of a short label are tested, and a word that no document has counts as 0. Of a text, the most typical words are tested;
+that two of them never meet says little if they are rare.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,12 +21,14 @@ if TYPE_CHECKING:
 
     from sublex_sourcelda.model import SourceLDA
 
-# The words of a source that are tested: those with the largest products of count and idf.
-TESTED = 10
+# A source with more distinct words is a text. Of a text, this number of words is tested: those with the largest products of
+# count and idf.
+SHORT, TYPICAL = 10, 5
 # A document has a topic if at least this number of its tokens, and this share, are the topic's.
 LEAST_TOKENS, LEAST_SHARE = 2, 0.1
-# With more evidence than this, a label is sure. It was set on other documents than those of the published table.
-SURE = 0.3
+# With this much evidence, a label is likely, and sure. Both were set on other documents than those of the published tables of
+# 20 Newsgroups and arxiv-cs. The first is the default of the parameter `evidence`.
+LIKELY, SURE = 0.2, 0.3
 
 
 def evidence_of(matrix: csr_array, model: SourceLDA, sources: csr_array, missing: np.ndarray) -> np.ndarray:
@@ -46,33 +50,42 @@ def evidence_of(matrix: csr_array, model: SourceLDA, sources: csr_array, missing
     for topic in np.flatnonzero(model.topics_ >= 0).tolist():
         row = sources[[model.topics_[topic]]]
         own_words = row.data > 0
-        tested = tested_words(row.indices[own_words], row.data[own_words], df, rows.shape[0])
+        terms, counts = row.indices[own_words], row.data[own_words]
+        is_text, absent = len(terms) > SHORT, int(missing[model.topics_[topic]])
+        tested, counts = typical(terms, counts, df, rows.shape[0]) if is_text else (terms, counts)
         own = order[edges[topic] : edges[topic + 1]]
-        held = held_out(columns, words, tested, document[own], tokens.words[own])
-        near = association(columns, tested, [word for word in best[topic].tolist() if word not in set(tested.tolist())])
-        words_tested = min(TESTED, len(tested) + int(missing[model.topics_[topic]]))
-        found[topic] = max(0.0, float((held + near).sum()) / 2 / words_tested)
+        held = held_out(columns, words, tested, document[own], tokens.words[own], is_text)
+        others = [word for word in best[topic].tolist() if word not in set(tested.tolist())]
+        values = (held + association(columns, tested, others, is_text)) / 2
+        absent = 0 if is_text else min(absent, SHORT - len(terms))
+        found[topic] = max(0.0, float((counts * values).sum() / (counts.sum() + absent * counts.mean())))
     return found
 
 
-def tested_words(words: np.ndarray, counts: np.ndarray, df: np.ndarray, documents: int) -> np.ndarray:
-    """Return the words of a source that say most about it."""
+def typical(words: np.ndarray, counts: np.ndarray, df: np.ndarray, documents: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the words of a text that say most about it, with their counts."""
     weights = counts * np.log(documents / np.maximum(df[words], 1))
-    return words[np.argsort(-weights, kind="stable")[:TESTED]]
+    best = np.argsort(-weights, kind="stable")[:TYPICAL]
+    return words[best], counts[best]
 
 
-def association(columns: csr_array, tested: np.ndarray, best: list[int]) -> np.ndarray:
+def association(columns: csr_array, tested: np.ndarray, best: list[int], lenient: bool = False) -> np.ndarray:
     """Return for each tested word its mean NPMI with the best words of the topic; -1 if the topic has no other words."""
     if not best:
         return np.full(len(tested), -1.0)
     first, second = (columns[:, numbers].astype(bool).astype(np.float64) for numbers in (tested, best))
     together = np.asarray((first.T @ second).todense())
     alone = [np.asarray(part.sum(axis=0)).ravel() for part in (first, second)]
-    return npmi_of(together, alone[0][:, None], alone[1][None, :], columns.shape[0]).mean(axis=1)
+    return npmi_of(together, alone[0][:, None], alone[1][None, :], columns.shape[0], lenient).mean(axis=1)
 
 
 def held_out(
-    columns: csr_array, words: np.ndarray, tested: np.ndarray, document: np.ndarray, word: np.ndarray
+    columns: csr_array,
+    words: np.ndarray,
+    tested: np.ndarray,
+    document: np.ndarray,
+    word: np.ndarray,
+    lenient: bool = False,
 ) -> np.ndarray:
     """Return for each tested word its NPMI with the documents that have the topic by their other words.
 
@@ -87,13 +100,19 @@ def held_out(
         rest[columns.indices[part]] -= columns.data[part]
         others = in_topic - np.bincount(document[word == each], minlength=size)
         has = (others >= LEAST_TOKENS) & (others >= LEAST_SHARE * rest)
-        found.append(npmi_of(has[columns.indices[part]].sum(), has.sum(), part.stop - part.start, size))
+        found.append(npmi_of(has[columns.indices[part]].sum(), has.sum(), part.stop - part.start, size, lenient))
     return np.array(found, np.float64)
 
 
-def npmi_of(together: np.ndarray, first: np.ndarray, second: np.ndarray, documents: int) -> np.ndarray:
-    """Return the NPMI of pairs that occur in so many documents together, and in so many each."""
+def npmi_of(together: Any, first: Any, second: Any, documents: int, lenient: bool = False) -> np.ndarray:
+    """Return the NPMI of pairs that occur in so many documents together, and in so many each.
+
+    It is -1 for a pair that never meets. With `lenient`, it is the probability that the pair would have met by chance,
+    below 0: rare words that never meet get a value near 0.
+    """
+    met = np.asarray(together, np.float64)
+    expected = np.asarray(first, np.float64) * second / documents
     with np.errstate(divide="ignore", invalid="ignore"):
-        chances = np.asarray(together, np.float64) / documents
-        values = np.log(chances * documents * documents / (np.asarray(first, np.float64) * second)) / -np.log(chances)
-    return np.where(np.asarray(together) == 0, -1.0, np.where(chances >= 1, 1.0, values))
+        values = np.log(met / expected) / -np.log(met / documents)
+    never = np.expm1(-expected) if lenient else -1.0
+    return np.where(met == 0, never, np.where(met >= documents, 1.0, values))

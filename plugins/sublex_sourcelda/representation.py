@@ -22,7 +22,7 @@ from sublex.estimators.topics.representation import TopicRepresentation, of_topi
 from sublex.estimators.word_sums import VOCABULARY, check_model, frequent_counts
 from sublex.tools.messages import counted
 from sublex_sourcelda.enriching import FEWEST, enrich
-from sublex_sourcelda.evidence import SURE, evidence_of
+from sublex_sourcelda.evidence import LIKELY, SURE, evidence_of
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 from sublex_sourcelda.model import SourceLDA
 
@@ -218,7 +218,7 @@ class SourceLDARepresentation(TopicRepresentation):
                 return "its topic took other words; add words that are typical of it" + (
                     "" if self.enrich else ", or set enrich"
                 )
-            return "its topic took other words; the documents may not be about it"
+            return f"its topic took other words; give it more text, or set enrich above {known:,}"
         return "its topic is unlike its text; lower likeness"
 
     def page(self, view: View, title: str) -> str:
@@ -235,27 +235,29 @@ class SourceLDARepresentation(TopicRepresentation):
             if text is None:
                 found.append(own)
             else:
-                found.append(own._replace(text=text, label=text, confidence=self._confidence(topic), shown=self._shows(topic)))
+                found.append(
+                    own._replace(text=text, label=text, confidence=self._confidence(topic), shown=self._shows(topic))
+                )
         return found
 
     def _confidence(self, topic: int) -> str:
         """Return in words how sure the label of a topic is."""
         if self.evidence[topic] >= SURE:
             return "sure"
-        return PROBABLY.strip() if self.evidence[topic] >= self.least_evidence else "doubtful"
+        return PROBABLY.strip() if self.evidence[topic] >= LIKELY else "doubtful"
 
     def _shows(self, topic: int) -> bool:
         """Return whether enough speaks for the label of a topic."""
-        return bool(
-            self.evidence[topic] >= self.least_evidence and self.likeness[topic] >= self.least_likeness
-        )
+        return bool(self.evidence[topic] >= self.least_evidence and self.likeness[topic] >= self.least_likeness)
 
     def _own_label(self, topic: int) -> str:
-        """Return the label that is shown for a topic, "" for none. A label that is not sure says so."""
+        """Return the label that is shown for a topic, "" for none. A label that is not sure says so, unless the user wants
+        all labels, whatever speaks for them.
+        """
         text = self.texts[topic]
         if text is None or not self._shows(topic):
             return ""
-        return text if self.evidence[topic] >= SURE else PROBABLY + text
+        return text if self.evidence[topic] >= SURE or not self.least_evidence else PROBABLY + text
 
     def _label(self, topic: int, view: View) -> str:
         """Return the label of a topic. A topic without a label is named by its most probable words."""

@@ -102,7 +102,9 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     for param in params:
         if param.only and values[param.name] != param.default and values[param.only[0]] not in param.only[1]:
             other, value = param.only[0], values[param.only[0]]
-            raise InputError(f"{call.name}: {param.name} has no effect with {other}={print_value(value)}; leave it out.")
+            raise InputError(
+                f"{call.name}: {param.name} has no effect with {other}={print_value(value)}; leave it out."
+            )
     return values
 
 

@@ -200,7 +200,9 @@ def forget_code(given: Mapping[str, Any]) -> str:
 
 @operation(python=forget_code)
 def forget(
-    context: Context, expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")], labels: bool = False
+    context: Context,
+    expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")],
+    labels: bool = False,
 ) -> Shown:
     """Remove fitted models from an index, with all that they encoded.
 

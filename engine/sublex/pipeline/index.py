@@ -253,7 +253,10 @@ class Index(Contents):
         model = self._nameable(expression)
         key, made = model.labels_expression, self.snapshot.manifest.labels
         if action == "undo":
-            refs = [decisions.LabelRef(n, model.proposals[n].text) for n in (decisions.number_of(model, each) for each in labels)]
+            refs = [
+                decisions.LabelRef(n, model.proposals[n].text)
+                for n in (decisions.number_of(model, each) for each in labels)
+            ]
             decisions.undo(self.path, key, refs)
         elif action == "take":
             if len(labels) != 1:

@@ -18,7 +18,7 @@ from sublex.errors import InputError
 from sublex.index.entries import ACTIONS, MOST_LETTERS, NAME_LETTERS, LabelDecision, LabelRef, fault_of_name
 from sublex.index.lock import locked
 from sublex.index.manifest import commit, read_manifest, remove_leftovers
-from sublex.index.schema import as_json
+from sublex.index.schema import ABSENT, as_json
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def undo(root: Path, expression: str, refs: Sequence[LabelRef] = ()) -> list[Lab
             raise InputError(f"Nobody decided anything about {which} of {expression}; there is nothing to undo.")
         left = [each for each in decisions if each.label not in refs] if refs else list(decisions[:-1])
         labels = {name: own for name, own in manifest.labels.items() if name != expression}
-        commit(root, manifest.next(labels={**labels, expression: tuple(left)} if left else labels))
+        commit(root, manifest.next(labels=labels | ({expression: tuple(left)} if left else {}) or ABSENT))
         return gone
 
 
@@ -195,7 +195,9 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
     if new is not None:
         taken = [n for n, label in enumerate(model.labels) if n != numbers[0] and label.casefold() == new.casefold()]
         if taken:
-            raise InputError(f"Label {taken[0]} of {model.name} is called {new} already; merge the two, or choose another.")
+            raise InputError(
+                f"Label {taken[0]} of {model.name} is called {new} already; merge the two, or choose another."
+            )
         return [LabelDecision("rename", refs[0], new)]
     for number in numbers:
         if not (model.proposals[number].label or model.applied_decisions.named.get(number)):
@@ -204,9 +206,7 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
     if action == "reject":
         return [LabelDecision("reject", ref) for ref in refs]
     names = [model.applied_decisions.named.get(number) or model.proposals[number].label for number in numbers]
-    return [
-        LabelDecision("accept", ref, plain_name(name)) for ref, name in zip(refs, names, strict=True)
-    ]
+    return [LabelDecision("accept", ref, plain_name(name)) for ref, name in zip(refs, names, strict=True)]
 
 
 def number_of(model: LoadedRepresentation, wanted: str | int) -> int:

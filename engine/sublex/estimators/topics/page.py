@@ -37,9 +37,7 @@ NOTE = (
 )
 
 
-def topics_page(
-    title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES, unlabelled: str = ""
-) -> str:
+def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES, unlabelled: str = "") -> str:
     """Return the page: a card for each topic, with its words and documents.
 
     `names` maps numbers of topics to their labels. Topics with a label come first, and then the largest shares.
