@@ -201,9 +201,9 @@ def test_decisions_are_taken_by_other_models_and_come_with_copied_ones(index, so
     copy = sublex.build(index.documents(), tmp_path / "copy")
     copy.fit(sourcelda, source=index.path)
     assert "Banks" in copy.representation(sourcelda).labels
-    for given, message in (((), "takes the expression"), ((LDA,), "nothing to take"), ((other,), "nothing to take")):
+    for words, message in (((), "takes the expression"), ((LDA,), "nothing to take"), ((other,), "nothing to take")):
         with pytest.raises(InputError, match=message):
-            index.label(other, "take", *given)
+            index.label(other, "take", *words)
 
 
 def test_a_decision_finds_its_label_by_text_when_numbers_change():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import math
+import re
 import types
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -228,15 +228,15 @@ def test_unknown_parameters_and_values_list_near_ones():
     ("text", "unused", "used"),
     [
         (
-            'sourcelda("x", model=mixture, closeness=0.5)',
+            "sourcelda(source=x, model=mixture, closeness=0.5)",
             "closeness has no effect with model=mixture",
             "model=bijective",
         ),
-        ('sourcelda("x", model=mixture, spread=0.5)', "spread has no effect with model=mixture", "model=full"),
-        ('sourcelda("x", model=eda, points=5)', "points has no effect with model=eda", "model=full"),
-        ('sourcelda("x", model=bijective, k=5)', "k has no effect with model=bijective", "model=mixture"),
-        ('sourcelda("x", model=bijective, betas=5)', "betas has no effect with model=bijective", "model=ctm"),
-        ('sourcelda("x", score=js, mu=5)', "mu has no effect with score=js", "score=likelihood"),
+        ("sourcelda(source=x, model=mixture, spread=0.5)", "spread has no effect with model=mixture", "model=full"),
+        ("sourcelda(source=x, model=eda, points=5)", "points has no effect with model=eda", "model=full"),
+        ("sourcelda(source=x, model=bijective, k=5)", "k has no effect with model=bijective", "model=mixture"),
+        ("sourcelda(source=x, model=bijective, betas=5)", "betas has no effect with model=bijective", "model=ctm"),
+        ("sourcelda(source=x, score=js, mu=5)", "mu has no effect with score=js", "score=likelihood"),
         ("lda(score=cosine, share=0.5)", "share has no effect with score=cosine", "score=likelihood"),
         ("lda(score=js, mu=5)", "mu has no effect with score=js", "score=likelihood"),
         (

@@ -51,8 +51,9 @@ def read_knowledge(
 ) -> Knowledge:
     """Return the labels of a file that have words of the vocabulary, with the counts of these words.
 
-    `others` are words of the documents that the vocabulary leaves out, such as too common ones. `analyze` turns texts and words into terms, as the index's analyzer does. Raises `InputError` for a file in another
-    format, a repeated label, or a file without any word of the vocabulary.
+    `others` are words of the documents that the vocabulary leaves out, such as too common ones. `analyze` turns texts and
+    words into terms, as the index's analyzer does. Raises `InputError` for a file in another format, a repeated label, or
+    a file without any word of the vocabulary.
     """
     from scipy.sparse import csr_array
 

@@ -31,9 +31,9 @@ li b { font-weight: normal; font-variant-numeric: tabular-nums; opacity: .75; }
 li span { overflow-wrap: anywhere; }
 """
 NOTE = (
-    "Topics by falling share of all tokens, those with a label first. A word's size shows its probability in the topic. Coherence is the mean NPMI of the ten best "
-    "words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are those with the largest share "
-    "of the topic."
+    "Topics by falling share of all tokens, those with a label first. A word's size shows its probability in the topic. Coherence is the "
+    "mean NPMI of the ten best words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are "
+    "those with the largest share of the topic."
 )
 
 
