@@ -68,7 +68,8 @@ def test_a_new_name_is_shown_everywhere_and_stays(index):
     old = index.representation(LDA).labels
     docs = index.search(TEXT, f"BM25 >> topic(2, of={LDA})", k=252)
     before = index.run({"1": TEXT}, f"BM25 >> {LDA}").metadata["data"]["models"][LDA]
-    index.label(LDA, "rename", 2, "Cranes and rivers")
+    states = index.label(LDA, "rename", 2, "Cranes and rivers")
+    assert states == index.labels(LDA) and [state.number for state in states if state.decision == "renamed"] == [2]
     labels = index.representation(LDA).labels
     assert labels[2] == label_of(index, LDA, 2) == "Cranes and rivers"
     assert [*labels[:2], *labels[3:]] == [*old[:2], *old[3:]]
@@ -272,6 +273,7 @@ def test_decisions_that_are_none_are_refused(index, broken):
         [GOOD],
         [GOOD | {"action": "merge"}],
         [{"action": "rename", "label": {"number": 2**31 - 1, "text": ""}}],
+        [{"action": "reject", "label": {"number": 2, "text": "\x1b[31m\nred \u202e"}}],
         [{"action": "accept", "label": {"number": 0, "text": ""}}] * 20,
     ],
 )
@@ -281,6 +283,7 @@ def test_decisions_about_labels_that_do_not_exist_change_nothing(index, given):
     again = sublex.open(index.path)
     assert again.representation(LDA).labels == before
     assert "that the model does not have" in again.card(LDA)["decisions on labels"]
+    assert again.card(LDA)["decisions on labels"].isprintable()
 
 
 def test_a_name_that_nobody_wrote_is_no_name(index):
@@ -378,6 +381,8 @@ def test_the_command_line_lists_and_decides(demo: Callable[..., Done]):
     assert [row["label"] for row in json.loads(done.output) if row["number"] == 3] == ["Cranes"]
     assert "Cranes" in demo("card", "demo", LDA).output
     assert "Cranes" in demo("search", "demo", TEXT, "--facets", "6", "--of", LDA).output
+    code, output, messages = demo("label", "demo", LDA, "list", "3")
+    assert (code, output) == (2, "") and "list takes no label" in messages
     code, output, messages = demo("label", "demo", LDA, "rename", "3")
     assert (code, output) == (2, "") and "rename takes a label and its new name" in messages
     code, output, _ = demo("forget", "demo", LDA)

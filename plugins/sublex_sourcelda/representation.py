@@ -215,7 +215,7 @@ class SourceLDARepresentation(TopicRepresentation):
             return "its topic was given up as one of the smallest; raise k, or use model=mixture"
         if self.evidence[topic] < self.least_evidence:
             if added or not self.enrich:
-                return "its topic took other words; add words that are typical of it" + (
+                return "its topic took other words; add words that are typical of it, or drop it" + (
                     "" if self.enrich else ", or set enrich"
                 )
             return f"its topic took other words; give it more text, or set enrich above {known:,}"

@@ -134,6 +134,18 @@ def test_v_says_what_is_done_and_how_long_it_took(demo):
 # components and indexes.
 
 
+def test_a_component_says_with_which_values_of_another_a_parameter_has_an_effect(command):
+    assert (
+        "mu=1000.0 (number; 0 to 1,000,000,000, both excluded; only with score=likelihood)"
+        in command("components", "lda").output
+    )
+    assert "only with model=full or bijective" in command("components", "sourcelda").output
+    assert (
+        "width=100 (whole number; 1 to 2,000; changes the fit; only without words)"
+        in command("components", "laki").output
+    )
+
+
 def test_components_lists_all_with_parameters_ranges_and_literature(command):
     code, output, _ = command("components")
     assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:7] == [

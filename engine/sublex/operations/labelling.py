@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+from sublex.errors import InputError
 from sublex.forms.lines import Shown, records
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, positional
@@ -47,8 +48,11 @@ def label(
         sublex label press "lda(k=10)" reject "Cranes and rivers"
         sublex label press "lda(k=10)" undo
     """
-    if action != "list":
-        with context.changing():
-            context.index.label(expression, action, *labels)
-    chosen = context.index.labels(expression)
-    return records(HEAD, chosen)
+    if action == "list":
+        if labels:
+            raise InputError(
+                "list takes no label; to decide about it, write accept, rename, merge or reject before it."
+            )
+        return records(HEAD, context.index.labels(expression))
+    with context.changing():
+        return records(HEAD, context.index.label(expression, action, *labels))

@@ -234,8 +234,8 @@ class Index(Contents):
         docs = np.flatnonzero(~np.concatenate([segment.dead for segment in self.snapshot.segments]))
         return states(model, model.facets(docs) if len(docs) else [])
 
-    def label(self, expression: Expr, action: str, *labels: str | int) -> None:
-        """Decide about labels of a fitted model, in one commit of the index.
+    def label(self, expression: Expr, action: str, *labels: str | int) -> list[LabelState]:
+        """Decide about labels of a fitted model, in one commit of the index. Return all labels as they stand then.
 
         `labels` are given by text or number. `action` is one of:
 
@@ -271,6 +271,7 @@ class Index(Contents):
             known = ", ".join((*decisions.ACTIONS, "undo", "take"))
             raise InputError(f"{action!r} is nothing to do with labels; choose one of {known}.")
         self._open()
+        return self.labels(expression)
 
     def _nameable(self, expression: Expr) -> LoadedRepresentation:
         """Return a fitted model whose labels people can name."""

@@ -128,7 +128,7 @@ def told(result: Applied) -> str:
     """Return in words what people decided, such as "2 accepted, 1 rejected"; "" if they decided nothing."""
     done = list(result.done.values())
     words = [f"{done.count(action):,} {_past(action)}" for action in ACTIONS if action in done]
-    names = ", ".join(sorted({each.label.text[:NAME_LETTERS] for each in result.lost})[:SHOWN])
+    names = ", ".join(sorted({plain_name(each.label.text) for each in result.lost})[:SHOWN])
     lost = f"{counted(len(result.lost), 'decision')} on labels that the model does not have ({names})"
     return ", ".join(words + ([lost] if result.lost else []))
 

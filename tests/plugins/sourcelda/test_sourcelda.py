@@ -87,6 +87,15 @@ def test_counts_and_texts_are_read_alike(tmp_path):
     assert again.counts.toarray().tolist() == found.counts.toarray().tolist()
 
 
+def test_words_that_no_document_has_are_counted(tmp_path):
+    """`gold` and `oil` are known, `zinc` is in documents without being in the vocabulary, and `lead` and `tin` are nowhere."""
+    path = tmp_path / "source"
+    path.write_text("a gold 1 tin 2 zinc 1 lead 3\nb oil 1\n")
+    vocabulary = ("gold", "mine", "oil")
+    assert read_knowledge(path, vocabulary, analyze, others={"zinc"}).missing.tolist() == [2, 0]
+    assert read_knowledge(path, vocabulary, analyze).missing.tolist() == [3, 0]
+
+
 def test_a_compressed_source_is_read_too(tmp_path):
     found = read(tmp_path / "counts.gz", gzip.compress(b"gold gold 3\n"))
     assert found.labels == ["gold"]
