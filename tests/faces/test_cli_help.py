@@ -73,7 +73,7 @@ def write_whoosh(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
-    """The folder in which examples run: the demo's files and index, two runs, two fitted models and a resource."""
+    """The folder in which examples run: the demo's files and index, two runs, three fitted models and a resource."""
     folder = tmp_path_factory.mktemp("examples")
     for name, source in (("documents.jsonl", DEMO), ("topics.trec", TOPICS), ("qrels.txt", QRELS)):
         shutil.copy(source, folder / name)
@@ -88,6 +88,7 @@ def examples_made(tmp_path_factory, built_demo):
     index.run(TOPICS, "PL2").write(folder / "pl2.run")
     index.fit("lsi(e=20)")
     index.fit("lsi(e=50)")
+    index.fit("lda(k=20)")
     index.add_resource("words", folder / "glove.txt")
     return folder
 

@@ -43,10 +43,10 @@ def label(
     fitted again.
 
     Examples:
-        sublex label press "lda(k=10)"
-        sublex label press "lda(k=10)" rename 3 "Cranes and rivers"
-        sublex label press "lda(k=10)" reject "Cranes and rivers"
-        sublex label press "lda(k=10)" undo
+        sublex label demo "lda(k=20)"
+        sublex label demo "lda(k=20)" rename 3 "Cranes and rivers"
+        sublex label demo "lda(k=20)" reject "Cranes and rivers"
+        sublex label demo "lda(k=20)" undo
     """
     if action == "list":
         if labels:
