@@ -70,7 +70,8 @@ def another(param: Param) -> Any:
         ("lda", "min_df max_df score=kind share mu"),
         (
             "sourcelda",
-            "source min_df max_df likeness=least_likeness score=kind share mu closeness=estimator.mu spread=estimator.sigma",
+            "source enrich min_df max_df evidence=least_evidence likeness=least_likeness score=kind share mu"
+            " closeness=estimator.mu spread=estimator.sigma",
         ),
     ],
 )

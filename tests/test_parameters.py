@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import types
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -221,6 +222,43 @@ def test_unknown_parameters_and_values_list_near_ones():
             plugins.load().resolve("component", parse_call(text))
         listed = str(raised.value).partition(said)[2].partition(" and ")[0].split(", ")
         assert said in str(raised.value) and len(listed) <= 5 and str(raised.value).endswith(" others.")
+
+
+@pytest.mark.parametrize(
+    ("text", "unused", "used"),
+    [
+        (
+            "sourcelda(source=x, model=mixture, closeness=0.5)",
+            "closeness has no effect with model=mixture",
+            "model=bijective",
+        ),
+        ("sourcelda(source=x, model=mixture, spread=0.5)", "spread has no effect with model=mixture", "model=full"),
+        ("sourcelda(source=x, model=eda, points=5)", "points has no effect with model=eda", "model=full"),
+        ("sourcelda(source=x, model=bijective, k=5)", "k has no effect with model=bijective", "model=mixture"),
+        ("sourcelda(source=x, model=bijective, betas=5)", "betas has no effect with model=bijective", "model=ctm"),
+        ("sourcelda(source=x, score=js, mu=5)", "mu has no effect with score=js", "score=likelihood"),
+        ("lda(score=cosine, share=0.5)", "share has no effect with score=cosine", "score=likelihood"),
+        ("lda(score=js, mu=5)", "mu has no effect with score=js", "score=likelihood"),
+        (
+            "laki(inference=propagation, sweeps=50)",
+            "sweeps has no effect with inference=propagation",
+            "inference=gibbs",
+        ),
+        ("laki(inference=propagation, swaps=1)", "swaps has no effect with inference=propagation", "inference=gibbs"),
+        ('laki(words="lsi:lsi(e=50)", width=10)', "width has no effect with words=", ""),
+    ],
+)
+def test_a_parameter_without_an_effect_is_refused(text: str, unused: str, used: str) -> None:
+    """As in the message, a value that is the default is harmless, and with `used` the parameter has an effect."""
+    registry = plugins.load()
+    with pytest.raises(InputError, match=f": {unused}.*; leave it out\\.$"):
+        registry.resolve("component", parse_call(text))
+    name = used.partition("=")[0]
+    if used:
+        registry.resolve("component", parse_call(re.sub(rf"{name}=\w+", used, text)))
+    parameter = unused.partition(" ")[0]
+    declared = next(p for p in registry.find("component", text.partition("(")[0]).params if p.name == parameter)
+    registry.resolve("component", parse_call(re.sub(rf"{parameter}=[\d.]+", f"{parameter}={declared.default}", text)))
 
 
 def test_rows_of_many_columns_are_named_by_the_nearest() -> None:

@@ -9,6 +9,8 @@ from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
 
+# Parameters of Gibbs sampling have no effect on propagation.
+GIBBS = ("inference", ("gibbs",))
 PARAMS = [
     Param("phrases", Expression, "phrases:phrases", stage="fit", help="the phrases that may be keyphrases"),
     Param("words", Expression, None, stage="fit", help="a model whose word vectors say how similar units are"),
@@ -21,7 +23,15 @@ PARAMS = [
         range=(0, 1),
         help="how often texts come back to a keyphrase, beside the usual share",
     ),
-    Param("width", int, 100, stage="fit", range=(1, 2000), help="the width of the vectors, if words names no model"),
+    Param(
+        "width",
+        int,
+        100,
+        stage="fit",
+        range=(1, 2000),
+        only=("words", (None,)),
+        help="the width of the vectors, if words names no model",
+    ),
     Param("alpha", float, 0.5, stage="fit", range=(0.01, 1), help="the least p(K|K') of a link between keyphrases"),
     Param("beta", float, 0.3, stage="fit", range=(0.01, 1), help="the least similarity of a link"),
     Param("links", int, 100, stage="fit", range=(1, 10_000), help="the most units that a keyphrase leads to"),
@@ -35,8 +45,16 @@ PARAMS = [
         range=("propagation", "gibbs"),
         help="belief propagation without chance, or Gibbs sampling",
     ),
-    Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), help="sweeps of Gibbs sampling"),
-    Param("swaps", int, 0, stage="encode", range=(0, 10_000), help="swaps of two keyphrases tried after each sweep"),
+    Param("sweeps", int, 5000, stage="encode", range=(10, 10**7), only=GIBBS, help="sweeps of Gibbs sampling"),
+    Param(
+        "swaps",
+        int,
+        0,
+        stage="encode",
+        range=(0, 10_000),
+        only=GIBBS,
+        help="swaps of two keyphrases tried after each sweep",
+    ),
     Param(
         "absent",
         str,

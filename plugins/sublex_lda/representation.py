@@ -14,6 +14,7 @@ from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
 from sublex.contracts.stored import Declared, Numbers
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.representation import TopicRepresentation, of_topics
+from sublex.estimators.topics.topics import Topic
 from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
 
@@ -67,5 +68,10 @@ class LDARepresentation(TopicRepresentation):
             "alpha": [float(f"{value:.4g}") for value in (alpha[:1] if np.ptp(alpha) == 0 else alpha)],
             "log-likelihood" if self.estimator.method == "gibbs" else "bound": round(self.estimator.trace_[-1], 1),
             "mean coherence": round(float(self.coherence.mean()), 3),
-            "topics": [topic.summary() for topic in self._topics(view)],
+            "topics": [self._summary(topic, view) for topic in self._topics(view)],
         }
+
+    def _summary(self, topic: Topic, view: View) -> dict[str, Any]:
+        """Return a topic as values that JSON can hold, with its label if people gave labels to topics."""
+        label = {"label": self._title(topic.number, view)} if self.named or self.merged else {}
+        return {**label, **topic.summary()}

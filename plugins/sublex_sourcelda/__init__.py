@@ -10,9 +10,11 @@ from sublex.estimators.topics.parameters import SCORE_PARAMS
 sublex_api = 3
 
 ABOVE_0 = (0, 10**6)
+# Lambda has a prior in these models, and topics without a label exist in those.
+INTEGRATED, WITH_OTHERS = ("model", ("full", "bijective")), ("model", ("full", "mixture", "eda", "ctm"))
 PARAMS = [
     Param("source", Resource, ..., stage="fit", help="labelled texts or counts of words, one label in each line"),
-    Param("k", int, 100, stage="fit", range=(1, 10_000), help="topics that are left in the end"),
+    Param("k", int, 100, stage="fit", range=(1, 10_000), only=WITH_OTHERS, help="topics that are left in the end"),
     Param(
         "model",
         str,
@@ -28,12 +30,19 @@ PARAMS = [
         0.7,
         stage="fit",
         range=(0, 1),
+        only=INTEGRATED,
         help="how closely labelled topics keep to their text, the mean of lambda",
     ),
     Param(
-        "spread", float, 0.3, stage="fit", range=(0, 10), help="how far topics differ in this, the deviation of lambda"
+        "spread",
+        float,
+        0.3,
+        stage="fit",
+        range=(0, 10),
+        only=INTEGRATED,
+        help="how far topics differ in this, the deviation of lambda",
     ),
-    Param("points", int, 25, stage="fit", range=(1, 1000), help="values of lambda for its integral"),
+    Param("points", int, 25, stage="fit", range=(1, 1000), only=INTEGRATED, help="values of lambda for its integral"),
     Param(
         "alphas",
         float,
@@ -50,12 +59,22 @@ PARAMS = [
         stage="fit",
         range=ABOVE_0,
         open=True,
+        only=WITH_OTHERS,
         help="prior of words in a topic without a label, summed over words",
+    ),
+    Param(
+        "enrich",
+        int,
+        10,
+        stage="fit",
+        range=(0, 10**6),
+        help="a label with fewer known words than this gets words of the documents that match its own; 0 for no label",
     ),
     MIN_DF,
     MAX_DF,
     Param("seed", int, 0, stage="fit", range=(0, 2**63 - 1), help="the seed of random draws"),
-    Param("likeness", float, 0.4, range=(0, 1), help="how like its text a topic must be to keep the label"),
+    Param("evidence", float, 0.2, range=(0, 1), help="how much must speak for a label that is shown; 0 for all"),
+    Param("likeness", float, 0.0, range=(0, 1), help="how like its text a topic must be to keep the label"),
     *SCORE_PARAMS,
 ]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,28 +33,34 @@ Path = str | os.PathLike[str]
 
 class Knowledge(NamedTuple):
     """A knowledge source: its labels, the counts of words for each label, and the labels that are left out because none
-    of their words is known.
+    of their words is known. `missing` has for each label the number of its distinct words that no document has.
     """
 
     labels: list[str]
     counts: csr_array
     unknown: list[str]
+    missing: np.ndarray
 
 
 def read_knowledge(
-    path: Path, vocabulary: Sequence[str], analyze: Analyze, progress: Callable[[int], None] = lambda done: None
+    path: Path,
+    vocabulary: Sequence[str],
+    analyze: Analyze,
+    progress: Callable[[int], None] = lambda done: None,
+    others: Collection[str] = (),
 ) -> Knowledge:
     """Return the labels of a file that have words of the vocabulary, with the counts of these words.
 
-    `analyze` turns texts and words into terms, as the index's analyzer does. Raises `InputError` for a file in another
-    format, a repeated label, or a file without any word of the vocabulary.
+    `others` are words of the documents that the vocabulary leaves out, such as too common ones. `analyze` turns texts and
+    words into terms, as the index's analyzer does. Raises `InputError` for a file in another format, a repeated label, or
+    a file without any word of the vocabulary.
     """
     from scipy.sparse import csr_array
 
     numbers = {term: number for number, term in enumerate(vocabulary)}
     lines: dict[str, int] = {}
     labels, unknown = list[str](), list[str]()
-    columns, values, starts = list[int](), list[int](), [0]
+    columns, values, starts, missing = list[int](), list[int](), [0], list[int]()
     for number, label, terms in _entries(os.fspath(path), analyze):
         progress(number)
         plain = label.casefold()
@@ -68,6 +74,7 @@ def read_knowledge(
             unknown.append(label)
             continue
         labels.append(label)
+        missing.append(sum(term not in numbers and term not in others for term in terms))
         columns += sorted(known)
         values += [known[column] for column in sorted(known)]
         starts.append(len(columns))
@@ -77,9 +84,8 @@ def read_knowledge(
         )
     if not labels:
         raise InputError(f"{path} has none of the {len(vocabulary):,} words of the documents; is it in their language?")
-    return Knowledge(
-        labels, csr_array((np.array(values, np.float64), columns, starts), shape=(len(labels), len(numbers))), unknown
-    )
+    counts = csr_array((np.array(values, np.float64), columns, starts), shape=(len(labels), len(numbers)))
+    return Knowledge(labels, counts, unknown, np.array(missing, np.int64))
 
 
 def count_lines(path: Path) -> int:

@@ -73,7 +73,7 @@ def write_whoosh(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
-    """The folder in which examples run: the demo's files and index, two runs, two fitted models and a resource."""
+    """The folder in which examples run: the demo's files and index, two runs, three fitted models and a resource."""
     folder = tmp_path_factory.mktemp("examples")
     for name, source in (("documents.jsonl", DEMO), ("topics.trec", TOPICS), ("qrels.txt", QRELS)):
         shutil.copy(source, folder / name)
@@ -88,6 +88,7 @@ def examples_made(tmp_path_factory, built_demo):
     index.run(TOPICS, "PL2").write(folder / "pl2.run")
     index.fit("lsi(e=20)")
     index.fit("lsi(e=50)")
+    index.fit("lda(k=20)")
     index.add_resource("words", folder / "glove.txt")
     return folder
 
@@ -132,6 +133,18 @@ def test_v_says_what_is_done_and_how_long_it_took(demo):
 
 
 # components and indexes.
+
+
+def test_a_component_says_with_which_values_of_another_a_parameter_has_an_effect(command):
+    assert (
+        "mu=1000.0 (number; 0 to 1,000,000,000, both excluded; only with score=likelihood)"
+        in command("components", "lda").output
+    )
+    assert "only with model=full or bijective" in command("components", "sourcelda").output
+    assert (
+        "width=100 (whole number; 1 to 2,000; changes the fit; only without words)"
+        in command("components", "laki").output
+    )
 
 
 def test_components_lists_all_with_parameters_ranges_and_literature(command):

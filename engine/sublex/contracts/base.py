@@ -275,6 +275,8 @@ class Param:
     * `range` is (lowest, highest) for a number; both ends are allowed unless `open` is true. For any other type,
       `range` lists the choices. For a tuple, `range` applies to each item.
     * `help` is a sentence that says what the parameter does.
+    * `only` is (another parameter, some of its values) if the parameter has an effect only with these values. With
+      others, a value that is not the default is refused.
     """
 
     name: str
@@ -284,6 +286,7 @@ class Param:
     range: tuple[Any, ...] | None = None
     help: str = ""
     open: bool = False
+    only: tuple[str, tuple[Any, ...]] | None = None
 
 
 # Rankers: statistics, scores and explanations.
@@ -457,6 +460,21 @@ class Mark(NamedTuple):
     number: int
     label: str
     weight: float = 1.0
+
+
+class Proposal(NamedTuple):
+    """What a fitted model proposes for one of its topics. People may accept, rename, merge or reject its label.
+
+    `text` identifies the topic when the model is fitted again, such as the label of its source. `words` name a topic
+    without a label. `label` is the label that the model has for the topic, "" for none. `confidence` says in words how
+    sure the label is, and `shown` whether the model shows it.
+    """
+
+    text: str
+    words: str
+    label: str = ""
+    confidence: str = ""
+    shown: bool = True
 
 
 class Evidence(NamedTuple):

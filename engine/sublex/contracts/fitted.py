@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, TextWords, Token, WordArrays
+from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, Proposal, TextWords, Token, WordArrays
 from sublex.contracts.labels import count_labels, find_label
 from sublex.contracts.stored import Declared, Numbers
 from sublex.tools.hints import resolve_hints
@@ -33,6 +34,8 @@ Weights: TypeAlias = "np.ndarray | Callable[[np.ndarray], np.ndarray]"
 FIND = Param(
     "find", str, "exact", range=("exact", "approximate"), help="find all of the best documents, or nearly all, faster"
 )
+# The names that people gave to labels, if they gave none.
+NO_NAMES: Mapping[int, Any] = MappingProxyType({})
 # Parameters of models that leave out rare and common words.
 MIN_DF = Param("min_df", int, 2, stage="fit", range=(1, 10**9), help="the fewest documents that a word must occur in")
 MAX_DF = Param(
@@ -74,6 +77,10 @@ class Job(Protocol):
 
         Call this method often. If the user wants to stop, the call raises an exception, which must not be caught.
         """
+        ...
+
+    def say(self, text: str) -> None:
+        """Tell the user a sentence about the fit, such as data that is too small."""
         ...
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -392,6 +399,10 @@ class Representation(Fittable):
     labels depend on a parameter of the stage query, `labels_name` has to contain the value of the parameter, because
     models that differ only in such parameters share a view.
 
+    If the method `proposals` is implemented, people may name and reject labels. The engine then sets `named`, the names
+    that people gave to labels, by number: None for a rejected label. `labels`, explanations, marks and cards have to use
+    them. The engine itself joins labels that people merged; `merged` has for each merged label the label that it joins.
+
     `row_values` declares a document's row: its shape, `()` for one number, its type and range; `load` may set it. The engine then
     refuses other stored rows, before `score` sees them. `row_shape` declares the shape alone.
 
@@ -409,6 +420,8 @@ class Representation(Fittable):
     row_values: Numbers | None = None
     cosines: bool = False
     find: str = "exact"
+    named: Mapping[int, str | None] = NO_NAMES
+    merged: Mapping[int, int] = NO_NAMES
 
     def known_terms(self) -> Collection[str]:
         """Return the terms that the model knows, by default those of `vocabulary`."""
@@ -484,6 +497,13 @@ class Representation(Fittable):
 
         A label's place is its number. Users name a label by its text or its number, in filters and commands. The engine calls
         the method once for each view and `labels_name`.
+        """
+        return ()
+
+    def proposals(self, view: View) -> Sequence[Proposal]:
+        """Return what the model proposes for each of its labels, before people changed anything.
+
+        By default it proposes nothing, and people cannot name or reject its labels.
         """
         return ()
 

@@ -14,16 +14,22 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
+# Comes before a label that a model is not sure of. Users need not write it.
+PROBABLY = "probably "
+
+
 def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: object) -> int:
     """Return the number of a label, which the user names by its text or by its number.
 
-    Case does not matter, and `_` stands for a blank. `noun` and `model` appear in messages, such as "topic" and
+    Case does not matter, `_` stands for a blank, and `probably` may be left out. `noun` and `model` appear in messages, such as "topic" and
     "lda(k=20)". Raise `InputError` for an unknown label; the message names the nearest label.
     """
     if not labels:
         raise InputError(f"{model} names no {noun}s; name a model that does.")
     plain = _plain(wanted)
     found = [number for number, label in enumerate(labels) if _plain(label) == plain]
+    if not found:
+        found = [number for number, label in enumerate(labels) if _plain(label) == PROBABLY + plain]
     if not found and plain.isdecimal():
         if int(plain) < len(labels):
             return int(plain)

@@ -193,10 +193,18 @@ def _lines(component: Described) -> Iterator[Line]:
         yield line()
         need = "required" if param.default is ... else "optional" if param.default is None else ""
         value = "" if need else f"={_value(param.default)}"
-        facts = [_type(param), _range(param), need, _stage(param)]
+        facts = [_type(param), _range(param), need, _stage(param), _only(param)]
         yield line(f"  {param.name}{value} ({'; '.join(filter(None, facts))})", indent=6)
         if param.help:
             yield line(f"      {param.help}", indent=6)
+
+
+def _only(param: Param) -> str:
+    """Return the values of another parameter with which this one has an effect; "" if it always has."""
+    if param.only is None:
+        return ""
+    other, values = param.only
+    return f"only with {other}={' or '.join(map(_value, values))}" if None not in values else f"only without {other}"
 
 
 def _stage(param: Param) -> str:

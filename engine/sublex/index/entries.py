@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from sublex.contracts.base import Statistics
+from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
 from sublex.index.schema import ABSENT, Rule
@@ -17,6 +18,8 @@ from sublex.index.schema import ABSENT, Rule
 # Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
 MOST_DOCS = 2**31 - 1
 MOST = 2**53
+# Characters that the name of a label may have, and the text by which a model knows a label.
+NAME_LETTERS, MOST_LETTERS = 80, 10_000
 
 
 def _is_expression(text: str) -> bool:
@@ -27,6 +30,20 @@ def _is_expression(text: str) -> bool:
     except InputError:
         return False
     return True
+
+
+def fault_of_name(name: str) -> str:
+    """Return what is wrong with a name that a person gives to a label, as the end of a sentence; "" if nothing is.
+
+    A name without control characters, half characters and marks of direction cannot change how a line around it looks.
+    """
+    if not 0 < len(name) <= NAME_LETTERS:
+        return f"has {len(name):,} characters; give it 1 to {NAME_LETTERS}"
+    if not name.isprintable() or name != " ".join(name.split()):
+        return "holds characters that cannot be seen, or blanks at its ends; leave them out"
+    if name.isdecimal():
+        return "is a number, which names a topic by its place; write a word too"
+    return ""
 
 
 def _matching(what: str, pattern: str) -> Rule:
@@ -40,6 +57,11 @@ Name = Annotated[str, Rule("the name of a file or folder within the index", is_p
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
+# What people decide about labels, the names that they give, and the texts by which models know their labels.
+ACTIONS = ("accept", "rename", "merge", "reject")
+Action = Annotated[str, Rule(f"one of {', '.join(ACTIONS)}", lambda text: text in ACTIONS)]
+LabelName = Annotated[str, Rule("the name of a label", lambda text: not fault_of_name(text))]
+LabelText = Annotated[str, Rule("the text of a label", lambda text: is_text(text) and len(text) <= MOST_LETTERS)]
 
 
 class FolderEntry(NamedTuple):
@@ -137,6 +159,26 @@ class ModelEntry(NamedTuple):
     seen: Mapping[str, SeenEntry]
 
 
+class LabelRef(NamedTuple):
+    """A label of a model, at the time of a decision: its number, and the text by which the model knew it."""
+
+    number: Docs
+    text: LabelText
+
+
+class LabelDecision(NamedTuple):
+    """What a person decided about a label of a fitted model.
+
+    `action` is "accept", "rename", "merge" or "reject". `name` is the name that an accepted or renamed label has from then
+    on. A merged label becomes a part of the label `into`.
+    """
+
+    action: Action
+    label: LabelRef
+    name: LabelName | None = None
+    into: LabelRef | None = None
+
+
 class ResourceEntry(NamedTuple):
     """A resource: the file's name, and the hash and size of its content."""
 
@@ -170,7 +212,10 @@ class AnalyzerEntry(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint."""
+    """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
+
+    `labels` has what people decided about the labels of models, by the expressions of the models.
+    """
 
     format: int
     generation: Count
@@ -182,6 +227,7 @@ class Manifest(NamedTuple):
     fingerprint: str
     fitted: Mapping[Name, ModelEntry] = ABSENT
     resources: Mapping[Name, ResourceEntry] = ABSENT
+    labels: Mapping[ExpressionText, tuple[LabelDecision, ...]] = ABSENT
     attached: AttachedEntry | None = None
 
     def next(self, **changes: Any) -> Manifest:

@@ -78,7 +78,7 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     """Return a checked value of the declared type for every parameter, in the declared order.
 
     The value is that of `call`; if `call` leaves it out, that of `profile`; and if both do, the declared default. Raise
-    `InputError` for unknown parameters, or values of a wrong type or out of range.
+    `InputError` for unknown parameters, for values of a wrong type or out of range, and for values without an effect.
     """
     names = [param.name for param in params]
     if len(call.args) > len(names) and call.name in NORMALISERS:
@@ -98,7 +98,14 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
             raise InputError(f"{call.name} gives {key} twice, by its place and by its name; drop one.")
         written[key] = value
     chosen = {param.name: param.default for param in params} | dict(profile) | written
-    return {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
+    values = {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
+    for param in params:
+        if param.only and values[param.name] != param.default and values[param.only[0]] not in param.only[1]:
+            other, value = param.only[0], values[param.only[0]]
+            raise InputError(
+                f"{call.name}: {param.name} has no effect with {other}={print_value(value)}; leave it out."
+            )
+    return values
 
 
 def typed(name: str, param: Param, value: Any, canonical: Canonical) -> Any:

@@ -58,7 +58,7 @@ SECTIONS = {
     },
     "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
     "Fit models": {
-        "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting",
+        "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",
         "resource add": "resources:add", "resource remove": "resources:remove", "resource list": "resources:list_resources",
     },
     "Components, plugins, the demo and compilation": {

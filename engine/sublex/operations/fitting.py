@@ -97,9 +97,17 @@ def fit_each(
             code = 2
             continue
         state = "is fitted" if index.generation != generation else "was fitted already"
-        text = f"{expression} {state} on {index.path}"
+        text = f"{expression} {state} on {index.path}{_decided(index, expression)}"
         states += [] if context.show(text) else [text]
     return Shown(lambda: [line(state, indent=0) for state in states], lambda: states, code=code)
+
+
+def _decided(index: Index, expression: str) -> str:
+    """Return what people decided about the labels of a fitted model, as the end of a sentence; "" for nothing."""
+    if not index.snapshot.manifest.labels:
+        return ""
+    decided = index.fitted_model(expression).decided
+    return f"; what people decided about its labels stays: {decided}" if decided else ""
 
 
 def _call(text: str, seed: int | None, index: Index) -> Call:
@@ -184,11 +192,25 @@ def _named(index: Index, text: str) -> str:
     return expression
 
 
-@operation(python="index.forget(*{expressions})")
-def forget(context: Context, expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")]) -> Shown:
+def forget_code(given: Mapping[str, Any]) -> str:
+    """Return the removal of models as code."""
+    arguments = [*map(repr, given["expressions"]), *(["labels=True"] if given["labels"] else [])]
+    return f"index.forget({', '.join(arguments)})"
+
+
+@operation(python=forget_code)
+def forget(
+    context: Context,
+    expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")],
+    labels: bool = False,
+) -> Shown:
     """Remove fitted models from an index, with all that they encoded.
 
-    All models are removed in one step, or none if one is needed by a model that stays.
+    All models are removed in one step, or none if one is needed by a model that stays. What people decided about labels
+    stays for the next fit of the same expression.
+
+    Args:
+        labels: Remove what people decided about the labels of these models too.
 
     Examples:
         sublex forget demo "lsi(e=20)"
@@ -197,9 +219,12 @@ def forget(context: Context, expressions: Annotated[tuple[str, ...], positional(
 
     index = context.index
     before = index.fitted
-    index.forget(*expressions)
-    removed = [text for model, entry in before.items() if model not in index.fitted for text in expressions_of(entry)]
-    return sentence(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}")
+    index.forget(*expressions, labels=labels)
+    gone = [entry for model, entry in before.items() if model not in index.fitted]
+    removed = [text for entry in gone for text in expressions_of(entry)]
+    stay = any(entry.expression in index.snapshot.manifest.labels for entry in gone)
+    kept = "; what people decided about labels stays for the next fit" if stay else ""
+    return sentence(f"{', '.join(removed)} {'is' if len(removed) == 1 else 'are'} gone from {index.path}{kept}")
 
 
 @operation(needs=Needs.MODEL, faces=("cli",), forms=("table",))

@@ -50,6 +50,7 @@ from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
+from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
@@ -164,14 +165,17 @@ class Composer(Uncopied):
     def _versions(self, resolved: Expression) -> dict[str, str]:
         """Return a text for each model, retriever and function that says on which code and state the hits depend.
 
-        The state of a model is its fingerprint and its number of uncovered documents. The state of a retriever is the
+        The state of a model is its fingerprint, its number of uncovered documents, and the hash of what people decided
+        about its labels. The state of a retriever is the
         state of the foreign index.
         """
         found = {}
         for component in self.fitted_components(resolved):
             model = self.model(component)
             lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
-            found[str(component)] = f"{model.fingerprint} by {self.registry.version(component.registration)}{lacking}"
+            version = self.registry.version(component.registration)
+            decided = f", labels {hash_of(model.decisions)}" if model.decisions else ""
+            found[str(component)] = f"{model.fingerprint} by {version}{lacking}{decided}"
         for component in components_in(resolved):
             if component.kind == "retriever" and self.snapshot.attachment:
                 retriever, state = component.make(), self.snapshot.attachment.state

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from sublex.building.document_source import Documents
     from sublex.pipeline.compose import Composer
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
+    from sublex.representations.label_decisions import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
@@ -235,6 +236,60 @@ class Index(Contents):
         model = self.representation(expression)
         return model.marks(model.query(self.query(text)), self._live(docno))
 
+    def labels(self, expression: Expr) -> list[LabelState]:
+        """Return the labels of a fitted model as they stand, with what the model proposes and what people decided."""
+        from sublex.representations.label_decisions import states
+
+        model = self._nameable(expression)
+        docs = np.flatnonzero(~np.concatenate([segment.dead for segment in self.snapshot.segments]))
+        return states(model, model.facets(docs) if len(docs) else [])
+
+    def label(self, expression: Expr, action: str, *labels: str | int) -> list[LabelState]:
+        """Decide about labels of a fitted model, in one commit of the index. Return all labels as they stand then.
+
+        `labels` are given by text or number. `action` is one of:
+
+        * "accept": the labels are right,
+        * "rename": the first label is called as the second argument from now on,
+        * "merge": the first label takes the documents of all others,
+        * "reject": the labels are wrong and never shown again; their topics are shown by their words,
+        * "undo": the last decision is taken back, or all decisions about the labels given,
+        * "take": the decisions about another model's labels, given by its expression, are added.
+
+        Decisions are kept by the expression of the model. They outlive a refit, and apply to labels of the same text.
+        """
+        from sublex.representations import label_decisions as decisions
+
+        model = self._nameable(expression)
+        key, made = model.labels_expression, self.snapshot.manifest.labels
+        if action == "undo":
+            refs = [
+                decisions.LabelRef(n, model.proposals[n].text)
+                for n in (decisions.number_of(model, each) for each in labels)
+            ]
+            decisions.undo(self.path, key, refs)
+        elif action == "take":
+            if len(labels) != 1:
+                raise InputError("take takes the expression of another fitted model.")
+            other = self._nameable(str(labels[0])).labels_expression
+            if not made.get(other) or other == key:
+                raise InputError(f"Nobody decided anything about the labels of {labels[0]}; there is nothing to take.")
+            decisions.decide(self.path, key, made[other])
+        elif action in decisions.ACTIONS:
+            decisions.decide(self.path, key, decisions.decisions_of(model, action, labels))
+        else:
+            known = ", ".join((*decisions.ACTIONS, "undo", "take"))
+            raise InputError(f"{action!r} is nothing to do with labels; choose one of {known}.")
+        self._open()
+        return self.labels(expression)
+
+    def _nameable(self, expression: Expr) -> LoadedRepresentation:
+        """Return a fitted model whose labels people can name."""
+        model = self.representation(expression)
+        if not model.proposals:
+            raise InputError(f"{model.name} has no labels that people can name; name a fitted lda or sourcelda.")
+        return model
+
     # Impacts kept on disk.
 
     def store_impacts(self, rankers: Expr | Iterable[Expr], profile: str | None = None) -> None:
@@ -330,14 +385,15 @@ class Index(Contents):
             return Index(self.path, True, self._load_registry).card(expression)
         return self.fitted_model(expression).card()
 
-    def forget(self, *expressions: Expr) -> None:
+    def forget(self, *expressions: Expr, labels: bool = False) -> None:
         """Remove fitted models, with the rows that they computed for the documents.
 
-        If a model that stays depends on one of them, none is removed.
+        If a model that stays depends on one of them, none is removed. What people decided about labels stays for the next
+        fit of the same expression, unless `labels` is set.
         """
         from sublex.representations.fitting import forget
 
-        forget(self.path, *map(str, expressions), registry=self.registry)
+        forget(self.path, *map(str, expressions), registry=self.registry, labels=labels)
         self._open()
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:

@@ -52,7 +52,7 @@ def fit(root: Path, expression: Expression, options: Options = Options(), source
         fitting = Fitting(root, manifest, options, source)
         identity = fitting.fit_and_encode(fitting.namer.resolve(expression))
         if fitting.changed:
-            commit(root, manifest.next(fitted=fitting.fitted))
+            commit(root, manifest.next(fitted=fitting.fitted, labels=fitting.labels or ABSENT))
     return identity
 
 
@@ -76,8 +76,10 @@ def check_before_build(root: Path, rankers: Iterable[str], models: Iterable[str]
             raise InputError(f"{expression} needs stored {part}; leave --store out, or name {part} in it.")
 
 
-def forget(root: Path, *expressions: str, registry: Registry | None = None) -> None:
+def forget(root: Path, *expressions: str, registry: Registry | None = None, labels: bool = False) -> None:
     """Drop fitted models with all their rows; each is named by its expression or by the name of its folder.
+
+    With `labels`, what people decided about their labels is dropped too.
 
     Raises `IndexProblem` when a remaining model depends on one of the dropped models.
     """
@@ -92,7 +94,9 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None) -> N
             if users:
                 depend = f"{', '.join(users)} {'depends' if len(users) == 1 else 'depend'} on {expression}"
                 raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users, expression)))
-        commit(root, manifest.next(fitted=remaining))
+        gone = {fitted[name].expression for name in dropped} if labels else set()
+        decisions = {text: own for text, own in manifest.labels.items() if text not in gone}
+        commit(root, manifest.next(fitted=remaining, labels=decisions or ABSENT))
 
 
 def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, names: Namer) -> str:
@@ -119,6 +123,8 @@ class Fitting:
         self.namer = Namer(root, manifest, options.registry, read_manifest(source).resources if source else ABSENT)
         self.manifest = manifest
         self.fitted: dict[str, ModelEntry] = dict(manifest.fitted)
+        # What people decided about the labels of a model comes with the model that is copied.
+        self.labels = dict(manifest.labels)
         self.changed = False
         self._models: dict[str, Fittable] = {}
 
@@ -209,6 +215,8 @@ class Fitting:
             raise IndexProblem(not_fitted(source, identity.expression, theirs.fitted))
         their_entry = theirs.fitted[identity.model]
         copy_folder(Directory(source) / REPRESENTATIONS / identity.model / MODEL, their_entry.model, folder)
+        if identity.expression in theirs.labels:
+            self.labels.setdefault(identity.expression, theirs.labels[identity.expression])
         entry = their_entry._replace(rows={}, seen={}, resources=self.namer.used(component))
         load_model(self.root, entry, identity, model)
         return entry

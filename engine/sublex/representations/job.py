@@ -65,6 +65,10 @@ class FittingJob:
             self.stopped = error
             raise
 
+    def say(self, text: str) -> None:
+        """Pass a sentence on to the user."""
+        self._options.say(text)
+
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
         """Yield the results of `work` on the items, in the order of the items."""
         return self._pool.map(work, items)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.contracts.base import Explanation, Facet, Mark, Query
+from sublex.contracts.base import Explanation, Facet, Mark, Proposal, Query
 from sublex.contracts.fitted import Representation, Rows
+from sublex.contracts.labels import count_labels
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, contract
 from sublex.index.directory import Directory
@@ -25,6 +26,7 @@ from sublex.language.plugins import Component
 from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
+from sublex.representations.label_decisions import NOTHING, Applied, applied, hash_of, told
 from sublex.representations.left_out import why_left_out
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source
@@ -56,6 +58,7 @@ class LoadedModel(Deferred):
         self._entry = snapshot.fitted[self._identity.model]
         load_model(snapshot.path, self._entry, self._identity, self.model)
         self.fingerprint = self._entry.model.checksum
+        self.decisions = snapshot.manifest.labels.get(self._identity.expression, ())
         self.uncovered = 0
         self.view = View(snapshot, snapshot.segments, ModelVocabulary(()), ())
 
@@ -73,6 +76,7 @@ class LoadedModel(Deferred):
             "depends on": list(entry.depends),
             "resources": sorted(entry.resources),
             **self._coverage(),
+            **self._decided(),
             "bytes of the model": sum(entry.model.components.values()),
             **described,
         }
@@ -109,8 +113,21 @@ class LoadedModel(Deferred):
             raise InputError(f"{self.name} has no page; leave out -o to print its card.")
         return text
 
+    @property
+    def labels_expression(self) -> str:
+        """The expression by which decisions about the model's labels are kept."""
+        return self._identity.expression
+
     def _coverage(self) -> dict[str, Any]:
         return {}
+
+    def _decided(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def decided(self) -> str:
+        """What people decided about the labels of the model, in words; "" for nothing."""
+        return ""
 
 
 class LoadedRepresentation(LoadedModel):
@@ -146,6 +163,10 @@ class LoadedRepresentation(LoadedModel):
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
         self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
+        self._applied = NOTHING
+        if self.decisions:
+            self._applied = applied(self.decisions, [proposal.text for proposal in self.proposals])
+            self.model.named, self.model.merged = self._applied.named, self._applied.merged
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> View:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
@@ -174,6 +195,31 @@ class LoadedRepresentation(LoadedModel):
             "of these unknown": added.unknown,
             "bytes of the rows": sum(sum(own.data.components.values()) for own in rows),
         }
+
+    def _decided(self) -> dict[str, Any]:
+        if not self.decisions:
+            return {}
+        return {"decisions on labels": self.decided, "hash of the decisions": hash_of(self.decisions)}
+
+    @property
+    def decided(self) -> str:
+        """What people decided about the labels of the model, in words; "" for nothing."""
+        return told(self._applied)
+
+    @property
+    def proposals(self) -> tuple[Proposal, ...]:
+        """What the model proposes for its labels; empty for a model whose labels people cannot name."""
+        with contract("representation", self.name):
+            name = f"proposals, {self.model.labels_name}"
+            found: tuple[Proposal, ...] = self.view.once(name, lambda: tuple(self.model.proposals(self.view)))
+        if not all(isinstance(proposal, Proposal) for proposal in found):
+            raise PluginError(f"{self.name} proposed a label that is not a Proposal.")
+        return found
+
+    @property
+    def applied_decisions(self) -> Applied:
+        """What people decided about the labels of this model."""
+        return self._applied
 
     def query(self, query: Query) -> Any:
         """Return the query as the model encodes it, for `scores` and `explain`."""
@@ -311,17 +357,37 @@ class LoadedRepresentation(LoadedModel):
             shares = checked_rows(self.model.label_shares(self.view, docs), len(docs), self.name)
         if shares.shape != (len(docs), len(self.labels)) or not hasattr(shares, "indptr"):
             raise PluginError(f"{self.name} gave shares of shape {shares.shape} for {len(self.labels):,} labels.")
-        return shares
+        return self._joined(shares)
+
+    def _joined(self, shares: csr_array) -> csr_array:
+        """Return shares in which merged labels have the share of the label that they are a part of: their sum."""
+        merged = self._applied.merged
+        if not merged:
+            return shares
+        from scipy.sparse import csr_array
+
+        wholes = np.array([merged.get(number, number) for number in range(shares.shape[1])])
+        ones, numbers = np.ones(len(wholes), np.float32), np.arange(len(wholes))
+        sums = csr_array((ones, (numbers, wholes)), shape=(len(wholes), len(wholes)))
+        return csr_array(shares @ sums @ sums.T)
 
     def facets(self, docs: np.ndarray) -> list[Facet]:
         """Return the labels of the documents `docs`, each with the number of its documents, most frequent first."""
         if not self.labels:
             raise InputError(f"{self.name} has no labels to count; name a model that has, for example lda(k=20).")
+        merged = self._applied.merged
         with contract("representation", self.name):
-            facets = list(self.model.facets(self.view, docs))
+            facets = (
+                [f for f in self._counted(docs) if f.number not in merged]
+                if merged
+                else list(self.model.facets(self.view, docs))
+            )
         if not all(isinstance(facet, Facet) and 0 < facet.docs <= len(docs) for facet in facets):
             raise PluginError(f"{self.name} counted labels by something else than Facet, or beyond the documents.")
         return facets
+
+    def _counted(self, docs: np.ndarray) -> list[Facet]:
+        return count_labels(self.labels, self.label_shares(docs), self.model.least_share)
 
     def marks(self, encoded: Any, doc: int) -> list[Mark]:
         """Return the words of a document with the labels that they belong to."""
@@ -329,7 +395,13 @@ class LoadedRepresentation(LoadedModel):
             marks = list(self.model.marks(encoded, self.view, doc))
         if not all(isinstance(mark, Mark) and 0 < mark.weight <= 1 for mark in marks):
             raise PluginError(f"{self.name} marked words by something else than Mark, or with a weight outside 0 to 1.")
-        return marks
+        merged = self._applied.merged
+        return [
+            mark._replace(number=merged[mark.number], label=self.labels[merged[mark.number]])
+            if mark.number in merged
+            else mark
+            for mark in marks
+        ]
 
 
 resolve_hints(__name__)

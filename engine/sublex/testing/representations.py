@@ -220,8 +220,11 @@ def query_parameters_change_no_model(subject: Subject) -> None:
         other = _other(param, resolved.values[param.name])
         if param.stage != "query" or other is None:
             continue
-        call = resolved
-        changed = Call(call.name, call.args, {**call.params, param.name: other})
+        call, needed = resolved, dict[str, Any]()
+        if param.only:
+            # The parameter has an effect only beside this value of another one.
+            needed[param.only[0]] = param.only[1][0]
+        changed = Call(call.name, call.args, {**call.params, **needed, param.name: other})
         index = subject.build(f"with-{param.name}")
         index.fit(changed)
         assert index.fitted == whole, (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 from collections.abc import Callable
 from copy import deepcopy
@@ -12,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import Done
+from scipy.sparse import csr_array
 from shared import load_stored, stored_by
 
 import sublex
@@ -19,6 +21,8 @@ from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
+from sublex_sourcelda.enriching import enrich
+from sublex_sourcelda.evidence import association, held_out
 from sublex_sourcelda.knowledge import count_lines, read_knowledge
 
 TEXTS = {
@@ -42,7 +46,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(source: Path) -> str:
     """The expression of the model that the tests fit."""
-    return f'sourcelda("{source}", k=3, model=mixture, iterations=60)'
+    return f'sourcelda("{source}", k=3, model=mixture, iterations=60, enrich=0, evidence=0, likeness=0.4)'
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +85,15 @@ def test_counts_and_texts_are_read_alike(tmp_path):
     again = read(tmp_path / "texts", b"\xef\xbb\xbf" + lines.encode())
     assert (again.labels, again.unknown) == (found.labels, found.unknown)
     assert again.counts.toarray().tolist() == found.counts.toarray().tolist()
+
+
+def test_words_that_no_document_has_are_counted(tmp_path):
+    """`gold` and `oil` are known, `zinc` is in documents without being in the vocabulary, and `lead` and `tin` are nowhere."""
+    path = tmp_path / "source"
+    path.write_text("a gold 1 tin 2 zinc 1 lead 3\nb oil 1\n")
+    vocabulary = ("gold", "mine", "oil")
+    assert read_knowledge(path, vocabulary, analyze, others={"zinc"}).missing.tolist() == [2, 0]
+    assert read_knowledge(path, vocabulary, analyze).missing.tolist() == [3, 0]
 
 
 def test_a_compressed_source_is_read_too(tmp_path):
@@ -161,7 +174,7 @@ def test_topics_have_the_labels_of_their_texts(fitted, model):
 def test_a_topic_that_is_unlike_its_text_loses_the_label_without_a_new_fit(fitted, model):
     likeness = fitted.representation(model).model.likeness
     # The middle of the topics with a text, of which some stay labelled and some do not.
-    strict = f"{model[:-1]}, likeness={np.median(likeness[3:])})"
+    strict = model.replace("likeness=0.4", f"likeness={np.median(likeness[3:])}")
     unlike = likeness < np.median(likeness[3:])
     assert 3 < unlike.sum() < 8
     assert [label.startswith("unlabelled: ") for label in fitted.representation(strict).labels] == unlike.tolist()
@@ -171,7 +184,9 @@ def test_a_topic_that_is_unlike_its_text_loses_the_label_without_a_new_fit(fitte
     assert card["topics at first"] == 8
     texts = fitted.representation(strict).model.texts
     lost = {text for text, is_unlike in zip(texts, unlike, strict=True) if text is not None and is_unlike}
-    assert {part.partition(" (")[0] for part in card["labels below likeness"].split(", ")} == lost
+    absent = card["labels that are not shown"]
+    assert {row["label"] for row in absent} == lost
+    assert all(row["why"] for row in absent)
 
 
 @pytest.mark.parametrize("kind", ["cosine", "js", "likelihood"])
@@ -218,6 +233,160 @@ def test_the_page_shows_labels_safely(tmp_path):
     assert "<h2>Rivers<span>" in page and "&lt;script&gt;" in page and "<script" not in page
 
 
+# Labels of a few words.
+
+# Words of three topics, and words that occur anywhere.
+TOPICS = [[f"{name}{number}" for number in range(30)] for name in ("fish", "star", "coin")]
+NOISE = [f"word{number}" for number in range(150)]
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, str]:
+    """An index of documents about one topic each, and a source with short labels for two topics and for none."""
+    rng = np.random.default_rng(4)
+    documents = [
+        Document(f"{topic}-{number}", " ".join([*rng.choice(TOPICS[topic], 12), *rng.choice(NOISE, 18)]))
+        for topic in range(3)
+        for number in range(100)
+    ]
+    folder = tmp_path_factory.mktemp("planted")
+    lines = {
+        "Fish": "fish1 fish2 fish3 fish4",
+        "Stars": "star1 star2 star3",
+        "Mixed": "word1 star5 coin7 fish9",
+        "Half": "coin1 absent1 absent2 absent3",
+        "Nothing": "coin2 rare1",
+    }
+    documents.append(Document("rare", "rare1 word3"))
+    documents.append(Document("rare again", "rare1 word4"))
+    source = folder / "labels.jsonl"
+    source.write_text("".join(json.dumps({"label": label, "text": text}) + "\n" for label, text in lines.items()))
+    return sublex.build(
+        documents, folder / "index"
+    ), f'sourcelda("{source}", k=3, model=mixture, iterations=60, max_df=0.4)'
+
+
+def shares_of(index: Index, model: str) -> dict[str, float]:
+    """Return the share of all tokens that each label has."""
+    found = index.representation(model).model
+    tokens = np.asarray(found.estimator.word_topics_.sum(axis=0)).ravel()
+    return {text: tokens[k] / tokens.sum() for k, text in enumerate(found.texts) if text}
+
+
+def test_short_labels_hold_the_documents_that_they_name(planted):
+    index, model = planted
+    said: list[str] = []
+    index.fit(model, say=said.append)
+    index.fit(f"{model[:-1]}, enrich=0)")
+    labels = index.representation(model).labels
+    assert {"Fish", "Stars"} <= set(labels)
+    assert not {"Mixed", "Half", "Nothing"} & {label.removeprefix("probably ") for label in labels}
+    found = index.representation(model)
+    for label, topic in (("Fish", "0"), ("Stars", "1")):
+        shares = found.label_shares(np.arange(300))[:, [labels.index(label)]].toarray()[:, 0]
+        best = [index.snapshot.docno(int(doc)) for doc in np.argsort(-shares)[:50]]
+        assert all(docno.startswith(f"{topic}-") for docno in best)
+    # A third of the documents is about each; three or four words of thirty are all that a label gets without more words.
+    rich, poor = shares_of(index, model), shares_of(index, f"{model[:-1]}, enrich=0)")
+    assert min(rich["Fish"], rich["Stars"]) > 0.1 > 2 * max(poor["Fish"], poor["Stars"])
+    assert said[1].startswith("4 of 5 labels have fewer than 10 known words") and "enrich=0" in said[1]
+    assert said[2].startswith("Nothing has fewer than 5 documents with two of the label's words; a label needs")
+    card = index.card(model)
+    assert card["labels with words of documents"] == "4 of 5"
+    absent = {row["label"]: row for row in card["labels that are not shown"]}
+    assert absent.keys() == {"Mixed", "Half", "Nothing"}
+    assert (
+        absent["Half"]["known words"] == "1 of 4" and "few of its words are in the documents" in absent["Half"]["why"]
+    )
+    assert "hardly a document holds two of its words" in absent["Nothing"]["why"]
+    assert "its topic took other words" in absent["Mixed"]["why"]
+    assert [bool(topic["label"] != "(unlabelled)") for topic in card["topics"]] == [True] * 2 + [False] * 6
+
+
+def test_all_labels_are_shown_as_in_the_paper_if_the_user_wants(planted):
+    index, model = planted
+    index.fit(model)
+    everything = f"{model[:-1]}, evidence=0)"
+    assert set(index.representation(everything).labels[3:]) == {"Fish", "Stars", "Mixed", "Half", "Nothing"}
+    assert index.representation(everything).fingerprint == index.representation(model).fingerprint
+    assert not [
+        label for label in index.representation(f"{model[:-1]}, evidence=1)").labels if label[:10] != "unlabelled"
+    ]
+
+
+def test_a_label_between_the_limits_is_probable(planted):
+    index, model = planted
+    index.fit(model)
+    found = deepcopy(index.representation(model).model)
+    topic = found.texts.index("Fish")
+    for evidence, label, words in ((0.31, "Fish", "sure"), (0.25, "probably Fish", "probably"), (0.19, "", "doubtful")):
+        found.evidence[topic] = evidence
+        assert found._own_label(topic) == label
+        view = index.representation(model).view
+        assert found.proposals(view)[topic].confidence == words
+        assert found._name(topic, view, 0.5).startswith(
+            f"topic {label} (0.50)" if label else f"topic {topic} (unlabelled)"
+        )
+
+
+def test_words_without_a_probability_are_not_listed(planted):
+    index, model = planted
+    own = f"{model[:-1]}, enrich=0)"
+    index.fit(own)
+    topics = {topic["topic"]: topic["words"] for topic in index.card(f"{own[:-1]}, evidence=0)")["topics"]}
+    texts = index.representation(own).model.texts
+    assert sorted(topics[texts.index("Stars")]) == ["star1", "star2", "star3"]
+    assert topics[texts.index("Half")] == ["coin1"]
+    assert "star4" not in index.fitted_model(own).page().partition("<h2>Stars")[2].partition("</article>")[0]
+
+
+def test_the_page_has_topics_with_labels_first(planted):
+    index, model = planted
+    index.fit(model)
+    page = index.fitted_model(model).page()
+    assert re.findall(r"<h2>(\w+)", page)[:2] in (["Fish", "Stars"], ["Stars", "Fish"])
+    assert page.count("(unlabelled)<span>") == 6
+
+
+def test_evidence_is_the_mean_of_two_npmi():
+    """By hand: of 8 documents, the word 0 is in 4; the word 1, the best of the topic, is in 4; both are in 3."""
+    counts = np.zeros((8, 4), int)
+    counts[:4, 0] = counts[1:5, 1] = 1
+    counts[:, 2] = 1
+    columns = csr_array(counts).tocsc()
+
+    def npmi(both: int, first: int, second: int) -> float:
+        return math.log(both / 8 / (first / 8 * second / 8)) / -math.log(both / 8)
+
+    assert association(columns, np.array([0]), [1])[0] == pytest.approx(npmi(3, 4, 4))
+    assert association(columns, np.array([0]), [])[0] == -1
+    assert association(columns, np.array([0]), [3])[0] == -1
+    assert association(columns, np.array([0]), [3], lenient=True)[0] == 0
+    # The topic has both tokens of the words 1 and 2 in documents 1 to 3 and 5; there the word 0 is in 1 to 3.
+    document, word = np.repeat([1, 2, 3, 5], 2), np.tile([1, 2], 4)
+    lengths = np.bincount(columns.indices, columns.data, 8)
+    assert held_out(columns, lengths, np.array([0]), document, word)[0] == pytest.approx(npmi(3, 4, 4))
+    # Tokens of the word itself do not count: with them alone, no document has the topic.
+    assert held_out(columns, lengths, np.array([1]), np.array([1, 2]), np.array([1, 1]))[0] == -1
+
+
+def test_words_come_from_documents_that_hold_two_words_of_a_label():
+    counts = np.zeros((40, 12), int)
+    counts[:10, :2] = 1  # The label's words 0 and 1, with the words 2 and 3.
+    counts[:10, 2:4] = 2
+    counts[10:30, 0] = 1  # The word 0 alone, with the word 4.
+    counts[10:30, 4] = 5
+    counts[:, 5] = 1
+    sources = csr_array(np.array([[1, 1] + [0] * 10, [0] * 6 + [1, 1] + [0] * 4, [1] * 3 + [0] * 9]))
+    found = enrich(csr_array(counts), sources, 3)
+    assert found.known.tolist() == [2, 2, 3] and found.matching.tolist() == [10, 0, 10]
+    assert found.added.tolist() == [2, 0, 0]
+    assert np.flatnonzero(found.counts.toarray()[0]).tolist() == [0, 1, 2, 3]
+    # Sources with enough words, and those that no document matches, stay as they are.
+    assert found.counts.toarray()[1:].tolist() == sources.toarray()[1:].tolist()
+    assert enrich(csr_array(counts), sources, 0).counts.toarray().tolist() == sources.toarray().tolist()
+
+
 # Storage.
 
 
@@ -230,6 +399,14 @@ def test_the_page_shows_labels_safely(tmp_path):
         ("alpha", lambda x: -x),
         ("texts", lambda x: x[:-1]),
         ("likeness", lambda x: x[:-1]),
+        ("evidence", lambda x: x[:-1]),
+        ("evidence", lambda x: x + 2),
+        ("evidence", lambda x: x * np.nan),
+        ("labels_read", lambda x: x[:-1]),
+        ("known", lambda x: x - 10**6),
+        ("matching", lambda x: x[:-1]),
+        ("added", lambda x: x.astype(np.float64)),
+        ("missing", lambda x: x[:-1]),
         ("word_topics", lambda x: x * 0),
     ],
 )
@@ -268,7 +445,7 @@ def test_the_command_line_fits_shows_and_counts(demo: Callable[..., Done], sourc
 
 def test_match_puts_the_topics_of_two_models_side_by_side(demo: Callable[..., Done], source):
     assert demo("resource", "add", "demo", "themes", str(source)).code == 0
-    models = "sourcelda(themes, k=2, model=mixture, iterations=20)", "lda(k=3, iterations=20, min_df=3)"
+    models = "sourcelda(themes, k=2, model=mixture, iterations=20, evidence=0)", "lda(k=3, iterations=20, min_df=3)"
     assert demo("fit", "demo", *models).code == 0
     rows = json.loads(demo("match", "demo", *models, "--format", "json").output)
     assert len(rows) == 7

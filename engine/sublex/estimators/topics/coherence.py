@@ -11,6 +11,8 @@ from sublex.estimators.topics.counts import counts_of
 
 # The number of best words of a topic that are compared.
 WORDS = 10
+# A word with a smaller probability in a topic is not listed.
+NOTHING = 1e-9
 
 
 def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
@@ -19,6 +21,14 @@ def top_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
     Of equally probable words the lowest numbers come first. `phi` has a row for each word and a column for each topic.
     """
     return [np.argsort(-column, kind="stable")[:words] for column in phi.T]
+
+
+def listed_words(phi: np.ndarray, words: int = WORDS) -> list[np.ndarray]:
+    """Return the numbers of the most probable words of each topic, best first, without words that hardly have a probability.
+
+    A topic that expects the few words of a short text gives almost nothing to all others. At least one word is returned.
+    """
+    return [own[: max(1, int((phi[own, k] > NOTHING).sum()))] for k, own in enumerate(top_words(phi, words))]
 
 
 def npmi(matrix: Any, topics: Sequence[np.ndarray]) -> np.ndarray:

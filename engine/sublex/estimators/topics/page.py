@@ -31,19 +31,22 @@ li b { font-weight: normal; font-variant-numeric: tabular-nums; opacity: .75; }
 li span { overflow-wrap: anywhere; }
 """
 NOTE = (
-    "Topics by falling share of all tokens. A word's size shows its probability in the topic. Coherence is the mean NPMI of the ten best "
-    "words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are those with the largest share "
-    "of the topic."
+    "Topics by falling share of all tokens, those with a label first. A word's size shows its probability in the topic. Coherence is the "
+    "mean NPMI of the ten best words: 1 if they always occur together, 0 if they are independent, -1 if they never meet. Documents are "
+    "those with the largest share of the topic."
 )
 
 
-def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES) -> str:
-    """Return the page: a card for each topic, largest share first, with its words and documents.
+def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES, unlabelled: str = "") -> str:
+    """Return the page: a card for each topic, with its words and documents.
 
-    `names` maps numbers of topics to headings.
+    `names` maps numbers of topics to their labels. Topics with a label come first, and then the largest shares.
+    `unlabelled` is shown for all others.
     """
+    others = {t.number: f"{t.number} ({unlabelled})" if unlabelled else f"Topic {t.number}" for t in topics}
+    topics = sorted(topics, key=lambda topic: topic.number not in names)
     largest = max((topic.share for topic in topics), default=1.0) or 1.0
-    cards = "\n".join(_card(topic, names.get(topic.number, f"Topic {topic.number}"), largest) for topic in topics)
+    cards = "\n".join(_card(topic, names.get(topic.number, others[topic.number]), largest) for topic in topics)
     return html_page(title, STYLE, f'<p class="note">{NOTE}</p>\n<main>\n{cards}\n</main>')
 
 

@@ -2,8 +2,25 @@
 
 from sublex.contracts.base import Param
 
+# Parameters of the likelihood have no effect on other scores.
+LIKELIHOOD = ("score", ("likelihood",))
 SCORE_PARAMS = (
     Param("score", str, "cosine", range=("cosine", "js", "likelihood"), help="how a document is compared with a query"),
-    Param("share", float, 0.3, range=(0, 1), help="the share of topics, next to the document's words, in a likelihood"),
-    Param("mu", float, 1000.0, range=(0, 10**9), open=True, help="Dirichlet smoothing of the words in a likelihood"),
+    Param(
+        "share",
+        float,
+        0.3,
+        range=(0, 1),
+        only=LIKELIHOOD,
+        help="the share of topics, next to the document's words, in a likelihood",
+    ),
+    Param(
+        "mu",
+        float,
+        1000.0,
+        range=(0, 10**9),
+        open=True,
+        only=LIKELIHOOD,
+        help="Dirichlet smoothing of the words in a likelihood",
+    ),
 )

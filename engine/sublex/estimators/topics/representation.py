@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.contracts.base import Explanation, Mark
+from sublex.contracts.base import Explanation, Mark, Proposal
 from sublex.contracts.fitted import Representation, Stored, View
 from sublex.contracts.stored import POSITIVE, Declared, Json, Numbers, Size
 from sublex.estimators.sparse_rows import cosines, lengths, norms
-from sublex.estimators.topics.coherence import top_words
+from sublex.estimators.topics.coherence import listed_words
 from sublex.estimators.topics.model import TopicModel
 from sublex.estimators.topics.page import topics_page
 from sublex.estimators.topics.scores import overlaps, similarities, topic_shares, word_chances
@@ -152,11 +152,13 @@ class TopicRepresentation(Representation):
         return Explanation(sum(part.value for part in parts), label, "sum", tuple(parts))
 
     def page(self, view: View, title: str) -> str:
-        """Return the topics as a self-contained HTML page."""
-        return topics_page(title, self._topics(view))
+        """Return the topics as a self-contained HTML page, those with a label first."""
+        topics = self._topics(view)
+        names = {topic.number: label for topic in topics if (label := self._title(topic.number, view))}
+        return topics_page(title, topics, names)
 
     def labels(self, view: View) -> list[str]:
-        """Return for each topic its most probable words."""
+        """Return for each topic its label, or its most probable words."""
         return [self._label(topic, view) for topic in range(len(self.estimator.alpha_))]
 
     def label_shares(self, view: View, docs: np.ndarray) -> csr_array:
@@ -183,25 +185,43 @@ class TopicRepresentation(Representation):
             for word, topic, weight in zip(known.tolist(), best.tolist(), sure.tolist(), strict=True)
         ]
 
+    def proposals(self, view: View) -> list[Proposal]:
+        """Return for each topic its most probable words, by which it is known; a topic of this class has no label."""
+        return [
+            Proposal(" ".join(self.vocabulary[word] for word in words), self._words(topic, view))
+            for topic, words in enumerate(self._naming_words)
+        ]
+
+    def _title(self, topic: int, view: View) -> str:
+        """Return the label of a topic, "" for a topic that has none: the name that people gave to it, or the model's label."""
+        if topic in self.merged:
+            return f"part of {self._label(self.merged[topic], view)}: {self._words(topic, view)}"
+        return (self.named[topic] or "") if topic in self.named else self._own_label(topic)
+
+    def _own_label(self, topic: int) -> str:
+        """Return the label that the model shows for a topic, "" for none."""
+        return ""
+
     def _topics(self, view: View) -> list[Topic]:
         return topics_of(self.estimator, self.coherence, self.vocabulary, view)
 
     @cached_property
     def _naming_words(self) -> list[list[int]]:
         """The numbers of the words that name each topic."""
-        return [words.tolist() for words in top_words(self.estimator.phi_, NAMING_WORDS)]
+        return [words.tolist() for words in listed_words(self.estimator.phi_, NAMING_WORDS)]
 
     def _words(self, topic: int, view: View) -> str:
         """Return the most probable words of a topic."""
         return ", ".join(view.surface(self.vocabulary[word]) for word in self._naming_words[topic])
 
     def _label(self, topic: int, view: View) -> str:
-        """Return the label of a topic."""
-        return self._words(topic, view)
+        """Return the label of a topic, or its most probable words."""
+        return self._title(topic, view) or self._words(topic, view)
 
     def _name(self, topic: int, view: View, share: float) -> str:
         """Return the name of a topic in an explanation; `share` is its share in the document."""
-        return f"topic {topic}: {self._words(topic, view)}"
+        label = self._title(topic, view)
+        return f"topic {f'{label} ({share:.2f})' if label else topic}: {self._words(topic, view)}"
 
     def _chances(self, word: int, view: View, docs: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return three arrays with a probability of `word` in each document.

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 
 from sublex.contracts.fitted import View
 from sublex.estimators.sparse_rows import lengths, row_numbers
-from sublex.estimators.topics.coherence import top_words
+from sublex.estimators.topics.coherence import listed_words
 from sublex.estimators.topics.model import TopicModel
 
 # The number of words and of documents that are kept for each topic; and the numbers of these that `sublex card` prints.
@@ -48,7 +48,7 @@ def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[st
     shares = tokens / tokens.sum()
     documents = _best_documents(fitted.alpha_, view)
     topics = []
-    for k, words in enumerate(top_words(fitted.phi_, WORDS)):
+    for k, words in enumerate(listed_words(fitted.phi_, WORDS)):
         named = [(view.surface(vocabulary[word]), float(fitted.phi_[word, k])) for word in words.tolist()]
         topics.append(Topic(k, float(shares[k]), float(coherence[k]), named, documents[k]))
     return sorted(topics, key=lambda topic: -topic.share)

@@ -1,0 +1,226 @@
+"""What people decide about the labels of fitted models: accept, rename, merge, reject. The manifest keeps the decisions.
+
+Decisions are kept by the expression of the model, so they outlive a refit. A decision names its label by number and by the text
+that the model gave it. It applies to the label with both; if a refit numbers labels anew, to the only label with the text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import xxhash
+
+from sublex.contracts.labels import find_label
+from sublex.errors import InputError
+from sublex.index.entries import ACTIONS, MOST_LETTERS, NAME_LETTERS, LabelDecision, LabelRef, fault_of_name
+from sublex.index.lock import locked
+from sublex.index.manifest import commit, read_manifest, remove_leftovers
+from sublex.index.schema import ABSENT, as_json
+from sublex.tools.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Facet
+    from sublex.representations.loaded import LoadedRepresentation
+
+# The fewest labels that each action takes, and what it takes in words.
+FORMS = {
+    "accept": (1, "one label or more"),
+    "rename": (2, "a label and its new name"),
+    "merge": (2, "a label and the labels that become parts of it"),
+    "reject": (1, "one label or more"),
+}
+# The most decisions that are kept about a model.
+MOST_DECISIONS = 10_000
+# Labels that the model does not have are listed in a message up to this number.
+SHOWN = 5
+
+
+class Applied(NamedTuple):
+    """Decisions, applied to the labels of a model.
+
+    `named` has the name of each label that has one by a decision, None for a rejected label. `merged` has for each merged
+    label the label that it is a part of. `done` has for each label the last action. `lost` are the decisions about labels
+    that the model does not have.
+    """
+
+    named: dict[int, str | None]
+    merged: dict[int, int]
+    done: dict[int, str]
+    lost: list[LabelDecision]
+
+
+NOTHING = Applied({}, {}, {}, [])
+
+
+def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied:
+    """Return what the decisions say about the labels of a model. `texts` has the model's own text for each label."""
+    places: dict[str, list[int]] = {}
+    for number, text in enumerate(texts):
+        places.setdefault(text[:MOST_LETTERS], []).append(number)
+
+    def place(ref: LabelRef | None) -> int:
+        found = places.get(ref.text, []) if ref else []
+        return ref.number if ref and ref.number in found else found[0] if len(found) == 1 else -1
+
+    result = Applied({}, {}, {}, [])
+    for each in decisions:
+        number, into = place(each.label), place(each.into)
+        if number < 0 or (each.action == "merge" and into < 0):
+            result.lost.append(each)
+            continue
+        into = result.merged.get(into, into)
+        if each.action == "merge":
+            if into == number:
+                continue
+            # The parts of a label that becomes a part itself belong to the new whole.
+            result.merged.update({part: into for part, whole in result.merged.items() if whole == number})
+            result.merged[number] = into
+        else:
+            result.merged.pop(number, None)
+            result.named[number] = each.name if each.action in ("accept", "rename") else None
+        result.done[number] = each.action
+    return result
+
+
+def hash_of(decisions: Sequence[LabelDecision]) -> str:
+    """Return a hash of decisions, for the metadata of runs."""
+    return xxhash.xxh3_64_hexdigest(json.dumps(as_json(decisions), sort_keys=True).encode())
+
+
+def decide(root: Path, expression: str, new: Sequence[LabelDecision]) -> None:
+    """Add decisions about the labels of a model to an index, in one commit."""
+    for each in new:
+        assert each.action in ACTIONS
+        if each.name is not None and (fault := fault_of_name(each.name)):
+            raise InputError(f"The name {each.name[:20]!r} {fault}.")
+    with locked(root, "label"):
+        manifest = read_manifest(root)
+        remove_leftovers(root, manifest)
+        kept = (*manifest.labels.get(expression, ()), *new)
+        if len(kept) > MOST_DECISIONS:
+            raise InputError(f"{expression} has {MOST_DECISIONS:,} decisions on its labels; undo some first.")
+        commit(root, manifest.next(labels={**manifest.labels, expression: kept}))
+
+
+def undo(root: Path, expression: str, refs: Sequence[LabelRef] = ()) -> list[LabelDecision]:
+    """Remove the last decision about the labels of a model, or all decisions about some labels, and return them.
+
+    Decisions that are lost, since the model has no such label, are removed by their text and number too.
+    """
+    with locked(root, "label"):
+        manifest = read_manifest(root)
+        remove_leftovers(root, manifest)
+        decisions = manifest.labels.get(expression, ())
+        gone = [each for each in decisions if each.label in refs] if refs else list(decisions[-1:])
+        if not gone:
+            which = "these labels" if refs else "the labels"
+            raise InputError(f"Nobody decided anything about {which} of {expression}; there is nothing to undo.")
+        left = [each for each in decisions if each.label not in refs] if refs else list(decisions[:-1])
+        labels = {name: own for name, own in manifest.labels.items() if name != expression}
+        commit(root, manifest.next(labels=labels | ({expression: tuple(left)} if left else {}) or ABSENT))
+        return gone
+
+
+def told(result: Applied) -> str:
+    """Return in words what people decided, such as "2 accepted, 1 rejected"; "" if they decided nothing."""
+    done = list(result.done.values())
+    words = [f"{done.count(action):,} {_past(action)}" for action in ACTIONS if action in done]
+    names = ", ".join(sorted({plain_name(each.label.text) for each in result.lost})[:SHOWN])
+    lost = f"{counted(len(result.lost), 'decision')} on labels that the model does not have ({names})"
+    return ", ".join(words + ([lost] if result.lost else []))
+
+
+class LabelState(NamedTuple):
+    """A label of a model as it stands: its number, its name, what people decided about it, and what the model proposes.
+
+    `proposed` is the model's own label, "" if it has none. `documents` is the number of documents that have the label.
+    """
+
+    number: int
+    label: str
+    decision: str
+    proposed: str
+    confidence: str
+    words: str
+    documents: int
+
+
+def states(model: LoadedRepresentation, counts: Sequence[Facet]) -> list[LabelState]:
+    """Return the labels of a model as they stand, labels and decisions first, and then those of most documents.
+
+    `counts` has the number of documents for each label.
+    """
+    documents = {facet.number: facet.docs for facet in counts}
+    result, labels = model.applied_decisions, model.labels
+    found = [
+        LabelState(
+            number, labels[number], _decision(number, result), own.label, own.confidence, own.words,
+            documents.get(result.merged.get(number, number), 0),
+        )
+        for number, own in enumerate(model.proposals)
+    ]  # fmt: skip
+    return sorted(found, key=lambda each: (not (each.proposed or each.decision), -each.documents, each.number))
+
+
+def _decision(number: int, result: Applied) -> str:
+    """Return in words what people decided about a label; "" for nothing."""
+    if number in result.merged:
+        return f"merged into {result.merged[number]}"
+    return _past(result.done[number]) if number in result.done else ""
+
+
+def _past(action: str) -> str:
+    return f"{action.rstrip('e')}ed"
+
+
+def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str | int]) -> list[LabelDecision]:
+    """Return the decisions that an action on some labels stands for. Raise `InputError` for an action that makes no sense.
+
+    `given` names labels by text or number. For "rename" it has a label and its new name; for "merge", the first label
+    takes all others.
+    """
+    least, form = FORMS[action]
+    if len(given) < least or (action == "rename" and len(given) > least):
+        raise InputError(f"{action} takes {form}.")
+    new = " ".join(str(given[1]).split()) if action == "rename" else None
+    numbers = [number_of(model, each) for each in (given[:1] if new is not None else given)]
+    if len(set(numbers)) < len(numbers):
+        raise InputError(f"{action} got one label twice; name each once.")
+    refs = [LabelRef(number, model.proposals[number].text[:MOST_LETTERS]) for number in numbers]
+    if action == "merge":
+        return [LabelDecision("merge", ref, into=refs[0]) for ref in refs[1:]]
+    if new is not None:
+        taken = [n for n, label in enumerate(model.labels) if n != numbers[0] and label.casefold() == new.casefold()]
+        if taken:
+            raise InputError(
+                f"Label {taken[0]} of {model.name} is called {new} already; merge the two, or choose another."
+            )
+        return [LabelDecision("rename", refs[0], new)]
+    for number in numbers:
+        if not (model.proposals[number].label or model.applied_decisions.named.get(number)):
+            does = "give it one by rename" if action == "accept" else "it is shown by its words already"
+            raise InputError(f"Topic {number} of {model.name} has no label to {action}; {does}.")
+    if action == "reject":
+        return [LabelDecision("reject", ref) for ref in refs]
+    names = [model.applied_decisions.named.get(number) or model.proposals[number].label for number in numbers]
+    return [LabelDecision("accept", ref, plain_name(name)) for ref, name in zip(refs, names, strict=True)]
+
+
+def number_of(model: LoadedRepresentation, wanted: str | int) -> int:
+    """Return the number of a label that a user names: by its number, its name, or the label that the model has for it."""
+    own = [proposal.label for proposal in model.proposals]
+    text = " ".join(str(wanted).replace("_", " ").split()).casefold()
+    hidden = [number for number, label in enumerate(own) if label and label.casefold() == text]
+    shown = [label.casefold() for label in model.labels]
+    if len(hidden) == 1 and text not in shown:
+        return hidden[0]
+    return find_label(wanted, model.labels, "topic", model.name)
+
+
+def plain_name(label: str) -> str:
+    """Return a label of a model as the name that people give to it by accepting it."""
+    visible = "".join(letter if letter.isprintable() else " " for letter in label)
+    return " ".join(visible.split())[:NAME_LETTERS].strip()
