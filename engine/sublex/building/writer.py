@@ -104,7 +104,8 @@ def make_index(
 ) -> BuildSummary:
     """Make an index of one segment and return the summary of its documents.
 
-    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources stay.
+    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources and
+    names stay.
 
     Args:
         root: The folder of the index.
@@ -118,7 +119,8 @@ def make_index(
         old = existing_index(root, overwrite)
         remove_leftovers(root, old, building=not resume)
         if old:
-            new = new._replace(generation=old.generation + 1, resources=old.resources or ABSENT)
+            kept = {"resources": old.resources or ABSENT, "names": old.names or ABSENT}
+            new = new._replace(generation=old.generation + 1, **kept)
         with _building_folder(root) as folder:
             entry, summary = write(folder)
             if old and old.fitted:

@@ -64,7 +64,7 @@ def explain(
             shown = shown_absence(absence(index, query, docno, pipeline, asked.k), pipeline)
         else:
             shown = explanation(tree, docno, pipeline, bool(query.terms))
-    shown.notes = [] if asked.weighted else query_notes(index, asked.query, pipeline)
+    shown.notes = [*pipeline.chosen, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
     return shown
 
 

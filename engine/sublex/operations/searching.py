@@ -74,7 +74,7 @@ def search(
     if of is not None and facets is None:
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = of or _labelled(index, pipeline) if facets else ""
+    model = (context.meaning(of) if of else _labelled(index, pipeline)) if facets else ""
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
     with context.step(f"Ranked by {pipeline}"):
@@ -123,7 +123,7 @@ def facets(
         number: Labels to show.
     """
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = of or _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
+    model = context.meaning(of) if of else _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
     shown = _facets(index, answered(index, read_query(index, asked), pipeline, max(asked.k, DEPTH)), model, number)
     shown.step = search.step({**asked._asdict(), "facets": number, "of": model}, index.path)
     return shown
@@ -189,6 +189,8 @@ def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = 
     index, query = context.index, read_query(context.index, asked)
     rankings = []
     for ranker in compared(rankers, ranking):
-        found = answered(index, query, context.pipeline(ranker, asked.profile), asked.k, asked.without)
-        rankings.append(Ranked(ranker, found.hits.docnos))
-    return shown(rankings)
+        pipeline = context.pipeline(ranker, asked.profile)
+        context.say(*pipeline.chosen)
+        found = answered(index, query, pipeline, asked.k, asked.without)
+        rankings.append(Ranked(str(pipeline), found.hits.docnos))
+    return shown(rankings, context.width)
