@@ -32,8 +32,8 @@ from sublex.operations import PLUGINS, WITHOUT_COMMAND, Context, Needs, operatio
 from sublex.pipeline.index import Index
 from sublex.pipeline.side_by_side import Ranking
 from sublex.pipeline.weighted import query_of, weighted_query
-from sublex.shell.arguments import split
 from sublex.shell import judging as judgements
+from sublex.shell.arguments import split
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import ENOUGH, Completions, fuzzy
@@ -292,6 +292,8 @@ def test_versus_stays_readable_in_forty_columns():
     names = ["BM25", "PL2 + 0.3*lda(k=4, iterations=60)", "lda(k=4, iterations=60)", "lsi(e=10)"]
     found = [[f"building-{(place * step) % 11:02}" for place in range(8)] for step in (1, 2, 3, 5)]
     rankings = list(map(Ranking, names, found))
+    short = [Ranking(name, [f"d{place}" for place in range(3)]) for name in names[:3]]
+    assert all(len(row.text) <= 40 for each in side_by_side(short, 40).lines for row in wrapped(each, 40))
     for width in (40, 60, 80, 200):
         shown = side_by_side(rankings, width)
         rows = [row.text for each in shown.lines for row in wrapped(each, width)]
@@ -303,6 +305,54 @@ def test_versus_stays_readable_in_forty_columns():
         assert text.count("  new") == new > 0
         assert text.count("rank  BM25") == (1 if width >= 80 else 3)
     assert len(side_by_side(rankings).lines) == 1 + 8 + 3
+
+
+# Names.
+
+
+def test_names_are_given_used_and_removed(session):
+    model = "lda(k=4)"
+    assert text_of(session.run(f":name topics {model}")).startswith(f"topics stands for {model} in ")
+    session.run(":name both BM25 >> RM3 >> BM25 + 0.3*topics")
+    session.run(":name fb RM3(docs=3)")
+    whole = f"BM25 >> RM3 >> BM25 + 0.3*{model}"
+    session.run(QUERY)
+    assert (
+        text_of(session.run(":rank both")).startswith(f"ranking by {whole}\n") and session.settings.expression == whole
+    )
+    assert whole in text_of(session.run(":to-cli")) and whole in text_of(session.run(":to-python"))
+    assert [each["ranking"] for each in session.run(":versus BM25 topics").data] == ["BM25", model]
+    session.run(":rank BM25")
+    assert text_of(session.run(":expand fb")).startswith("ranking by BM25 >> RM3(docs=3) >> BM25\n")
+    session.run(":set rank=topics labels=topics")
+    assert (session.settings.expression, session.settings.labels) == (model, model)
+    assert text_of(session.run(":card topics")) == text_of(session.run(f":card {model}"))
+    assert text_of(session.run(":facets topics")) == text_of(session.run(f":facets {model}"))
+    assert text_of(session.run(":similar 1 topics")) == text_of(session.run(f":similar 1 {model}"))
+    shown = session.run(":name")
+    assert [row[0] for row in shown.rows] == ["both", "fb", "topics"]
+    assert session.run(":fit --as topics lda(k=4)").code == 0
+    with pytest.raises(InputError, match=r"Options stand before the arguments: :fit --as …"):
+        session.run(":fit lda(k=4) --as topics")
+    for name in ("both", "fb", "topics"):
+        session.run(f":unname {name}")
+    with pytest.raises(SublexError, match="No name topics; it has none"):
+        session.run(":unname topics")
+
+
+def test_the_only_model_that_matches_is_taken_and_named(session):
+    said: list[str] = []
+    session.say = said.append
+    session.run(QUERY)
+    session.run(":rank BM25 + 0.3*lda")
+    sentence = "lda means lda(k=4) here, the only fitted model that matches; its defaults are not fitted."
+    assert said == [sentence] and session.settings.expression == "BM25 + 0.3*lda(k=4)"
+    session.run(":set labels=lda")
+    session.run(":card lda")
+    session.run(":versus lsi BM25+lsi")
+    assert sum(text.startswith("lsi means") for text in said) == 1
+    assert said.count(sentence) == 3 and "lsi means lsi(e=10) here" in said[-1]
+    assert session.settings.labels == "lda(k=4)"
 
 
 # Understanding.
@@ -573,7 +623,11 @@ def test_a_kill_loses_at_most_the_judgement_just_typed(session, monkeypatch, mom
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(judgements if moment != "in the file" else files, "replace_file" if moment != "in the file" else "_new_file", killed)
+        patch.setattr(
+            judgements if moment != "in the file" else files,
+            "replace_file" if moment != "in the file" else "_new_file",
+            killed,
+        )
         with pytest.raises(KeyboardInterrupt):
             session.run(":judge 2 1")
     assert Path("mine").read_bytes() == before and journal.read_bytes() != kept
@@ -602,10 +656,14 @@ def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
 
 
 def test_two_sessions_that_judge_lose_nothing(session):
-    sessions = [judging(Session(session._open, session.path, built_in(), Settings(bars=False, k=20)), "both") for _ in "ab"]
+    sessions = [
+        judging(Session(session._open, session.path, built_in(), Settings(bars=False, k=20)), "both") for _ in "ab"
+    ]
     names = docnos(sessions[0])
     steps = [[f":judge {docno} 1" for docno in names[part::2]] for part in (0, 1)]
-    threads = [threading.Thread(target=lambda s=s, t=t: list(map(s.run, t))) for s, t in zip(sessions, steps, strict=True)]
+    threads = [
+        threading.Thread(target=lambda s=s, t=t: list(map(s.run, t))) for s, t in zip(sessions, steps, strict=True)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -704,6 +762,30 @@ def test_a_query_of_any_characters_is_saved_and_asked_again(session, query):
     session.run("something else")
     assert read_saved()["odd"].query == session.run(":queries").data[0]["query"] == asked
     assert session.run(":queries odd").data == found and session.query.text == asked
+
+
+def test_replayed_lines_are_printed_before_their_answers(fitted, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("crane\n:set k=1\nseal \x1b[2J pup\n")
+    done = shell(fitted, ":rank PL2", options=("--replay", str(lines), "-k", "1"))
+    printed = [row for row in done.output.splitlines() if row.startswith("demo> ")]
+    assert printed == ["demo> crane", "demo> :set k=1", "demo> seal \N{REPLACEMENT CHARACTER}[2J pup"]
+    assert done.output.startswith("demo> crane\n  1  ") and "ranking by PL2\n" in done.output
+    # Results for programs stay as they are.
+    for form in ("json", "csv", "trec"):
+        plain = shell(fitted, "crane", options=("-k", "1", "--format", form))
+        lines.write_text("crane\n")
+        done = shell(fitted, ":quit", options=("--replay", str(lines), "-k", "1", "--format", form))
+        assert done.output == plain.output and "demo> crane\n" in done.messages
+
+
+def test_other_words_for_commands_are_known_everywhere(session):
+    assert session.commands.known("q") is session.commands.find("quit") and session.commands.known("?").shell == "help"
+    assert text_of(session.run(":help ?")).startswith(":help [COMMAND]")
+    assert offered(session, ":? jud")[:1] == ["judge"]
+    assert text_of(session.run(":?")) == text_of(session.run(":help"))
+    session.run(":q")
+    assert session.ended
 
 
 def test_a_history_has_the_bytes_that_were_typed_and_is_replayed_line_by_line(session):
@@ -911,6 +993,15 @@ def test_what_may_follow_is_offered(session):
     assert offered(session, ":card ls") == ["lsi(e=10)"]
     assert offered(session, ":set BM25.k") == ["k1=", "k3="]
     assert offered(session, ":doc birds-0")[0] == "birds-01"
+    # Names, models and several of them; brackets hold a model with blanks together, as in messages.
+    session.run(":name mine BM25 + 0.3*lda(k=4)")
+    session.run(":name model lda(k=4)")
+    assert offered(session, ":rank PL2 + mi")[0] == "mine" and "model" in offered(session, ":similar 1 mod")
+    assert offered(session, ":unname m") == offered(session, ":name m") == ["mine", "model"]
+    assert offered(session, ":forget lda(k=4) ls") == offered(session, ":card ls") == ["lsi(e=10)"]
+    assert offered(session, ":fit mod")[:1] == ["model"] and "mine" not in offered(session, ":fit mi")
+    for name in ("mine", "model"):
+        session.run(f":unname {name}")
     session.run(QUERY)
     assert offered(session, ":explain 1 vs 1") == ["1", "10"]
     assert "RM3" in offered(session, ":components RM")

@@ -119,8 +119,8 @@ def make_index(
         old = existing_index(root, overwrite)
         remove_leftovers(root, old, building=not resume)
         if old:
-            kept = {"resources": old.resources or ABSENT, "names": old.names or ABSENT}
-            new = new._replace(generation=old.generation + 1, **kept)
+            resources, names = old.resources or ABSENT, old.names or ABSENT
+            new = new._replace(generation=old.generation + 1, resources=resources, names=names)
         with _building_folder(root) as folder:
             entry, summary = write(folder)
             if old and old.fitted:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sublex.forms.lines import Column, Line, Shown, Span, line
+from sublex.forms.lines import LEAST_CELL, Column, Line, Shown, Span, line
 from sublex.pipeline.side_by_side import Moved, Ranking, moved
 
 # The width of the ranks, the blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
@@ -34,7 +34,7 @@ def _move(move: int | None) -> Span:
 
 def _lines(compared: list[Moved], size: int, width: int) -> Iterator[Line]:
     columns = [_Column(each, place > 0) for place, each in enumerate(compared)]
-    needed = RANK + sum(GAP + column.docnos + column.move for column in columns)
+    needed = RANK + sum(GAP + column.least + column.move for column in columns)
     if needed > width:
         for place, column in enumerate(columns[1:]):
             yield from [line()] * (place > 0)
@@ -55,6 +55,8 @@ class _Column:
         self.docnos = max((len(docno) for docno in self.ranking.docnos), default=0)
         self.move = MOVE * has_moves
         self.width = max(len(self.ranking.name), self.docnos) + self.move
+        # A head is shortened to LEAST_CELL characters, and no further.
+        self.least = max(self.docnos, min(len(self.ranking.name), LEAST_CELL))
 
 
 def _table(columns: Sequence[_Column], size: int) -> Iterator[Line]:

@@ -107,7 +107,7 @@ def measure(
         notes += input_warnings(systems, judgements)
     else:
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
-        notes = [note for pipeline in pipelines for note in pipeline.notes]
+        notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS) for pipeline in pipelines]
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
@@ -204,7 +204,7 @@ def compare(
     index = context.index if context.has_index else None
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
-    said = [note for pipeline in pipelines for note in pipeline.notes]
+    said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
     if topics:
         systems = [_run(context, topics, p, k, workers=workers, fresh=fresh) for p in pipelines] + systems

@@ -188,9 +188,9 @@ def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = 
 
     index, query = context.index, read_query(context.index, asked)
     rankings = []
-    for ranker in compared(rankers, ranking):
-        pipeline = context.pipeline(ranker, asked.profile)
-        context.say(*pipeline.chosen)
+    pipelines = [context.pipeline(ranker, asked.profile) for ranker in compared(rankers, ranking)]
+    context.say(*dict.fromkeys(note for pipeline in pipelines for note in pipeline.chosen))
+    for pipeline in pipelines:
         found = answered(index, query, pipeline, asked.k, asked.without)
         rankings.append(Ranked(str(pipeline), found.hits.docnos))
     return shown(rankings, context.width)
