@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 import random
@@ -565,6 +566,7 @@ def test_the_explanation_of_a_finder_has_its_name_the_rank_and_the_number_found(
         (lambda q: "birds-05", "function odd returned 'birds-05'"),
         (lambda q: [("a", 1, 2)], "function odd returned"),
         (lambda q: ["birds-05"], "function odd returned"),
+        (lambda q: itertools.count(), "function odd returned count"),
         (lambda q: np.zeros(500), r"odd returned an array of shape \(500,\); return a dictionary .* dict\(zip\(docnos, scores"),
         (lambda q: {"birds-05": math.nan}, "finder odd gave nan for the document birds-05; scores have to be finite"),
         (lambda q: {"birds-05": -math.inf}, "finder odd gave -inf for the document birds-05"),
@@ -900,7 +902,7 @@ def test_copies_of_parts_with_one_function_have_one_function(demo_index):
 
 
 def test_a_copy_of_a_ranker_whose_class_was_pickled_with_it_scores(demo_index):
-    """A program that pickles code may change details, as cloudpickle does with slots."""
+    """cloudpickle leaves the slots out of a class, so its code is not quite the same after that."""
     cloudpickle = pytest.importorskip("cloudpickle")
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(

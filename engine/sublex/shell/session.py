@@ -126,9 +126,9 @@ class Session:
     # Lines.
 
     def copy(self) -> Session:
-        """Return a copy of this session.
+        """Return a session with the same settings and results, on which a line can be tried.
 
-        A line that runs in the copy leaves this session unchanged. It may change files on disk.
+        What the line changes stays in the copy until `adopt`, but for files, which it changes at once.
         """
         other = copy(self)
         other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)

@@ -36,9 +36,14 @@ def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
         if docno and score:
             return [(record[docno], record[score]) for record in frame_records(found)]
     elif isinstance(found, Iterable) and not isinstance(found, (str, bytes)):
-        pairs = list(found)
-        if all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
-            return [(docno, score) for docno, score in pairs]
+        pairs = []
+        # A generator without end is left at its first item that is no pair.
+        for pair in found:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                break
+            pairs.append((pair[0], pair[1]))
+        else:
+            return pairs
     if getattr(found, "shape", None) and not is_frame(found):
         raise InputError(
             f"The function {name} returned an array of shape {found.shape}; return a dictionary {{docno: score}}, "
