@@ -107,6 +107,7 @@ def test_commands_take_names(index):
     assert invoke("name", "./demo").output.splitlines() == [
         "name    expression", "both    BM25 + 0.3*topics", f"topics  {MODEL}",
     ]  # fmt: skip
+    assert "names " in invoke("info", "./demo").output and "both, topics" in invoke("info", "./demo").output
     assert invoke("name", "./demo", "BOTH").output == "both stands for BM25 + 0.3*topics\n"
     for words in (
         ("search", "./demo", "crane", "-r"), ("explain", "./demo", "crane", "birds-05", "-r"),
