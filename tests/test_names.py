@@ -257,11 +257,12 @@ def test_hostile_names_cost_a_sentence(index, tmp_path):
     bomb = {"x0": "BM25 + PL2"} | {f"x{n}": f"x{n - 1} + x{n - 1}" for n in range(1, 25)}
     deep = {"y0": "BM25"} | {f"y{n}": f"{'(' * 20}zscore(y{n - 1}){')' * 20}" for n in range(1, 29)}
     nested = {"z0": "BM25"} | {f"z{n}": f"zscore(raw(rank(z{n - 1})))" for n in range(1, 20)}
+    nested |= {"a0": "BM25"} | {f"a{n}": f"{'zscore(raw(' * 14}a{n - 1}{'))' * 14}" for n in range(1, 29)}
     chain = {"w0": "BM25"} | {f"w{n}": f"w{n - 1}" for n in range(1, 500)}
     others = {"one": "two", "two": "one", "file": f'vectors("{secret}")', "BM25": "PL2", "raw": "PL2", "ok": "PL2"}
     hostile = forged(index, **bomb, **deep, **nested, **chain, **others)
     for name, reason in {
-        "x24": "stands for too much", "z19": "too deep", "w499": "stands for too much",
+        "x24": "stands for too much", "z19": "too deep", "a28": "too", "w499": "stands for too much",
         "one": "stands for itself: one > two > one", "file": "is no resource of the index",
     }.items():  # fmt: skip
         with pytest.raises(InputError, match=reason) as caught:
@@ -331,6 +332,26 @@ def test_what_is_given_has_to_match(index):
     assert means(index, "fisher(words=lsi)") == "fisher(k=2, words=lsi(e=10))"
     assert means(index, "fisher(words=lsi(e=5))") == "fisher(words=lsi(e=5))"
     assert str(index.meaning("BM25 >> topic(1, of=lda)")[0]) == f"BM25 >> topic(1, of={MODEL})"
+
+
+def test_parameters_without_a_default_may_be_left_out_too(index):
+    Path("words.txt").write_text("crane 1 0\nriver 0 1\n")
+    Path("other.txt").write_text("crane 1 2\nriver 3 1\n")
+    index.add_resource("words", "words.txt")
+    index.fit("vectors(words, idf=false)")
+    text, notes = index.meaning("BM25 + 0.3*vectors(find=approximate)")
+    assert text == "BM25 + 0.3*vectors(words, idf=false, find=approximate)"
+    assert notes[0].endswith("means vectors(words, idf=false) here, the only fitted model that matches.")
+    assert means(index, "vectors(words)") == "vectors(words, idf=false)"
+    assert means(index, "vectors(idf=true)") == "vectors(idf=true)"
+    # The index of a model with such an expression can have names, and a plugin that is lost is still named as the cause.
+    index.name("both", "BM25 + 0.3*vectors(words)")
+    with pytest.raises(UnknownName, match="No component nothing"):
+        index.pipeline("nothing")
+    index.fit("vectors(words)")
+    assert means(index, "vectors(words)") == "vectors(words)"
+    with pytest.raises(IndexProblem, match="vectors matches 2 fitted models"):
+        index.pipeline("vectors")
 
 
 def test_the_defaults_come_first_and_several_models_are_listed(index):

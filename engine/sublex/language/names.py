@@ -82,10 +82,14 @@ def written_out(
             raise InputError(f"The name {(*within, name)[0]} stands for too much: {_limits()}.")
         return rewritten(parse(text), registry, lambda inner: meaning(inner, (*within, name)))
 
-    whole = rewritten(expression, registry, lambda call: meaning(call, ()))
+    try:
+        whole = rewritten(expression, registry, lambda call: meaning(call, ()))
+        printed = str(whole)
+    except RecursionError:
+        raise InputError(f"With its names written out, {expression} is too deep: {_limits()}.") from None
     if left < LONGEST:
         try:
-            parse(str(whole))
+            parse(printed)
         except InputError:
             raise InputError(
                 f"With its names written out, {expression} is too long or too deep: {_limits()}."

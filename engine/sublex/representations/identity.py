@@ -20,7 +20,7 @@ from sublex.index.entries import Manifest, ResourceEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
 from sublex.language.names import written_out
-from sublex.language.parser import parse, parse_call
+from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
@@ -83,7 +83,7 @@ class Namer:
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
-            if (plugin := parse_call(entry.expression).name) in names and plugin not in known:
+            if (plugin := entry.expression.partition("(")[0]) in names and plugin not in known:
                 lost = f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins)."
                 step = Step("forget", self.resources.root, name)
                 raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))

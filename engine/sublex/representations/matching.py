@@ -6,14 +6,14 @@ has to match: `lda(k=50)` never means a model with another k. Fitting asks nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from sublex.contracts.fitted import Representation
 from sublex.errors import IndexProblem, SublexError
 from sublex.language.expression import Call, Expression
-from sublex.language.names import given_by, rewritten
-from sublex.language.parser import parse, parse_call
+from sublex.language.names import declared_by, given_by, rewritten
+from sublex.language.parser import parse
 from sublex.language.plugins import Component, Defaults
 from sublex.representations.identity import Namer
 from sublex.representations.stored_models import LISTED_MODELS, expressions_of
@@ -41,24 +41,31 @@ class Matching:
 
     def _meaning(self, call: Call) -> Expression | None:
         """Return the call of the model to take; None to leave the call and look into its values."""
+        component = None
         try:
-            component = self.registry.resolve("component", call, self.defaults)
-            if not self.is_fitted(component):
-                return None
-            if self._is_there(component):
-                return self._with_query_values(call, component)
-            matching = self._matching(call, component)
+            given = given_by(call, self.registry)
+            lacking = [p.name for p in declared_by(call, self.registry) if p.default is ... and p.name not in given]
+            if not lacking:
+                component = self.registry.resolve("component", call, self.defaults)
+                if not self.is_fitted(component):
+                    return None
+                if self._is_there(component):
+                    return self._with_query_values(call, component)
+            matching = self._matching(call, lacking)
         except SublexError:
             # The error is raised again, with its whole sentence, when the expression is composed.
             return None
-        if not matching:
-            return self._with_query_values(call, component)
         if len(matching) > 1:
             raise IndexProblem(self._several(call, list(matching)))
+        if not matching:
+            return component and self._with_query_values(call, component)
         [(text, found)] = matching.items()
         taken = self._with_query_values(call, found)
-        lacking = f"{component} itself is" if component.params or component.args else "its defaults are"
-        self.notes.append(f"{call} means {text} here, the only fitted model that matches; {lacking} not fitted.")
+        instead = ""
+        if component is not None:
+            named = f"{component} itself is" if component.params or component.args else "its defaults are"
+            instead = f"; {named} not fitted"
+        self.notes.append(f"{call} means {text} here, the only fitted model that matches{instead}.")
         return taken
 
     def _is_there(self, component: Component) -> bool:
@@ -70,15 +77,21 @@ class Matching:
             return any(entry.expression == identity.expression for entry in self.fitted.values())
         return not isinstance(model, Representation) or identity.rows in entry.rows
 
-    def _matching(self, call: Call, component: Component) -> dict[str, Component]:
-        """Return the fitted models that have what a call gives, by their expressions."""
-        found = {}
+    def _matching(self, call: Call, lacking: Sequence[str]) -> dict[str, Component]:
+        """Return the fitted models that have what a call gives, by their expressions.
+
+        `lacking` names the parameters without a default that the call does not give.
+        """
+        registration, found = self.registry.find("component", call.name), dict[str, Component]()
         for name, entry in self.fitted.items():
             for text in expressions_of(entry):
                 try:
-                    other = self.registry.resolve("component", parse_call(text))
-                    is_same = other.registration == component.registration and self._fits(call, component, other)
-                    if is_same and self.namer.model_of(other) == name:
+                    other = self.namer.resolve(text)
+                    if other.registration != registration:
+                        continue
+                    filled = Call(call.name, call.args, call.params | {name: other.values[name] for name in lacking})
+                    component = self.registry.resolve("component", filled, self.defaults)
+                    if self._fits(call, component, other) and self.namer.model_of(other) == name:
                         found[text] = other
                 except SublexError:
                     continue

@@ -14,7 +14,7 @@ from sublex.index.manifest import commit, read_manifest, remove_leftovers
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Expression, fill, ranges
 from sublex.language.names import MOST, check_name, found, mentioned, unknown_name
-from sublex.language.parser import parse, parse_call
+from sublex.language.parser import parse
 from sublex.language.plugins import Registry
 from sublex.representations.identity import Namer
 
@@ -47,7 +47,7 @@ def give(root: Path, name: str, expression: str | Expression, registry: Registry
 
 def check(manifest: Manifest, name: str, registry: Registry) -> None:
     """Raise InputError unless a name is free for an expression of an index."""
-    check_name(name, registry, [parse_call(entry.expression).name for entry in manifest.fitted.values()])
+    check_name(name, registry, [entry.expression.partition("(")[0] for entry in manifest.fitted.values()])
 
 
 def remove(root: Path, name: str, registry: Registry | None = None) -> str:
