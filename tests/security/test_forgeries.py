@@ -132,6 +132,20 @@ def test_sizes_that_cannot_be_are_refused_before_a_kernel_sees_them(index, compo
     assert said and all("\n" not in sentence for sentence in said)
 
 
+@pytest.mark.parametrize("lost", [slice(None), slice(0, 1)], ids=["all", "one"])
+def test_documents_do_not_have_terms_that_stand_in_no_document(index, lost):
+    df = np.load(next((index.path / "segments").glob("*/df.npy"))).copy()
+    df[lost] = 0
+    rewritten(index, "df", df)
+    for ask in (
+        lambda corpus: list(corpus.blocks()),
+        lambda corpus: corpus.matrix(),
+        lambda corpus: sublex.open(index.path).fit("lsi(e=3)"),
+    ):
+        with pytest.raises(IndexCorrupt):
+            ask(sublex.open(index.path).corpus)
+
+
 @pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x1b[31m", "a\x85b", "\x7f", "a/b", "..", ""])
 @pytest.mark.parametrize("place", ["model", "rows", "segment", "segment of rows"])
 def test_a_name_that_no_message_can_show_is_refused(whole, tmp_path, name, place):

@@ -26,7 +26,7 @@ from sublex.shell.arguments import arguments_of, typed
 from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
 from sublex.tools.messages import Step, one_line, worded
-from sublex.tools.outputs import expect_folder
+from sublex.tools.outputs import expect_folder, expect_no_input
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -153,6 +153,7 @@ class Session:
         arguments, output, overwrite = arguments_of(operation, rest.strip(), self)
         if output is None:
             return self.ask(operation, **arguments)
+        expect_no_input(output, arguments)
         ending = check_output(output, *operation.file.endings, overwrite=overwrite) if operation.file else ""
         shown, after = write_file(self.ask(operation, **arguments), output, ending)
         return shown.between(notes=list(filter(None, [after])))
