@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 from importlib.metadata import EntryPoint
@@ -150,7 +151,7 @@ def test_the_documents_of_an_attached_index_cannot_be_changed(shelf):
     assert len(sublex.open("index")) == 4
     Path("shelves-run-code").touch()
     attached(trust=True, overwrite=True)
-    with pytest.raises(IndexProblem, match=r"attach \S*index --refresh --trust$"):
+    with pytest.raises(IndexProblem, match=r"attach \S*index --refresh$"):
         sublex.open("index").delete("b1")
 
 
@@ -328,6 +329,23 @@ def test_a_changed_index_is_noticed_and_refreshed(shelf):
     fresh = sublex.attach(None, "index", refresh=True, say=said.append)
     assert fresh.search("crane").docnos == ["b5", "b1", "b2"] and fresh.document("b5").text == "a new crane"
     assert read_manifest(Path("index")).attached.id == identity and any("lsi(e=2)" in text for text in said)
+
+
+def test_a_refresh_keeps_the_trust_in_the_same_folder(shelf):
+    Path("shelves-run-code").touch()
+    attached(trust=True)
+    write(TEXTS | {"b5": "a new crane"})
+    assert re.search(r"attach ./index --refresh$", sublex.open("index").attachment.problem)
+    assert invoke("attach", "./index", "--refresh").code == 0
+    assert invoke("attach", "./index", "shelf:books", "--refresh").code == 0
+    assert sublex.open("index").document("b5").text == "a new crane"
+    # Trust in one folder says nothing about another one, nor about an index that somebody else attached.
+    shutil.copytree("books", "others")
+    done = invoke("attach", "./index", "shelf:others", "--refresh")
+    assert done.code == 2 and "add --trust" in done.messages
+    shutil.copytree("index", "copy")
+    done = invoke("attach", "./copy", "shelf:books", "--refresh")
+    assert done.code == 2 and "add --trust" in done.messages
 
 
 def test_a_foreign_index_that_moved_costs_a_sentence(shelf):

@@ -155,7 +155,7 @@ def test_a_model_is_named_by_what_it_was_fitted_with(index):
     assert index.generation == first, "a parameter of queries fits nothing anew"
     index.fit("projection(r=8, seed=1)")
     assert len(index.fitted) == 2 and index.generation == first + 1
-    with pytest.raises(IndexProblem, match=r"fitted: projection\(r=8\), projection\(r=8, seed=1\)"):
+    with pytest.raises(IndexProblem, match=r": projection\(r=8\), projection\(r=8, seed=1\)"):
         index.search("crane", "projection")
 
 

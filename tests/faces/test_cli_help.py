@@ -73,7 +73,7 @@ def write_whoosh(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
-    """The folder in which examples run: the demo's files and index, two runs, three fitted models and a resource."""
+    """The folder in which examples run: the demo's files and index, runs, fitted models, a resource and a name."""
     folder = tmp_path_factory.mktemp("examples")
     for name, source in (("documents.jsonl", DEMO), ("topics.trec", TOPICS), ("qrels.txt", QRELS)):
         shutil.copy(source, folder / name)
@@ -90,6 +90,7 @@ def examples_made(tmp_path_factory, built_demo):
     index.fit("lsi(e=50)")
     index.fit("lda(k=20)")
     index.add_resource("words", folder / "glove.txt")
+    index.name("both", "PL2 + 0.3*DirichletLM")
     return folder
 
 
@@ -271,8 +272,36 @@ def test_a_shell_is_offered_what_fits(demo, monkeypatch, line, offered):
     assert found == offered or (line.endswith("((") and offered == [""] and len(found) > 10)
 
 
+def test_names_and_models_are_offered_as_a_printed_command_has_them(demo, monkeypatch):
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.setenv(name, "")
+    index = engine.open("indexes/demo")
+    index.fit("lsi(e=3, weighting=count)")
+    index.name("lsmine", "lsi(e=3, weighting=count)")
+    model = "lsi(e=3, weighting=count)"
+    printed = str(messages.Step("card", "demo", model)).removeprefix("sublex card demo ")
+    monkeypatch.setenv(completion.VARIABLE, "bash_complete")
+    for line in ("sublex card demo ls", "sublex encode demo LS", "sublex search demo x --facets 2 --of ls"):
+        assert completions(line) == ["plain,lsmine", f"plain,{printed}"], line
+    # Within quotes, the shell has the first quote already.
+    assert completions('sublex card demo "lsi') == [f"plain,{model}"]
+    for line in ('sublex search demo x -r "PL2 + lsm', 'sublex compare demo t q -r "PL2 + lsm'):
+        assert completions(line) == ["plain,PL2 + lsmine"]
+    assert completions("sublex run demo t -r lsi") == ["plain,lsi", f"plain,{printed}"]
+    assert completions("sublex unname demo ") == completions("sublex name demo l") == ["plain,lsmine"]
+    assert completions("sublex search nowhere x -r lsm") == completions("sublex name nowhere ") == [""]
+    # Other shells put quotes where they need them.
+    monkeypatch.setenv(completion.VARIABLE, "zsh_complete")
+    assert completions("sublex card demo lsi") == [f"plain,{model}"]
+
+
 @pytest.mark.parametrize(
-    ("line", "offered"), [("sublex search de", "plain,demo"), ('sublex search demo x -r "BM25(b', "plain,BM25(b=")]
+    ("line", "offered"),
+    [
+        ("sublex card demo ls", "plain,lsi"),
+        ("sublex search de", "plain,demo"),
+        ('sublex search demo x -r "BM25(b', "plain,BM25(b="),
+    ],
 )
 def test_completion_is_quick_and_never_prints_an_error(demo, line, offered):
     environment = os.environ | {completion.VARIABLE: "bash_complete", "COMP_WORDS": line}

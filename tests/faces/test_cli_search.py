@@ -160,9 +160,18 @@ def test_metadata_go_where_they_are_wanted(demo):
     assert lines[-1].startswith("# sublex.written ")
 
 
-def test_the_profile_stands_in_the_tag(demo):
-    output = demo("run", "demo", str(TOPICS), "--profile", "anserini")[1]
-    assert output.startswith("BM25(k1=0.9,b=0.4,lengths=lucene).run")
+def test_a_run_has_its_name_without_what_the_profile_gives_and_its_tag_with_it(demo):
+    options = ("--profile", "anserini", "-k", "2", "-o", "runs")
+    rankers = ("BM25", "BM25(k1=1.2)", "BM25 >> RM3(docs=5) >> BM25", "0.5*PL2 + zscore(BM25(k1=0.9))")
+    assert demo("run", "demo", str(TOPICS), *options, *(word for text in rankers for word in ("-r", text))).code == 0
+    names = {"BM25.run", "BM25(k1=1.2).run", "BM25_RM3(docs=5)_BM25.run", "0.5_PL2+zscore(BM25).run"}
+    assert {path.name for path in Path("runs").glob("*.run")} == names
+    assert Path("runs/BM25.run").read_text().splitlines()[0].endswith(" BM25(k1=0.9,b=0.4,lengths=lucene)")
+    # Without a ranker it is the profile's own; the run of another profile gets a name of its own beside it.
+    assert demo("run", "demo", str(TOPICS), *options).output.startswith("runs/BM25.run  ")
+    done = demo("run", "demo", str(TOPICS), "--profile", "pisa", "-k", "2", "-o", "runs")
+    assert done.output.startswith("runs/BM25(k1=0.9,b=0.4,variant=pisa).run  ")
+    assert demo("run", "demo", str(TOPICS), "--profile", "anserini").output.startswith("BM25.run  ")
     code, _, messages = demo("search", "demo", "crane", "--profile", "anserine")
     assert code == 2 and "did you mean anserini?" in messages
 

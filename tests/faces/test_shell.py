@@ -32,6 +32,7 @@ from sublex.operations import PLUGINS, WITHOUT_COMMAND, Context, Needs, operatio
 from sublex.pipeline.index import Index
 from sublex.pipeline.side_by_side import Ranking
 from sublex.pipeline.weighted import query_of, weighted_query
+from sublex.shell import judging as judgements
 from sublex.shell.arguments import split
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import add_plugins, built_in
@@ -45,6 +46,7 @@ from sublex.shell.session import Session
 from sublex.shell.settings import Settings
 from sublex.shell.start import _replayed
 from sublex.shell.vocabulary import Vocabulary
+from sublex.tools import files
 from sublex.tools.messages import Message, Step
 from sublex.tools.strings import Strings
 
@@ -286,6 +288,73 @@ def test_versus_shows_moves_new_and_gone(session):
     assert [r["ranking"] for r in session.run(":versus PL2").data] == ["BM25", "PL2"]
 
 
+def test_versus_stays_readable_in_forty_columns():
+    names = ["BM25", "PL2 + 0.3*lda(k=4, iterations=60)", "lda(k=4, iterations=60)", "lsi(e=10)"]
+    found = [[f"building-{(place * step) % 11:02}" for place in range(8)] for step in (1, 2, 3, 5)]
+    rankings = list(map(Ranking, names, found))
+    short = [Ranking(name, [f"d{place}" for place in range(3)]) for name in names[:3]]
+    assert all(len(row.text) <= 40 for each in side_by_side(short, 40).lines for row in wrapped(each, 40))
+    for width in (40, 60, 80, 200):
+        shown = side_by_side(rankings, width)
+        rows = [row.text for each in shown.lines for row in wrapped(each, width)]
+        assert max(map(len, rows)) <= width
+        # No docno is cut, and each ranking has a head.
+        text = "\n".join(rows)
+        new = sum(hit["new"] for ranking in shown.data[1:] for hit in ranking["hits"])
+        assert all(re.fullmatch(r"building-\d\d", docno) for docno in re.findall(r"build[^\s,]*", text))
+        assert text.count("  new") == new > 0
+        assert text.count("rank  BM25") == (1 if width >= 80 else 3)
+    assert len(side_by_side(rankings).lines) == 1 + 8 + 3
+
+
+# Names.
+
+
+def test_names_are_given_used_and_removed(session):
+    model = "lda(k=4)"
+    assert text_of(session.run(f":name topics {model}")).startswith(f"topics stands for {model} in ")
+    session.run(":name both BM25 >> RM3 >> BM25 + 0.3*topics")
+    session.run(":name fb RM3(docs=3)")
+    whole = f"BM25 >> RM3 >> BM25 + 0.3*{model}"
+    session.run(QUERY)
+    assert (
+        text_of(session.run(":rank both")).startswith(f"ranking by {whole}\n") and session.settings.expression == whole
+    )
+    assert whole in text_of(session.run(":to-cli")) and whole in text_of(session.run(":to-python"))
+    assert [each["ranking"] for each in session.run(":versus BM25 topics").data] == ["BM25", model]
+    session.run(":rank BM25")
+    assert text_of(session.run(":expand fb")).startswith("ranking by BM25 >> RM3(docs=3) >> BM25\n")
+    session.run(":set rank=topics labels=topics")
+    assert (session.settings.expression, session.settings.labels) == (model, model)
+    assert text_of(session.run(":card topics")) == text_of(session.run(f":card {model}"))
+    assert text_of(session.run(":facets topics")) == text_of(session.run(f":facets {model}"))
+    assert text_of(session.run(":similar sea-01 topics")) == text_of(session.run(f":similar sea-01 {model}"))
+    shown = session.run(":name")
+    assert [row[0] for row in shown.rows] == ["both", "fb", "topics"]
+    assert session.run(":fit --as topics lda(k=4)").code == 0
+    with pytest.raises(InputError, match=r"Options stand before the arguments: :fit --as …"):
+        session.run(":fit lda(k=4) --as topics")
+    for name in ("both", "fb", "topics"):
+        session.run(f":unname {name}")
+    with pytest.raises(SublexError, match="No name topics; it has none"):
+        session.run(":unname topics")
+
+
+def test_the_only_model_that_matches_is_taken_and_named(session):
+    said: list[str] = []
+    session.say = said.append
+    session.run(QUERY)
+    session.run(":rank BM25 + 0.3*lda")
+    sentence = "lda means lda(k=4) here, the only fitted model that matches; its defaults are not fitted."
+    assert said == [sentence] and session.settings.expression == "BM25 + 0.3*lda(k=4)"
+    session.run(":set labels=lda")
+    session.run(":card lda")
+    session.run(":versus lsi BM25+lsi")
+    assert sum(text.startswith("lsi means") for text in said) == 1
+    assert said.count(sentence) == 3 and "lsi means lsi(e=10) here" in said[-1]
+    assert session.settings.labels == "lda(k=4)"
+
+
 # Understanding.
 
 
@@ -447,7 +516,7 @@ def test_a_judgement_is_written_changed_and_measured(session):
     session.run(":qrels mine.qrels")
     session.run(":topic 1")
     docno = docnos(session)[2]
-    session.run(":judge 3 2")
+    session.run(":judge --write 3 2")
     assert Path("mine.qrels").read_bytes() == b"# by me\n9 0 x 1\n1 0 old 1\n" + f"1 0 {docno} 2\n".encode()
     shown = text_of(session.run(":judge 3 1"))
     assert Path("mine.qrels").read_bytes().endswith(f"1 0 {docno} 1\n".encode()) and "P@10 0.1000" in shown
@@ -461,6 +530,145 @@ def test_a_judgement_is_written_changed_and_measured(session):
     with pytest.raises(InputError, match="not a whole number"):
         session.run(":judge 1 good")
     assert not [path for path in os.listdir() if ".new-" in path]
+
+
+def judging(session: Session, file: str) -> Session:
+    """Load judgements, and ask a topic with hits."""
+    for text in (f":topics {TOPICS}", f":qrels {file}", ":topic 1"):
+        session.run(text)
+    return session
+
+
+def test_a_judgement_is_written_to_a_file_of_somebody_else_only_with_leave(session):
+    before = b"1 Q0 old 1\r\n1 0 x 2"
+    Path("theirs").write_bytes(before)
+    judging(session, "theirs")
+    with pytest.raises(InputError, match=r"theirs was not made by :judge.*; to write to it: :judge --write N GRADE"):
+        session.run(":judge 1 1")
+    asked: list[str] = []
+    answers = [False, True]
+    session.confirm = lambda question: asked.append(question) or answers.pop(0)
+    with pytest.raises(InputError, match="theirs stays as it is; load another file"):
+        session.run(":judge 1 1")
+    assert Path("theirs").read_bytes() == before
+    first, second, *_ = docnos(session)
+    session.run(":judge 1 1")
+    session.run(":judge 2 0")
+    session.run(":qrels theirs")
+    session.run(":judge 1 2")
+    assert len(asked) == 2 and asked[0].startswith("theirs was not made by :judge")
+    assert Path("theirs").read_bytes() == before + b"\n" + f"1 0 {first} 2\n1 0 {second} 0\n".encode()
+    # A later session may go on without a question, until somebody else changes the file.
+    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    later.run(":judge 1 1")
+    with Path("theirs").open("ab") as file:
+        file.write(b"9 0 z 1\n")
+    other = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    with pytest.raises(InputError, match="was changed since"):
+        other.run(":judge 1 2")
+    with pytest.raises(InputError, match="was changed since"):
+        other.run(":unjudge")
+    # A file that the first judgement makes needs no leave.
+    other.run(":qrels mine")
+    other.run(":judge 1 2")
+
+
+def test_each_judgement_is_taken_back(session):
+    before = b"# mine\n1 Q0 first  1\n1\t0\tother\t2\n1 Q0 first 1\n"
+    Path("theirs").write_bytes(before)
+    judging(session, "theirs")
+    docno = docnos(session)[0]
+    Path("theirs").write_bytes(before := before.replace(b"first", docno.encode()))
+    session.run(":qrels theirs")
+    session.run(":judge --write 1 0")
+    session.run(":judge 1 0")
+    session.run(":judge 2 1")
+    states = [Path("theirs").read_bytes()]
+    session.run(":judge 1 2")
+    assert "has grade 0 again" in text_of(session.run(":unjudge")) and Path("theirs").read_bytes() == states[0]
+    # Also in a later session, and step by step to the beginning: lines have what they had, each about one document together.
+    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    assert "is not judged any more" in text_of(later.run(":unjudge")) and later.qrels["1"][docno] == 0
+    assert "has grade 1 again" in text_of(later.run(":unjudge"))
+    assert sorted(Path("theirs").read_bytes().splitlines()) == sorted(before.splitlines())
+    with pytest.raises(InputError, match="There is no judgement in theirs to take back"):
+        later.run(":unjudge")
+    # What somebody else wrote in place of a judgement stays.
+    later.run(":judge 3 1")
+    later.run(":judge 4 1")
+    third, fourth = docnos(later)[2:4]
+    changed = Path("theirs").read_text().replace(f"1 0 {fourth} 1", f"1 0 {fourth} 2")
+    Path("theirs").write_text(changed)
+    with pytest.raises(InputError, match=f"theirs has another judgement of {fourth} for topic 1 now, which stays"):
+        later.run(":unjudge --write")
+    assert Path("theirs").read_text() == changed
+    later.run(":unjudge")
+    assert Path("theirs").read_text() == changed.replace(f"1 0 {third} 1\n", "")
+    # A file that is empty again holds no judgements.
+    later.run(":qrels new")
+    later.run(":judge 1 1")
+    later.run(":unjudge")
+    assert Path("new").read_bytes() == b"" and later.qrels is None
+
+
+@pytest.mark.parametrize("moment", ["in the journal", "after the journal", "in the file"])
+def test_a_kill_loses_at_most_the_judgement_just_typed(session, monkeypatch, moment):
+    judging(session, "mine")
+    first, second, third, *_ = docnos(session)
+    session.run(":judge 1 1")
+    before, journal = Path("mine").read_bytes(), judgements.journal_path(Path("mine"))
+    kept = journal.read_bytes()
+
+    def killed(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            judgements if moment != "in the file" else files,
+            "replace_file" if moment != "in the file" else "_new_file",
+            killed,
+        )
+        with pytest.raises(KeyboardInterrupt):
+            session.run(":judge 2 1")
+    assert Path("mine").read_bytes() == before and journal.read_bytes() != kept
+    if moment == "in the journal":
+        journal.write_bytes(journal.read_bytes()[:-9])
+    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "mine")
+    later.run(":judge 3 1")
+    assert Path("mine").read_text() == f"1 0 {first} 1\n1 0 {third} 1\n"
+    later.run(":unjudge")
+    later.run(":unjudge")
+    assert Path("mine").read_bytes() == b"" and second
+    with pytest.raises(InputError, match="no judgement"):
+        later.run(":unjudge")
+
+
+@pytest.mark.parametrize("content", [b"x\n", b"[]\n", b'{"qid": 1}\n', b"[" * 5000 + b"\n", b"\xff\n"])
+def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
+    judging(session, "mine")
+    session.run(":judge 1 1")
+    before = Path("mine").read_bytes()
+    judgements.journal_path(Path("mine")).write_bytes(content)
+    for text in (":judge 2 1", ":unjudge"):
+        with pytest.raises(InputError, match="the journal of :judge; move it away to begin a new one"):
+            session.run(text)
+    assert Path("mine").read_bytes() == before
+
+
+def test_two_sessions_that_judge_lose_nothing(session):
+    sessions = [
+        judging(Session(session._open, session.path, built_in(), Settings(bars=False, k=20)), "both") for _ in "ab"
+    ]
+    names = docnos(sessions[0])
+    steps = [[f":judge {docno} 1" for docno in names[part::2]] for part in (0, 1)]
+    threads = [
+        threading.Thread(target=lambda s=s, t=t: list(map(s.run, t))) for s, t in zip(sessions, steps, strict=True)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(Path("both").read_text().splitlines()) == sorted(f"1 0 {docno} 1" for docno in names)
 
 
 def test_the_loaded_topics_are_run_and_measured(session):
@@ -490,7 +698,7 @@ def test_contradictory_judgements_are_loaded_by_a_rule_that_commands_name(sessio
     assert twin[-2:] == ["--contradictions", "last"] and invoke(*twin[1:]).code == 0
     assert text_of(session.run(":to-python")).count(", contradictions='last')") == 1
     session.run(":topic 1")
-    session.run(":judge birds-05 1")
+    session.run(":judge --write birds-05 1")
     assert session.qrels["1"] == {"sea-01": 2, "birds-05": 1}
     session.run(f":qrels {QRELS}")
     session.run(":compare BM25 PL2")
@@ -554,6 +762,30 @@ def test_a_query_of_any_characters_is_saved_and_asked_again(session, query):
     session.run("something else")
     assert read_saved()["odd"].query == session.run(":queries").data[0]["query"] == asked
     assert session.run(":queries odd").data == found and session.query.text == asked
+
+
+def test_replayed_lines_are_printed_before_their_answers(fitted, tmp_path):
+    lines = tmp_path / "lines"
+    lines.write_text("crane\n:set k=1\nseal \x1b[2J pup\n")
+    done = shell(fitted, ":rank PL2", options=("--replay", str(lines), "-k", "1"))
+    printed = [row for row in done.output.splitlines() if row.startswith("demo> ")]
+    assert printed == ["demo> crane", "demo> :set k=1", "demo> seal \N{REPLACEMENT CHARACTER}[2J pup"]
+    assert done.output.startswith("demo> crane\n  1  ") and "ranking by PL2\n" in done.output
+    # Results for programs stay as they are.
+    for form in ("json", "csv", "trec"):
+        plain = shell(fitted, "crane", options=("-k", "1", "--format", form))
+        lines.write_text("crane\n")
+        done = shell(fitted, ":quit", options=("--replay", str(lines), "-k", "1", "--format", form))
+        assert done.output == plain.output and "demo> crane\n" in done.messages
+
+
+def test_other_words_for_commands_are_known_everywhere(session):
+    assert session.commands.known("q") is session.commands.find("quit") and session.commands.known("?").shell == "help"
+    assert text_of(session.run(":help ?")).startswith(":help [COMMAND]")
+    assert offered(session, ":? jud")[:1] == ["judge"]
+    assert text_of(session.run(":?")) == text_of(session.run(":help"))
+    session.run(":q")
+    assert session.ended
 
 
 def test_a_history_has_the_bytes_that_were_typed_and_is_replayed_line_by_line(session):
@@ -761,6 +993,15 @@ def test_what_may_follow_is_offered(session):
     assert offered(session, ":card ls") == ["lsi(e=10)"]
     assert offered(session, ":set BM25.k") == ["k1=", "k3="]
     assert offered(session, ":doc birds-0")[0] == "birds-01"
+    # Names, models and several of them; brackets hold a model with blanks together, as in messages.
+    session.run(":name mine BM25 + 0.3*lda(k=4)")
+    session.run(":name model lda(k=4)")
+    assert "mine" in offered(session, ":rank PL2 + mi") and "model" in offered(session, ":similar 1 mod")
+    assert offered(session, ":unname m") == offered(session, ":name m") == ["mine", "model"]
+    assert offered(session, ":forget lda(k=4) ls") == offered(session, ":card ls") == ["lsi(e=10)"]
+    assert offered(session, ":fit mod")[:1] == ["model"] and "mine" not in offered(session, ":fit mi")
+    for name in ("mine", "model"):
+        session.run(f":unname {name}")
     session.run(QUERY)
     assert offered(session, ":explain 1 vs 1") == ["1", "10"]
     assert "RM3" in offered(session, ":components RM")

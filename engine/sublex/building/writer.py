@@ -104,8 +104,8 @@ def make_index(
 ) -> BuildSummary:
     """Make an index of one segment and return the summary of its documents.
 
-    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources stay,
-    and so does what people decided about labels.
+    An existing index is replaced only with `overwrite`, and only when the new one is finished; its resources and names
+    stay, and so does what people decided about labels.
 
     Args:
         root: The folder of the index.
@@ -120,8 +120,9 @@ def make_index(
         remove_leftovers(root, old, building=not resume)
         if old:
             new = new._replace(
-                generation=old.generation + 1, resources=old.resources or ABSENT, labels=old.labels or ABSENT
-            )
+                generation=old.generation + 1, resources=old.resources or ABSENT, labels=old.labels or ABSENT,
+                names=old.names or ABSENT,
+            )  # fmt: skip
         with _building_folder(root) as folder:
             entry, summary = write(folder)
             if old and old.fitted:

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 from click.shell_completion import CompletionItem
 
 from sublex.faces.continuations import begins, continuations_of
+from sublex.tools.messages import shell_word
+
+if TYPE_CHECKING:
+    from sublex.index.entries import Manifest
 
 # Set by the shell that asks for completions.
 VARIABLE = "_SUBLEX_COMPLETE"
@@ -74,18 +80,69 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
 
 
 def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete the last word of an expression: a component, or within parentheses a parameter or its value."""
+    """Complete the last word of an expression: a component, a name or a fitted model, or a parameter or its value."""
     from sublex.language import plugins
 
     word, continuations = continuations_of(incomplete, plugins.load())
     before = incomplete[: len(incomplete) - len(word)]
-    return [CompletionItem(before + text, help=help) for text, help in continuations if begins(text, word)]
+    found = [(text, help) for text, help in continuations if begins(text, word)]
+    if "raw" in dict(continuations):
+        # Where a component may stand, a name and a fitted model may stand too.
+        found += [(text, help) for text, help in _known(context).items() if begins(text, word)]
+    return [CompletionItem(_as_typed(before + text), help=help) for text, help in found if text != word or before]
 
 
-# What completes a parameter, by what the parameter declares. The fitted models of an index are not looked up for a TAB.
+def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a name or a fitted model of the index that the command line names, or otherwise an expression."""
+    found = [(text, help) for text, help in _known(context).items() if begins(text, incomplete)]
+    if not found:
+        return expressions(context, parameter, incomplete)
+    return [CompletionItem(_as_typed(text), help=help) for text, help in found]
+
+
+def given_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a name that the index gives to an expression."""
+    names = _manifest(context).names
+    return [CompletionItem(name, help=text) for name, text in names.items() if begins(name, incomplete)]
+
+
+def _manifest(context: click.Context) -> Manifest:
+    """Return the manifest of the index that the command line names."""
+    from sublex.index.lookup import existing_path
+    from sublex.index.manifest import read_manifest
+
+    # After an option without its value, which is being typed, click leaves all words in `args`.
+    words = [context.params.get("index_name"), *(context.params.get("files") or ()), *context.args]
+    return read_manifest(existing_path(next(word for word in words if word)))
+
+
+def _known(context: click.Context) -> dict[str, str]:
+    """Return the names and the fitted models of the index; nothing without an index that can be read."""
+    from sublex.representations.stored_models import expressions_of
+
+    try:
+        manifest = _manifest(context)
+    except Exception:
+        return {}
+    fitted = [text for entry in manifest.fitted.values() for text in expressions_of(entry)]
+    return {**manifest.names, **dict.fromkeys(fitted, "fitted")}
+
+
+def _as_typed(text: str) -> str:
+    """Return a text as the shell takes it: as in a printed command, in quotes if it needs some.
+
+    bash inserts a completion as it is, and so needs the quotes, unless the user has typed the first one. Other shells add
+    what is needed.
+    """
+    begun = re.search(r"""(?:^|\s)["'][^"']*\Z""", os.environ.get("COMP_WORDS", ""))
+    whole = text.count("(") == text.count(")")
+    return shell_word(text) if os.environ.get(VARIABLE, "").startswith("bash") and not begun and whole else text
+
+
+# What completes a parameter, by what the parameter declares.
 COMPLETIONS: dict[str, Complete] = {
     "index": indexes, "file": files, "index or file": index_or_file, "profile": profiles,
-    "expression": expressions, "model": expressions, "fittable": expressions, "expander": expressions,
+    "expression": expressions, "model": models, "name": given_names, "fittable": expressions, "expander": expressions,
     "component": named("component", "analyzer", "reader"), "analyzer": named("analyzer"), "reader": named("reader"),
     "backend": named("backend"), "representation": named("representation"),
 }  # fmt: skip

@@ -32,6 +32,7 @@ def overview(index: Index, terms: int) -> Shown:
         "stored": ", ".join(sorted(index.store)) or "none",
         **_attached(index),
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
+        **({"names": ", ".join(sorted(index.names))} if index.names else {}),
         "bytes": sum(sizes.values()),
         "generation": index.generation,
         "fingerprint": index.fingerprint,

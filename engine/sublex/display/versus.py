@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sublex.forms.lines import Column, Line, Shown, Span, line
+from sublex.forms.lines import LEAST_CELL, Column, Line, Shown, Span, line
 from sublex.pipeline.side_by_side import Moved, Ranking, moved
 
-# The blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
-GAP, MOVE = 2, 5
+# The width of the ranks, the blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
+RANK, GAP, MOVE = 4, 2, 5
 
 
-def versus(rankings: Sequence[Ranking]) -> Shown:
-    """Return rankings of one query side by side as Shown; the others are compared with the first."""
+def versus(rankings: Sequence[Ranking], width: int = sys.maxsize) -> Shown:
+    """Return rankings of one query side by side as Shown; the others are compared with the first.
+
+    If not all docnos fit beside each other into `width` characters, each ranking stands beside the first, one pair below the other.
+    """
     compared = [moved(ranking, rankings[0]) for ranking in rankings]
     size = max((len(ranking.docnos) for ranking in rankings), default=0)
     head = ("rank", *(ranking.name for ranking in rankings))
     rows = [(place + 1, *(r.docnos[place] if place < len(r.docnos) else "" for r in rankings)) for place in range(size)]
-    return Shown(lambda: _lines(compared, size), lambda: list(map(_as_json, compared)), head, rows)
+    return Shown(lambda: _lines(compared, size, width), lambda: list(map(_as_json, compared)), head, rows)
 
 
 def _move(move: int | None) -> Span:
@@ -28,30 +32,51 @@ def _move(move: int | None) -> Span:
     return Span(f"↑{move}", "up") if move > 0 else Span(f"↓{-move}", "down") if move else Span("")
 
 
-def _lines(compared: Sequence[Moved], size: int) -> Iterator[Line]:
-    columns = []
-    for ranking, moved_by, *_ in compared:
-        names = max((len(docno) for docno in ranking.docnos), default=0)
-        columns.append((ranking, list(map(_move, moved_by)), max(len(ranking.name), names) + MOVE))
-    spans, layout = [Span("rank")], [Column(0, 4, False)]
-    for ranking, _, width in columns:
-        spans += [Span(" " * GAP), Span(ranking.name.ljust(width), "heading")]
-        begin = layout[-1].begin + layout[-1].width + GAP
-        # The docnos are shortened, and the moves beside them are not.
-        layout += [Column(begin, width - MOVE, True), Column(begin + width - MOVE, MOVE, False)]
-    yield line(*spans, columns=layout)
-    for place in range(size):
-        spans = [Span(f"{place + 1:>4}")]
-        for ranking, moves, width in columns:
-            docno = ranking.docnos[place] if place < len(ranking.docnos) else ""
-            move = moves[place] if docno else Span("")
-            blank = " " * (width - len(docno) - len(move.text))
-            spans += [Span(" " * GAP), Span(docno, "docno"), Span(blank), move]
-        yield line(*spans, columns=layout)
+def _lines(compared: list[Moved], size: int, width: int) -> Iterator[Line]:
+    columns = [_Column(each, place > 0) for place, each in enumerate(compared)]
+    needed = RANK + sum(GAP + column.least + column.move for column in columns)
+    if needed > width:
+        for place, column in enumerate(columns[1:]):
+            yield from [line()] * (place > 0)
+            yield from _table([columns[0], column], size)
+    else:
+        yield from _table(columns, size)
     first = compared[0].ranking
     for ranking, _, shared, gone in compared[1:]:
         lost = f"; gone: {', '.join(gone)}" if gone else ""
         yield line(f"{ranking.name} shares {shared} of {len(first.docnos)} with {first.name}{lost}", indent=2)
+
+
+class _Column:
+    """The column of one ranking: its head, its docnos, and beside them the moves, unless it is the first ranking."""
+
+    def __init__(self, compared: Moved, has_moves: bool):
+        self.ranking, self.moves = compared.ranking, list(map(_move, compared.moves))
+        self.docnos = max((len(docno) for docno in self.ranking.docnos), default=0)
+        self.move = MOVE * has_moves
+        self.width = max(len(self.ranking.name), self.docnos) + self.move
+        # A head is shortened to LEAST_CELL characters, and no further.
+        self.least = max(self.docnos, min(len(self.ranking.name), LEAST_CELL))
+
+
+def _table(columns: Sequence[_Column], size: int) -> Iterator[Line]:
+    """Yield the lines of rankings beside each other."""
+    spans, layout = [Span("rank")], [Column(0, RANK, False)]
+    for column in columns:
+        spans += [Span(" " * GAP), Span(column.ranking.name.ljust(column.width), "heading")]
+        begin = layout[-1].begin + layout[-1].width + GAP
+        # The docnos are shortened, and the moves beside them are not.
+        layout.append(Column(begin, column.width - column.move, True))
+        layout += [Column(begin + column.width - column.move, column.move, False)] * (column.move > 0)
+    yield line(*spans, columns=layout)
+    for place in range(size):
+        spans = [Span(f"{place + 1:>{RANK}}")]
+        for column in columns:
+            docno = column.ranking.docnos[place] if place < len(column.ranking.docnos) else ""
+            move = column.moves[place] if docno and column.move else Span("")
+            blank = " " * (column.width - len(docno) - len(move.text))
+            spans += [Span(" " * GAP), Span(docno, "docno"), Span(blank), move]
+        yield line(*spans, columns=layout)
 
 
 def _as_json(compared: Moved) -> dict[str, Any]:

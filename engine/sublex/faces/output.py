@@ -71,9 +71,14 @@ def _print_parts(parts: str | Iterable[str | np.ndarray]) -> None:
             print_run([part])
 
 
+def terminal_width() -> int:
+    """Return the columns of the terminal; a very large number without one."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+
+
 def print_lines(lines: Iterable[Line]) -> None:
     """Print lines in the styles of the terminal, wrapped to its width; without a terminal, their plain text."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    width = terminal_width()
     for long in lines:
         for row in wrapped(long, width):
             click.echo("".join(click.style(text, bold=True) if style in BOLD else text for text, style in row.spans))

@@ -79,7 +79,7 @@ class Attachment:
             return str(error)
         return (
             f"The {self.backend} index {self.place.path} has changed since it was attached; "
-            f"to read it again: {Step('attach', self.root, refresh=True, trust=backend.runs_code)}"
+            f"to read it again: {Step('attach', self.root, refresh=True)}"
         )
 
     @property
@@ -176,8 +176,7 @@ def refuse_if_attached(root: Path, manifest: Manifest, what: str) -> None:
     `what` says in the message what Sublex cannot do, such as "add to it".
     """
     if attached := manifest.attached:
-        place = place_of(root, attached.id)
-        again = Step("attach", root, refresh=True, trust=place is not None and place.trusted)
+        again = Step("attach", root, refresh=True)
         raise IndexProblem(
             f"{root} mirrors a {attached.backend} index, so Sublex cannot {what}; change that index, then run {again}"
         )

@@ -14,6 +14,7 @@ from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
 from sublex.index.schema import ABSENT, Rule
+from sublex.language.expression import GIVEN_NAME
 
 # Documents, and postings of one term, are counted in 32 bits; sums of them fit into 53 bits.
 MOST_DOCS = 2**31 - 1
@@ -53,6 +54,7 @@ def _matching(what: str, pattern: str) -> Rule:
 Count = Annotated[int, Rule("a whole number", lambda value: 0 <= value <= MOST)]
 Docs = Annotated[int, Rule("a number of documents", lambda value: 0 <= value <= MOST_DOCS)]
 ExpressionText = Annotated[str, Rule("an expression", _is_expression)]
+ExpressionName = Annotated[str, Rule("a name for an expression", lambda text: GIVEN_NAME.fullmatch(text) is not None)]
 Name = Annotated[str, Rule("the name of a file or folder within the index", is_plain)]
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
@@ -214,7 +216,8 @@ class AnalyzerEntry(NamedTuple):
 class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
-    `labels` has what people decided about the labels of models, by the expressions of the models.
+    `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
+    expressions to which a user gave names.
     """
 
     format: int
@@ -229,6 +232,7 @@ class Manifest(NamedTuple):
     resources: Mapping[Name, ResourceEntry] = ABSENT
     labels: Mapping[ExpressionText, tuple[LabelDecision, ...]] = ABSENT
     attached: AttachedEntry | None = None
+    names: Mapping[ExpressionName, ExpressionText] = ABSENT
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

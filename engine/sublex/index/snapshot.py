@@ -80,7 +80,7 @@ class Snapshot(Deferred):
         self.bases = np.cumsum([0, *(segment.docs for segment in self.segments)])
         self.generation, self.fingerprint = manifest.generation, manifest.fingerprint
         self.profile, self.statistics = manifest.profile, manifest.statistics
-        self.fitted, self.resources = manifest.fitted, manifest.resources
+        self.fitted, self.resources, self.names = manifest.fitted, manifest.resources, manifest.names
         self.attachment = self._attachment()
 
     def __repr__(self) -> str:

@@ -19,6 +19,8 @@ from sublex.errors import InputError
 from sublex.tools.copies import Uncopied
 
 NAME = re.compile(r"[^\W\d][\w.:/-]*")
+# A name that a user gives to an expression has no mark of a path or of a plugin's component.
+GIVEN_NAME = re.compile(r"[^\W\d][\w-]{0,63}")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
 # Python objects print as one of these words with a name in parentheses; the functions of `sublex` that make them have these names.
 PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank")

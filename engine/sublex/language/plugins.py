@@ -55,7 +55,8 @@ BUILT_IN_KINDS = {
     "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
 }  # fmt: skip
 NO_DEFAULTS: Defaults = {}
-_NORMALISED = (Param("x", Expression, ...),)
+# The parameters of a normaliser.
+NORMALISED = (Param("x", Expression, ...),)
 
 
 class Registration(NamedTuple):
@@ -241,6 +242,13 @@ class Registry:
             raise UnknownName(f"Several plugins offer the {kind} {name}; write {choices}.")
         raise UnknownName(self._unknown(kind, name))
 
+    def knows(self, kind: str, name: str) -> bool:
+        """Return whether a name, whatever its case, is registered, or is that of a plugin that failed to load."""
+        plugin, _, short = name.rpartition(":")
+        if any(plugin.casefold() in ("", r.plugin.casefold()) for r in self._registrations(kind, short)):
+            return True
+        return any(failed.error and failed.name.casefold() == name.casefold() for failed in self.plugins)
+
     def _has(self, name: str) -> bool:
         """Return whether a component is registered under exactly this name."""
         return any(registration.name == name for registration in self._registrations("component", name))
@@ -318,8 +326,24 @@ class Registry:
         if not isinstance(expression, Call):
             return expression.map(inner)
         if expression.name.lower() in NORMALISERS and not self._has(expression.name):
-            return Normalised(expression.name.lower(), matched(expression, _NORMALISED, inner, {})["x"])
+            return Normalised(expression.name.lower(), matched(expression, NORMALISED, inner, {})["x"])
         return self.resolve("component", expression, defaults)
+
+    def print_in(self, resolved: Expression, defaults: Defaults) -> str:
+        """Return a resolved expression as a user writes it who gets `defaults`: without the values that these give."""
+
+        def plain(value: Any) -> Any:
+            if isinstance(value, tuple):
+                return tuple(map(plain, value))
+            if not isinstance(value, Component) or value.registration.plugin == PYTHON:
+                return value.map(plain) if isinstance(value, Expression) else value
+            own = defaults.get(value.registration.name, {})
+            declared = [(p, own.get(p.name, p.default)) for p in value.registration.params]
+            written = canonical_call(value.name, declared, value.values) if own else value
+            args = tuple(map(plain, written.args))
+            return Call(written.name, args, {name: plain(given) for name, given in written.params.items()})
+
+        return str(plain(resolved))
 
     def hook(self, name: str) -> list[tuple[Plugin, Callable[..., Any]]]:
         """Return each plugin that implements a hook, with a function that takes all arguments of the hook by name.

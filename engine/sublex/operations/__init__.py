@@ -55,6 +55,7 @@ SECTIONS = {
     "Rank documents": {
         "shell": "sublex.shell.start", "search": "searching", "facets": "searching", "similar": "searching", "versus": "searching",
         "explain": "explaining", "why-not": "explaining:why_not", "run": "running", "fuse": "running",
+        "name": "naming", "unname": "naming",
     },
     "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
     "Fit models": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -80,6 +81,11 @@ class Context:
 
         return plugins.load() if self._index is None else self._index.registry
 
+    @property
+    def width(self) -> int:
+        """The characters of a line that the face can show; without a limit, a very large number."""
+        return sys.maxsize
+
     def say(self, *messages: str) -> None:
         """Tell the user something while the operation runs.
 
@@ -131,13 +137,19 @@ class Context:
         with self.step("Made the pipeline"):
             return self.index.pipeline(ranker, profile)
 
+    def meaning(self, expression: str) -> str:
+        """Return the expression of the fitted model that a user names, written out, and say if it was taken as the only one."""
+        text, notes = self.index.meaning(expression)
+        self.say(*notes)
+        return text
+
     def fitted_model(self, expression: str, kind: type, otherwise: str) -> LoadedModel:
         """Return the fitted model that a user names.
 
         Its `model` is the plugin's object, of the class `kind`; its `view` has the rows. Raise `InputError` for a model
         of another class. `otherwise` ends the sentence: "has no word graphs; name a fitted swg".
         """
-        found = self.index.fitted_model(expression)
+        found = self.index.fitted_model(self.meaning(expression))
         if not isinstance(found.model, kind):
             raise InputError(f"{expression} {otherwise.rstrip('.')}.")
         return found

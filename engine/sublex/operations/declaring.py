@@ -42,7 +42,7 @@ class Parameter:
 
     `flags` are the names of an option, such as ("-k",); they are None for a positional parameter. `completes` says what
     values the parameter takes, so that a face can complete them: "index", "file", "word", "docno", "expression",
-    "fittable", "expander", "model", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
+    "fittable", "expander", "model", "name", "component", "analyzer", "reader", "backend" or "profile". `shown` is the default
     in words. `least` is the lowest number that the parameter takes.
 
     The other attributes are for faces that remember the last answer, such as the shell. These faces supply the value of

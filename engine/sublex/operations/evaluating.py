@@ -107,6 +107,7 @@ def measure(
         notes += input_warnings(systems, judgements)
     else:
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
+        notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS) for pipeline in pipelines]
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
@@ -203,7 +204,7 @@ def compare(
     index = context.index if context.has_index else None
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
-    said = [note for pipeline in pipelines for note in pipeline.notes]
+    said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
     if topics:
         systems = [_run(context, topics, p, k, workers=workers, fresh=fresh) for p in pipelines] + systems
@@ -212,7 +213,10 @@ def compare(
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
     shown = comparison(done)
-    shown.notes, shown.step = [*said, *done.notes], _compare_step(context, loaded, rankers, contradictions)
+    shown.notes, shown.step = (
+        [*said, *done.notes],
+        _compare_step(context, loaded, [*map(str, pipelines)], contradictions),
+    )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown
 
@@ -293,6 +297,7 @@ def tune(
     index = context.index
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
+    expression = context.meaning(expression)
     context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index))
     with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:
         tuning = sublex.tune(

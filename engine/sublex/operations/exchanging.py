@@ -39,11 +39,12 @@ def attach(
         field: The field whose postings are read.
         docno: The field with the ids of documents.
         trust: Allow code that the other index holds to run. Use it only if you trust its author.
+            --refresh keeps it for the same folder.
         refresh: Read the other index again if it has changed, or say where it is now.
 
     Examples:
         sublex attach papers whoosh:papers-by-whoosh --trust
-        sublex attach papers --refresh --trust
+        sublex attach papers --refresh
     """
     import sublex
 

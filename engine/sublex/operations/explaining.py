@@ -66,7 +66,7 @@ def explain(
         else:
             shown = explanation(tree, docno, pipeline, bool(query.terms))
     missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
-    shown.notes = [] if asked.weighted else query_notes(index, asked.query, pipeline)
+    shown.notes = [*pipeline.chosen, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
     shown.notes += missing_notes(missing, corrections(index.snapshot, missing))
     shown.notes += left_out_notes(pipeline.left_out(query), missing.values())
     return shown

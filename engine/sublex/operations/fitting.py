@@ -31,6 +31,7 @@ def fit(
     seed: Annotated[int | None, option(least=0, shown="the model's")] = None,
     memory: Annotated[str, option(metavar="SIZE")] = FIT_MEMORY,
     workers: Workers = None,
+    named: Annotated[str | None, option("--as", metavar="NAME", completes="name")] = None,
 ) -> Shown:
     """Fit models to an index and encode its documents.
 
@@ -42,9 +43,10 @@ def fit(
         source: Take the models from this index instead of fitting them.
         seed: Seed of random numbers in fitting.
         memory: Memory that fitting may take.
+        named: Give the model this name, which then stands for its expression.
 
     Examples:
-        sublex fit demo "lsi(e=50)"
+        sublex fit demo "lsi(e=50)" --as meaning
         sublex search demo "cranes by the river" -r "PL2 + 0.3*lsi(e=50)"
     """
     from sublex.index.lookup import existing_path
@@ -55,7 +57,15 @@ def fit(
         wanted = [rows.expression for entry in index.fitted.values() for rows in entry.rows.values()]
     if not wanted:
         raise InputError(Message("Name what to fit, as in: ", Step("fit", "INDEX", "lsi(e=100)"), "."))
-    return fit_each(context, index, wanted, seed, None if source is None else existing_path(source), workers, memory)
+    if named is not None:
+        if len(wanted) != 1:
+            raise InputError(f"--as {named} names one model, and there are {len(wanted)}; fit them one by one.")
+        index.check_name(named)
+    shown = fit_each(context, index, wanted, seed, None if source is None else existing_path(source), workers, memory)
+    if named is not None:
+        index.name(named, str(_call(wanted[0], seed, index)))
+        context.say(f"{named} stands for {index.names[named]}.")
+    return shown
 
 
 def fit_each(
@@ -115,7 +125,7 @@ def _call(text: str, seed: int | None, index: Index) -> Call:
     from sublex.language.expression import Call
     from sublex.language.parser import parse
 
-    call = parse(text)
+    call = index.written_out(parse(text))
     if not isinstance(call, Call):
         raise InputError(f"{text} is not one component; fit its parts, such as lsi(e=100), by themselves.")
     if seed is None or not _takes_seed(call, index):
@@ -164,7 +174,7 @@ def card(context: Context, expression: Annotated[str | None, positional("EXPR", 
         listed = models(index)
         listed.files = {".html": _unnamed}
         return listed
-    chosen = _named(index, expression)
+    chosen = _named(context, expression)
     described = shown(index, chosen)
     described.files, described.about = {".html": index.fitted_model(chosen).page}, f"shows {chosen}"
     return described
@@ -176,15 +186,16 @@ def _unnamed() -> str:
     raise InputError(Message("Name the model that the page shows, as in: ", step, " -o topics.html."))
 
 
-def _named(index: Index, text: str) -> str:
+def _named(context: Context, text: str) -> str:
     """Return the expression of the fitted model that a text names. The text is an expression or a name on disk.
 
     Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
     """
     from sublex.representations.stored_models import expressions_of
 
+    index = context.index
     if text not in index.fitted:
-        return text
+        return context.meaning(text)
     expression = expressions_of(index.fitted[text])[0]
     if reason := index.outdated_models().get(text):
         state = f"{text}, which was {expression}, is outdated ({reason.rstrip('.')}), so nothing can use it"
@@ -251,7 +262,7 @@ def encode(
 
     expect_folder(output)
     context.prepare()
-    index = context.index
+    index, expression = context.index, context.meaning(expression)
     model = index.representation(expression)
     with context.step("Wrote the vectors"):
         count = export(

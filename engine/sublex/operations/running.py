@@ -154,8 +154,8 @@ def _compose(context: Context, rankers: Sequence[str | None], profile: str | Non
             continue
         if str(pipeline) in pipelines:
             context.say(f"{ranker} is the same as {pipeline}, which is run once.")
-        context.say(*pipeline.notes)
         pipelines[str(pipeline)] = pipeline
+    context.say(*dict.fromkeys(note for pipeline in pipelines.values() for note in pipeline.notes))
     return list(pipelines.values()), failures
 
 

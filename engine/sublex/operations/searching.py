@@ -75,7 +75,7 @@ def search(
     if of is not None and facets is None:
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = of or _labelled(index, pipeline) if facets else ""
+    model = (context.meaning(of) if of else _labelled(index, pipeline)) if facets else ""
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
     with context.step(f"Ranked by {pipeline}"):
@@ -133,7 +133,7 @@ def facets(
         number: Labels to show.
     """
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = of or _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
+    model = context.meaning(of) if of else _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
     shown = _facets(index, answered(index, read_query(index, asked), pipeline, max(asked.k, DEPTH)), model, number)
     shown.step = search.step({**asked._asdict(), "facets": number, "of": model}, index.path)
     return shown
@@ -198,7 +198,9 @@ def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = 
 
     index, query = context.index, read_query(context.index, asked)
     rankings = []
-    for ranker in compared(rankers, ranking):
-        found = answered(index, query, context.pipeline(ranker, asked.profile), asked.k, asked.without)
-        rankings.append(Ranked(ranker, found.hits.docnos))
-    return shown(rankings)
+    pipelines = [context.pipeline(ranker, asked.profile) for ranker in compared(rankers, ranking)]
+    context.say(*dict.fromkeys(note for pipeline in pipelines for note in pipeline.chosen))
+    for pipeline in pipelines:
+        found = answered(index, query, pipeline, asked.k, asked.without)
+        rankings.append(Ranked(str(pipeline), found.hits.docnos))
+    return shown(rankings, context.width)

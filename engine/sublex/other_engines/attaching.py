@@ -59,7 +59,8 @@ def attach_index(
         source: The back end and the path of the foreign index, such as "whoosh:PATH"; with `refresh`, by default the
             back end and path that were given before.
         given: The analyzer, the profile, and the options of the back end.
-        trust: Allow the back end to run code that the foreign folder holds.
+        trust: Allow the back end to run code that the foreign folder holds; with `refresh`, a folder that was trusted
+            before still is.
         refresh: Read the foreign index of an attached index again if it has changed; otherwise only store its place and
             the user's trust in it.
         overwrite: Replace any index at `path`.
@@ -153,7 +154,7 @@ def _place(
     """Return the place of the foreign index: from `source` if the user gave it, else the place that was stored before.
 
     `old` is the manifest of the attached index that is refreshed. Settings that are not in `given` are taken from the
-    stored place.
+    stored place, and so is the trust in the folder, if it is the same folder.
     """
     mirrored = old.attached if old else None
     known = Attachment(path, mirrored, 0, lambda: registry).place if mirrored else None
@@ -182,8 +183,11 @@ def _place(
     if known:
         settings = Given(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
+    where = os.path.realpath(os.path.expanduser(where))
+    # Trust in whoever writes to a folder stays, and says nothing about another folder.
+    trusted = trust or (known is not None and known.trusted and known.path == where)
     return Place(
-        identity, name, os.path.realpath(os.path.expanduser(where)), trust, given.analyzer or settings.analyzer,
+        identity, name, where, trusted, given.analyzer or settings.analyzer,
         given.profile or settings.profile, options,
     )  # fmt: skip
 

@@ -30,6 +30,7 @@ from sublex.language.expression import (
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
+from sublex.language.names import refuse_near_names
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
@@ -52,6 +53,7 @@ from sublex.pipeline.stages.stage import Scorer, Stage
 from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
+from sublex.representations.matching import Matching
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
@@ -143,7 +145,7 @@ class Composer(Uncopied):
 
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
-        resolved = self.resolve(operand(expression, ">>"), profile.defaults)
+        resolved, chosen = self.read(operand(expression, ">>"), profile.defaults)
         # The files are hashed before they are read. If one changes in between, its hash differs at the next use.
         files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
         if not scorer.finds:
@@ -155,10 +157,17 @@ class Composer(Uncopied):
         origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
         given = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
         rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in given]
-        versions = self._versions(resolved)
-        models = [*fitted.values()]
         pipeline = Pipeline(
-            self.snapshot, resolved, scorer, versions, uncovered, models, origin=origin, rankers=rankers
+            self.snapshot,
+            resolved,
+            scorer,
+            self._versions(resolved),
+            uncovered,
+            [*fitted.values()],
+            chosen,
+            short=self.registry.print_in(resolved, profile.defaults),
+            origin=origin,
+            rankers=rankers,
         )
         return _Kept(pipeline, files)
 
@@ -199,13 +208,29 @@ class Composer(Uncopied):
                 hashes[name] = ""
         return hashes
 
-    def resolve(self, expression: Expression, defaults: Defaults) -> Expression:
-        """Return the expression with every name resolved to a component."""
+    def read(self, expression: Expression, defaults: Defaults) -> Reading:
+        """Return the expression with every name resolved to a component, and what there is to say about it."""
+        meant, notes = self.meant(expression, defaults)
         try:
-            return self.registry.resolve_all(expression, defaults)
+            return Reading(self.registry.resolve_all(meant, defaults), notes)
         except UnknownName:
-            self._namer.look_for(expression)
+            self._namer.look_for(meant)
+            refuse_near_names(meant, self.snapshot.names, self.registry, self.snapshot.path)
             raise
+
+    def meant(self, expression: Expression, defaults: Defaults) -> Reading:
+        """Return the expression with the names of the index written out, and with the fitted models that it means.
+
+        It may have ranges. A sentence says where a model is not the one whose expression stands there.
+        """
+        if isinstance(expression, Component) or not (self.snapshot.names or self.snapshot.fitted):
+            return Reading(expression, ())
+        matching = Matching(self._namer, self.is_fitted, defaults)
+        return Reading(matching.apply(self.written_out(expression)), tuple(dict.fromkeys(matching.notes)))
+
+    def written_out(self, expression: Expression) -> Expression:
+        """Return the expression with the names of the index replaced by what they stand for."""
+        return self._namer.written_out(expression) if self.snapshot.names else expression
 
     def searcher(self, ranker: Component) -> Searcher:
         """Return the searcher of a ranker, made on first use."""
@@ -337,6 +362,13 @@ def searcher_of(snapshot: Snapshot, allow_uncovered: bool, ranker: Component) ->
 
 def _model_of(snapshot: Snapshot, allow_uncovered: bool, component: Component) -> LoadedModel:
     return unpickled(snapshot, allow_uncovered).model(component)
+
+
+class Reading(NamedTuple):
+    """An expression as the index reads it, and a sentence for each model that was taken for another expression than its own."""
+
+    expression: Expression
+    notes: tuple[str, ...]
 
 
 class _Kept(NamedTuple):

@@ -80,6 +80,11 @@ class Contents:
         """The resources by name, as the manifest describes them."""
         return self.snapshot.resources
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The expressions to which the index gives names, by name."""
+        return self.snapshot.names
+
     def nbytes(self) -> dict[str, int]:
         """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""
         return self.snapshot.nbytes()

@@ -114,13 +114,15 @@ class Index(Contents):
                 )
             return expression
         chosen = self._profile(profile)
-        return self._composer.pipeline(chosen.ranker if expression is None else expression, chosen)
+        pipeline = self._composer.pipeline(chosen.ranker if expression is None else expression, chosen)
+        warn(pipeline.chosen)
+        return pipeline
 
     def _profile(self, name: str | None) -> profiles.Profile:
         return profiles.profile(self.profile if name is None else arguments.text(name, "The profile"))
 
     def _resolve(self, expression: Expr, profile: str | None = None) -> Expression:
-        return self._composer.resolve(operand(expression, ">>"), self._profile(profile).defaults)
+        return self._composer.read(operand(expression, ">>"), self._profile(profile).defaults).expression
 
     def searcher(self, ranker: Expr = "BM25", profile: str | None = None) -> Searcher:
         """Return the searcher of a single ranker.
@@ -353,7 +355,8 @@ class Index(Contents):
 
     def fitted_model(self, expression: Expr) -> LoadedModel:
         """Return a fitted model of this index."""
-        component = self._resolve(expression)
+        component, notes = self._composer.read(operand(expression, ">>"), self._profile(None).defaults)
+        warn(notes)
         if not isinstance(component, Component) or not self._composer.is_fitted(component):
             from sublex.representations.stored_models import not_a_model
 
@@ -395,6 +398,43 @@ class Index(Contents):
 
         forget(self.path, *map(str, expressions), registry=self.registry, labels=labels)
         self._open()
+
+    def name(self, name: str, expression: Expr) -> str:
+        """Give a name to an expression, and return what the name stood for before.
+
+        The name is kept in the index. Wherever an expression is taken, the name stands for it, and the expression is printed.
+        """
+        from sublex.representations.names import give
+
+        before = give(self.path, arguments.text(name, "The name"), operand(expression, ">>"), self.registry)
+        self._open()
+        return before
+
+    def check_name(self, name: str) -> None:
+        """Raise InputError unless a name is free for an expression."""
+        from sublex.representations.names import check
+
+        check(self.snapshot.manifest, arguments.text(name, "The name"), self.registry)
+
+    def written_out(self, expression: Expr) -> Expression:
+        """Return an expression with the names of this index replaced by what they stand for."""
+        return self._composer.written_out(operand(expression, ">>"))
+
+    def unname(self, name: str) -> str:
+        """Remove a name, and return what it stood for. Raise an error if another name contains it."""
+        from sublex.representations.names import remove
+
+        removed = remove(self.path, arguments.text(name, "The name"), self.registry)
+        self._open()
+        return removed
+
+    def meaning(self, expression: Expr, profile: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """Return an expression as this index reads it, and a sentence for each model that was taken as the only one that matches.
+
+        Names are written out. The expression may have ranges.
+        """
+        read = self._composer.meant(operand(expression, ">>"), self._profile(profile).defaults)
+        return str(read.expression), read.notes
 
     def add_resource(self, name: str, file: str | os.PathLike[str]) -> None:
         """Copy a file that models read, such as word vectors, into the index; expressions refer to it by `name`."""

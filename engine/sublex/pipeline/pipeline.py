@@ -48,7 +48,9 @@ class Pipeline(Deferred):
 
     The pipeline reads its `snapshot` even after the index has changed. `models` has the fingerprint of each fitted
     model in the expression, and the version of each Python function that has a version. For each model that has no row
-    for some documents, `uncovered` has the number of these documents. A pickled pipeline has its expression and the place of the
+    for some documents, `uncovered` has the number of these documents. `chosen` has a sentence for each model that was taken
+    because it is the only fitted one that matches. `short` is the expression without the values that the profile gives, as in
+    BM25. A pickled pipeline has its expression and the place of the
     index; it is composed again when it is first used.
     """
 
@@ -62,13 +64,15 @@ class Pipeline(Deferred):
         models: Mapping[str, str] = NO_FIELDS,
         uncovered: Mapping[str, int] = NO_FIELDS,
         fitted: Sequence[LoadedModel] = (),
+        chosen: Sequence[str] = (),
         *,
+        short: str = "",
         origin: Callable[[], Pipeline],
         rankers: Sequence[GivenRanker] = (),
     ):
         self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
-        self.models, self.uncovered = dict(models), dict(uncovered)
-        self._fitted, self._rankers = tuple(fitted), rankers
+        self.models, self.uncovered, self.chosen = dict(models), dict(uncovered), tuple(chosen)
+        self._fitted, self._rankers, self.short = tuple(fitted), rankers, short or str(expression)
 
     def __str__(self) -> str:
         return str(self.expression)
@@ -93,8 +97,8 @@ class Pipeline(Deferred):
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each fitted model that does not cover all documents."""
-        return [
+        """A sentence for each fitted model that was taken as the only one, or that does not cover all documents."""
+        return [*self.chosen] + [
             f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
             for name, documents in self.uncovered.items()
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -78,8 +79,8 @@ def write(
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
-    In a folder, the file is named after the expression of the pipeline. `tag` is the last column of the run; by default
-    it is the expression.
+    In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
+    column of the run; by default it is the expression.
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)
@@ -112,8 +113,13 @@ def run_path(output: Path, pipeline: Pipeline) -> Path:
     if folder != output:
         return output
     printed = str(pipeline)
-    # A file with the run of another expression is not replaced: the new file gets another name.
-    return path_in(folder, printed, lambda path: value_at(_metadata(path), EXPRESSION) not in (None, printed))
+
+    def is_other(path: Path) -> bool:
+        return value_at(_metadata(path), EXPRESSION) not in (None, printed)
+
+    # A file with the run of another expression is not replaced: the new file gets the whole expression as its name, or a hash.
+    short = path_in(folder, pipeline.short)
+    return path_in(folder, printed, is_other) if os.path.isfile(short) and is_other(short) else short
 
 
 def _metadata(path: Path) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from sublex.index.segment import Segment, open_segment
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins
 from sublex.language.expression import Expression
-from sublex.language.parser import parse_call
+from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
@@ -87,7 +87,8 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None, labe
         manifest = read_manifest(root)
         fitted = manifest.fitted
         names = Namer(root, manifest, registry)
-        dropped = {_fitted_name(root, fitted, expression, names): expression for expression in expressions}
+        meant = [text if text in fitted else str(names.written_out(parse(text))) for text in expressions]
+        dropped = {_fitted_name(root, fitted, expression, names): expression for expression in meant}
         remaining = {name: entry for name, entry in fitted.items() if name not in dropped}
         for name, expression in dropped.items():
             users = sorted(entry.expression for entry in remaining.values() if name in entry.depends)

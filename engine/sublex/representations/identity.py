@@ -19,7 +19,8 @@ from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, co
 from sublex.index.entries import Manifest, ResourceEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
-from sublex.language.parser import parse, parse_call
+from sublex.language.names import written_out
+from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
@@ -54,10 +55,16 @@ class Namer:
         other_resources: Mapping[str, ResourceEntry] = ABSENT,
     ):
         self.registry, self.resources = registry or load(), Resources(root, manifest, other_resources)
+        self.names: Mapping[str, str] = manifest.names if manifest else ABSENT
+
+    def written_out(self, expression: Expression) -> Expression:
+        """Return an expression with the names of the index replaced by what they stand for."""
+        known = {**self.resources.entries, **self.resources.other_entries}
+        return written_out(expression, self.names, self.registry, known)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError when it is not a single component."""
-        call = parse(expression) if isinstance(expression, str) else expression
+        call = self.written_out(parse(expression) if isinstance(expression, str) else expression)
         if not isinstance(call, Call):
             raise InputError(
                 f"{expression} is not a single component; name one representation, for example lsi(e=100)."
@@ -76,7 +83,7 @@ class Namer:
         names = {node.name for node in walk(expression) if isinstance(node, Call)}
         known = self.registry.names("component")
         for name, entry in self.resources.fitted.items():
-            if (plugin := parse_call(entry.expression).name) in names and plugin not in known:
+            if (plugin := entry.expression.partition("(")[0]) in names and plugin not in known:
                 lost = f"{entry.expression} was fitted by a plugin that is not installed or fails to load (see sublex plugins)."
                 step = Step("forget", self.resources.root, name)
                 raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # What is an expression, whose brackets hold blanks and quotes together; and what is one word even if it stands last.
 EXPRESSIONS = ("expression", "model", "fittable", "expander")
-WORDS = ("docno", "file", "snapshot", "saved", "command")
+WORDS = ("docno", "file", "snapshot", "saved", "command", "name")
 # The option that lets -o replace any file.
 _OVERWRITE = Parameter(name="overwrite_file", type=bool, flags=("--overwrite",), help=OVERWRITE_HELP)
 
@@ -103,6 +103,7 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
             break
         if each.many:
             words, text = split(text, None, each.completes in EXPRESSIONS)
+            _refuse_late_options(operation, words)
             found[each.name] = words
         elif place == len(wanted) - 1 and takes_rest(each):
             found[each.name], text = (text if each.completes == "word" else unquoted(text)), ""
@@ -116,6 +117,13 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
     if text:
         raise usage_error(operation)
     return found
+
+
+def _refuse_late_options(operation: Operation, words: Sequence[str]) -> None:
+    """Raise InputError for an option after the arguments, where it would be taken for another argument."""
+    flags = [flag for each in operation.parameters if not each.hidden for flag in each.flags or ()]
+    if late := next((word for word in words if word in flags and word.startswith("--")), None):
+        raise InputError(f"Options stand before the arguments: :{operation.shell} {late} …")
 
 
 def _typed(each: Parameter, word: Any, session: Session) -> Any:

@@ -1,31 +1,39 @@
-"""Answer lines without a prompt: those of `-c` and `--replay`, and those of a pipe, which may begin with the id of a topic."""
+"""Answer lines without a prompt: those of `--replay` and `-c`, and those of a pipe, which may begin with the id of a topic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from sublex.faces.output import say
+from sublex.faces.output import say, show
 from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.printing import QueryId, print_result
 from sublex.shell.registry import is_command
 from sublex.shell.session import Session
+from sublex.tools.messages import one_line
 
 
 class Entry(NamedTuple):
-    """A line to answer, and the topic under which its hits are printed."""
+    """A line to answer, and the topic under which its hits are printed. `is_echoed` says that the line is printed, too."""
 
     topic: QueryId
     text: str
+    is_echoed: bool = False
 
 
-def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] | None) -> bool:
-    """Answer lines, and then those of a stream if there is one; return whether all went well.
+def answer_lines(
+    session: Session, lines: Iterable[str], stream: Iterable[str] | None, replayed: Sequence[str] = ()
+) -> bool:
+    """Answer replayed lines, others, and then those of a stream if there is one; return whether all went well.
 
-    After a failure, one sentence is printed, and the next line is answered.
+    After a failure, one sentence is printed, and the next line is answered. A replayed line is printed before its answer, as
+    at the prompt: among results for people, and apart from results for programs.
     """
     good = True
-    for entry in _entries(lines, stream):
+    for entry in _entries(replayed, lines, stream):
+        if entry.is_echoed:
+            echo = one_line(f"{session.path.name}> {entry.text}")
+            (show if session.settings.format == "table" else say)(echo)
         # In a pipe each query is answered once, whatever changes after it.
         session.answers_again, session.qid = not entry.topic.in_pipe, entry.topic.qid
         try:
@@ -43,12 +51,12 @@ def answer_lines(session: Session, lines: Iterable[str], stream: Iterable[str] |
     return good
 
 
-def _entries(lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:
+def _entries(replayed: Sequence[str], lines: Iterable[str], stream: Iterable[str] | None) -> Iterator[Entry]:
     """Yield lines with the ids of their topics: the id before a tab in a stream, else the number of the query."""
     number = 0
-    for text in lines:
+    for place, text in enumerate([*replayed, *lines]):
         number += not is_command(text) and bool(text.strip())
-        yield Entry(QueryId(str(number)), text)
+        yield Entry(QueryId(str(number)), text, place < len(replayed))
     for text in stream or ():
         text = text.rstrip("\r\n")
         if not text.strip():

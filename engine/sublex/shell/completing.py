@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
+from sublex.errors import SublexError
 from sublex.faces.continuations import continuations_of
 from sublex.index.spelling import suggestions
 from sublex.language.plugins import Registration
 from sublex.operations import Operation
 from sublex.representations.stored_models import expressions_of
-from sublex.shell.arguments import quoted, spoken, typed_docno, word_at_end
+from sublex.shell.arguments import quoted, split, spoken, typed_docno, word_at_end
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
 from sublex.shell.settings import SETTINGS
@@ -45,7 +47,7 @@ class Completions:
         self._generation, self._lock = -1, Lock()
         self._kinds: dict[str, Callable[[str], Iterable[Offer]]] = {
             "word": self._words, "docno": self._docnos, "expression": self._expressions, "model": self._models,
-            "expander": self._expanders, "fittable": self._fittable,
+            "expander": self._expanders, "name": self._names, "fittable": self._fittable,
             "component": self._components, "file": _files, "setting": self._settings, "topic": self._topics,
             "command": self._commands, "snapshot": self._snapshots, "saved": self._saved,
         }  # fmt: skip
@@ -65,8 +67,8 @@ class Completions:
         name, blank, rest = text[1:].partition(" ")
         if not blank:
             yield from self._commands(name)
-        elif name.lower() in self.session.commands.names():
-            yield from self._arguments(self.session.commands.find(name), rest)
+        elif command := self.session.commands.known(name):
+            yield from self._arguments(command, rest)
 
     def _arguments(self, operation: Operation, text: str) -> Iterator[Offer]:
         """Yield the completions for the argument at the end of the line: options after a dash, else values of the parameter."""
@@ -122,8 +124,8 @@ class Completions:
         typed, offers = continuations_of(text, registry)
         helps = dict(offers)
         if "raw" in helps:
-            # Where a component may stand, a fitted model may stand too.
-            helps |= dict.fromkeys(self._fitted(), "fitted")
+            # Where a component may stand, a fitted model and a name may stand too.
+            helps |= dict.fromkeys(self._fitted(), "fitted") | self._meanings()
         for found in fuzzy(typed, helps):
             yield Offer(found, len(typed), helps[found])
 
@@ -142,15 +144,33 @@ class Completions:
         """
         registry = self.session.index.registry
         names = {name for name in registry.names("component") if wanted(registry.find("component", name))}
+        names |= {name for name, text in self._meanings().items() if text.partition("(")[0] in names}
         for offer in self._expressions(text):
             if "(" in text or offer.text.partition("(")[0] in names:
                 yield offer
 
     def _models(self, text: str) -> Iterator[Offer]:
-        yield from (Offer(model, len(text)) for model in fuzzy(text, self._fitted()))
+        # Of several models, the last one is being typed. Brackets hold the blanks in an expression together.
+        words, _ = split(text, None, True)
+        typed = words[-1] if words and not (text.endswith(" ") and quoted(words[-1], True) == words[-1]) else ""
+        meanings = self._meanings()
+        helps = {**meanings, **dict.fromkeys(self._fitted(), "")}
+        yield from (Offer(found, len(typed), helps[found]) for found in fuzzy(typed, helps))
+
+    def _meanings(self) -> dict[str, str]:
+        """Return what the names of the index stand for. A name that cannot be used is left out."""
+        index, found = self.session.index, dict[str, str]()
+        for name in index.names:
+            with suppress(SublexError):
+                found[name] = str(index.written_out(name))
+        return found
 
     def _fitted(self) -> list[str]:
         return [expression for entry in self.session.index.fitted.values() for expression in expressions_of(entry)]
+
+    def _names(self, text: str) -> Iterator[Offer]:
+        names = self.session.index.names
+        yield from (Offer(name, len(text), names[name]) for name in fuzzy(text, names))
 
     def _components(self, text: str) -> Iterator[Offer]:
         registry = self.session.index.registry

@@ -1,17 +1,130 @@
-"""Write a judgement into a file of judgements in TREC's format, in one atomic step."""
+"""Write judgements into a file in TREC's format, one atomic step each, and keep a journal by which each step is taken back.
+
+The journal of a file is in the folder of the user's history, a line of JSON for each step. A step is written to the journal before
+it is made, so a process that is killed in between loses this step alone. The hashes in the journal tell whether the file is as
+the last step left it.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import xxhash
 
 from sublex.errors import InputError
+from sublex.index.schema import Mismatch, as_json, record_of
+from sublex.shell.settings import state_folder
 from sublex.tools.files import replace_file
 from sublex.tools.outputs import expect_replaceable
+from sublex.tools.plain_files import open_plain
 from sublex.tools.strings import Strings
 from sublex.trec.ids import refuse_faulty
 
+# Bytes of a journal that are read.
+MOST_BYTES = 1 << 28
 
-def write_judgement(path: Path, qid: str, docno: str, grade: int) -> None:
+
+class Judged(NamedTuple):
+    """A step: the judgement that was written, and the lines of the file about this document that it replaced.
+
+    `old` and `new` are hashes of the file before and after the step. With `is_undone`, the step took back an earlier one.
+    """
+
+    qid: str
+    docno: str
+    grade: int
+    before: tuple[str, ...]
+    old: str
+    new: str
+    is_undone: bool = False
+
+
+class Journal:
+    """The steps that wrote to one file of judgements, while this process alone may write to it."""
+
+    def __init__(self, path: Path, file: BinaryIO):
+        self._path, self._file = path, file
+        whole, newline, _ = file.read(MOST_BYTES).rpartition(b"\n")
+        try:
+            self.steps = [record_of(json.loads(text), Judged) for text in whole.split(b"\n") if text]
+        except (ValueError, Mismatch, RecursionError):
+            raise InputError(f"Cannot read {path}, the journal of :judge; move it away to begin a new one.") from None
+        # A line without an end was being written when its process was killed.
+        self._end = len(whole) + len(newline)
+
+    def drop_unmade(self, now: str) -> None:
+        """Drop the last step if it was not made: the process was killed when the journal had it and the file had not."""
+        if self.steps and self.steps[-1].old == now != self.steps[-1].new:
+            del self.steps[-1]
+            self._end = sum(map(len, map(_line, self.steps)))
+
+    def add(self, step: Judged) -> None:
+        """Write a step to the disk."""
+        self._file.seek(self._end)
+        self._file.truncate()
+        self._file.write(_line(step))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._end = self._file.tell()
+        self.steps.append(step)
+
+    def left(self) -> list[Judged]:
+        """Return the steps that can be taken back, the last one at the end."""
+        left: list[Judged] = []
+        for step in self.steps:
+            if step.is_undone:
+                del left[-1:]
+            else:
+                left.append(step)
+        return left
+
+
+def _line(step: Judged) -> bytes:
+    return json.dumps(as_json(step)).encode() + b"\n"
+
+
+def journal_path(file: Path) -> Path:
+    """Return the path of the journal of a file of judgements."""
+    place = os.path.realpath(file)
+    digest = xxhash.xxh3_64_hexdigest(os.fsencode(place))
+    return state_folder() / "judgements" / f"{file.name[:100]}-{digest}.jsonl"
+
+
+@contextmanager
+def _opened(file: Path) -> Iterator[tuple[Journal, bytes]]:
+    """Yield the journal of a file and the content of the file. Other processes that judge wait until the block ends."""
+    path = journal_path(file)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = open_plain(path, make=True)
+    except OSError as error:
+        raise InputError(f"Cannot write {path}, the journal of :judge: {error.strerror}.") from None
+    with opened:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        journal, data = Journal(path, opened), _read(file)
+        journal.drop_unmade(_hash(data))
+        yield journal, data
+
+
+def is_own(file: Path) -> bool:
+    """Return whether a file is as the last judgement left it, or does not exist yet. Somebody else made or changed any other.
+
+    Raise InputError for a file that is not in TREC's format.
+    """
+    if not os.path.lexists(file):
+        return True
+    with _opened(file) as (journal, data):
+        _replaced(file, data, ("", ""), [])
+        return bool(journal.steps) and journal.steps[-1].new == _hash(data)
+
+
+def write_judgement(file: Path, qid: str, docno: str, grade: int) -> None:
     """Add a judgement to a file, or change the grade of the one that is there. Other lines stay as they are.
 
     Raise InputError for a file that is not in TREC's format, or that cannot be written.
@@ -19,23 +132,71 @@ def write_judgement(path: Path, qid: str, docno: str, grade: int) -> None:
     if docno.split() != [docno]:
         raise InputError(f"{docno!r} holds white space, which separates the columns of judgements.")
     refuse_faulty(Strings.of([docno]), "document")
-    expect_replaceable(path, overwrite=True)
-    try:
-        lines = path.read_bytes().splitlines(keepends=True) if path.exists() else []
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    wanted, new = (qid.encode(), docno.encode()), f"{qid} 0 {docno} {grade}\n".encode()
-    kept = []
-    for line in lines:
+    expect_replaceable(file, overwrite=True)
+    with _opened(file) as (journal, data):
+        before, changed = _replaced(file, data, (qid, docno), [f"{qid} 0 {docno} {grade}"])
+        if changed != data:
+            journal.add(Judged(qid, docno, grade, tuple(before), _hash(data), _hash(changed)))
+            _write(file, changed)
+
+
+def take_back(file: Path) -> Judged:
+    """Take back the last judgement that is left in the journal of a file, and return it.
+
+    Raise InputError if none is left, and if the file has another judgement in its place.
+    """
+    expect_replaceable(file, overwrite=True)
+    with _opened(file) as (journal, data):
+        left = journal.left()
+        if not left:
+            raise InputError(f"There is no judgement in {file} to take back.")
+        step = left[-1]
+        found, changed = _replaced(file, data, (step.qid, step.docno), step.before)
+        if found != [f"{step.qid} 0 {step.docno} {step.grade}"]:
+            journal.add(step._replace(old=_hash(data), new=_hash(data), is_undone=True))
+            raise InputError(
+                f"{file} has another judgement of {step.docno} for topic {step.qid} now, which stays; "
+                ":unjudge takes back the one before."
+            )
+        journal.add(step._replace(old=_hash(data), new=_hash(changed), is_undone=True))
+        _write(file, changed)
+    return step
+
+
+def _replaced(file: Path, data: bytes, wanted: tuple[str, str], lines: Iterable[str]) -> tuple[list[str], bytes]:
+    """Return the lines about a topic and a document, and the file with other lines in their place, or at its end."""
+    pair = tuple(word.encode() for word in wanted)
+    new = b"".join(line.encode(errors="surrogateescape") + b"\n" for line in lines)
+    kept, found = list[bytes](), list[str]()
+    for line in data.splitlines(keepends=True):
         cells = line.split()
         if cells and not line.startswith(b"#") and len(cells) != 4:
-            raise InputError(f"{path} is not in TREC's format; Sublex writes judgements only to such a file.")
-        if len(cells) != 4 or (cells[0], cells[2]) != wanted:
+            raise InputError(f"{file} is not in TREC's format; Sublex writes judgements only to such a file.")
+        if len(cells) != 4 or (cells[0], cells[2]) != pair:
             kept.append(line if line.endswith(b"\n") else line + b"\n")
-        elif new:
+            continue
+        if not found:
             kept.append(new)
-            new = b""
+        found.append(line.rstrip(b"\r\n").decode(errors="surrogateescape"))
+    return found, b"".join([*kept, *([] if found else [new])])
+
+
+def _read(file: Path) -> bytes:
     try:
-        replace_file(path, b"".join([*kept, new]))
+        with open_plain(file) as opened:
+            return opened.read()
+    except FileNotFoundError:
+        return b""
     except OSError as error:
-        raise InputError(f"Cannot write {path}: {error.strerror}.") from None
+        raise InputError(f"Cannot read {file}: {error.strerror}.") from None
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        replace_file(file, data)
+    except OSError as error:
+        raise InputError(f"Cannot write {file}: {error.strerror}.") from None
+
+
+def _hash(data: bytes) -> str:
+    return xxhash.xxh3_128_hexdigest(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import select
 import sys
 import threading
 import time
@@ -60,6 +61,8 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
     for text in lines:
         print(one_line(f"{name}> {text}"))
         talker.answer(text, printer)
+        if talker.ended:
+            return
     while not talker.ended and (typed := talker.read(prompt)) is not None:
         talker.typed(typed, printer)
 
@@ -119,6 +122,7 @@ class Talker:
         from sublex.faces.compiling import compile_quietly
 
         session = self._make_session()
+        session.confirm = confirm
         index = session.index
         compile_quietly("analyze search explain", index, self._say_status)
         from sublex.shell.completing import Completions
@@ -217,9 +221,9 @@ class Talker:
         text = bare_command(text) or text
         if is_command(text):
             name = text.lstrip()[1:].partition(" ")[0].lower()
-            if self.session is None or name not in self.session.commands.names():
+            command = self.session.commands.known(name) if self.session else None
+            if command is None:
                 return Line()
-            command = self.session.commands.find(name)
             return Line((Span(f"{usage_of(command)}  ", "kept"), Span(command.summary, "dim")))
         if self.reader is None or not text.strip():
             return Line()
@@ -272,6 +276,21 @@ def _history_path() -> str | None:
     return str(folder / "shell_history") if os.access(folder, os.W_OK) else None
 
 
+def confirm(question: str) -> bool:
+    """Ask the user at the terminal, and return whether the answer is yes. Ctrl-C ends the question within a moment."""
+    print(f"{one_line(question)} [y/n] ", end="", flush=True)
+    answer = b""
+    while not answer.endswith(b"\n"):
+        # A thread that waits in the system for a key could not be interrupted.
+        if select.select([sys.stdin], [], [], 0.1)[0]:
+            key = os.read(sys.stdin.fileno(), 1)
+            if not key:
+                print()
+                break
+            answer += key
+    return answer.strip().lower() in (b"y", b"yes")
+
+
 def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
     """Answer lines that are given and typed, without prompt_toolkit."""
     import readline  # noqa: F401 -- input() then edits the line and has a history.
@@ -281,6 +300,8 @@ def _talk_plainly(talker: Talker, lines: Iterable[str]) -> None:
     for text in lines:
         print(one_line(f"{talker.name}> {text}"))
         talker.answer(text, print_lines)
+        if talker.ended:
+            return
     while not talker.ended:
         try:
             if talker.has_changed():

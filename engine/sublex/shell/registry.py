@@ -56,11 +56,15 @@ class Commands:
         """Return the operation of this name if the shell has it, whatever it is called there."""
         return next((each for each in self if each.name == name), None)
 
+    def known(self, name: str) -> Operation | None:
+        """Return a command by its name or by another word for it, such as q, whatever its case; None for an unknown one."""
+        return self._commands.get(name.lower()) or self._commands.get(MEANT.get(name.lower(), ""))
+
     def find(self, name: str) -> Operation:
         """Return a command by its name, whatever its case. Raise UnknownName, with the most similar names."""
         if not name:
             raise InputError("Write a command after the colon; :help lists all.")
-        found = self._commands.get(name.lower()) or self._commands.get(MEANT.get(name.lower(), ""))
+        found = self.known(name)
         if found is None:
             if name.lower() in SEARCHES:
                 raise UnknownName(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from copy import copy
@@ -15,6 +16,7 @@ from sublex.display.hits import Extras
 from sublex.errors import InputError
 from sublex.faces.files import check_output, write_file
 from sublex.faces.interrupts import reporting_interrupts
+from sublex.faces.output import terminal_width
 from sublex.faces.progress import progress
 from sublex.forms.lines import Shown, Span, line
 from sublex.index.manifest import MANIFEST, read_manifest
@@ -69,6 +71,10 @@ class Session:
         self._measured: Hits | None = None
         # The document that the query was made from, for documents like it.
         self.like = ""
+        # A question to the user, answered by yes or no; None where nobody can answer.
+        self.confirm: Callable[[str], bool] | None = None
+        # The files to which the user lets the session write judgements.
+        self.judged: frozenset[Path] = frozenset()
         self.topics: Topics | None = None
         self.qrels: Qrels | None = None
         self.qrels_path: Path | None = None
@@ -228,7 +234,10 @@ class Session:
 
     def rank_by(self, expression: str) -> Shown:
         """Rank by an expression from now on. Return the expression and the hits of the last query, if any, as Shown."""
-        self.settings.expression = str(self.pipeline(expression))
+        pipeline = self.pipeline(expression)
+        self.settings.expression = str(pipeline)
+        for note in pipeline.chosen:
+            self.say(note)
         top, shown = self.ranking(), self.again()
         return top if shown is None else shown.between(above=top.lines)
 
@@ -317,6 +326,11 @@ class ShellContext(Context):
     def names_index(self) -> bool:
         """No: the index was there before."""
         return False
+
+    @property
+    def width(self) -> int:
+        """The columns of the terminal, if results are shown there."""
+        return terminal_width() if self.session.out is None else sys.maxsize
 
     def say(self, *messages: str) -> None:
         """Show messages while the operation goes on."""

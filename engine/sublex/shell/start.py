@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -38,7 +39,7 @@ def shell(
     Args:
         k: Maximum number of documents per query.
         commands: Run this line and end; may be given several times.
-        replay: Run the lines of this file first.
+        replay: Print and run the lines of this file first.
         plain: Print no colours, bars and toolbar, and complete nothing.
         format: How results are printed.
 
@@ -70,7 +71,7 @@ def shell(
     if isinstance(sys.stdin, io.TextIOWrapper):
         # A file from elsewhere may begin with a byte order mark and hold bytes that are no UTF-8.
         sys.stdin.reconfigure(encoding="utf-8-sig", errors="replace")
-    good = _batch(_session(path, settings, allow_uncovered), [*lines, *commands], None if commands else sys.stdin)
+    good = _batch(_session(path, settings, allow_uncovered), lines, commands, None if commands else sys.stdin)
     return Shown(list, code=0 if good else 2)
 
 
@@ -90,14 +91,14 @@ def _open(path: Path, allow_uncovered: bool) -> Index:
     return index
 
 
-def _batch(session: Session, lines: list[str], stream: object) -> bool:
+def _batch(session: Session, replayed: list[str], commands: Sequence[str], stream: object) -> bool:
     from sublex.faces.compiling import say_if_compiling
     from sublex.shell.batch import answer_lines
     from sublex.shell.commands import add_plugins
 
     say_if_compiling("analyze search explain", session.index)
     say(*add_plugins(session.commands, session.index.registry))
-    return answer_lines(session, lines, stream)  # type: ignore[arg-type]
+    return answer_lines(session, commands, stream, replayed)  # type: ignore[arg-type]
 
 
 def _replayed(file: str | None) -> list[str]:

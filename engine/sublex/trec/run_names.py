@@ -47,7 +47,7 @@ def is_run_file(path: str | os.PathLike[str]) -> bool:
     return is_device or (suffix.lower() in SUFFIXES and not os.path.isdir(path))
 
 
-def path_in(folder: Path, printed: str, is_other: Callable[[Path], bool]) -> Path:
+def path_in(folder: Path, printed: str, is_other: Callable[[Path], bool] = lambda path: False) -> Path:
     """Return the path in `folder` for the run of an expression.
 
     The file is named after the expression. If `is_other` says that the file of this name holds the run of another

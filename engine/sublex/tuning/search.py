@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Query
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, warn
 from sublex.language import profiles
 from sublex.language.expression import Blend, Expression, Range, Weighted, fill, operand
 from sublex.language.plugins import Defaults
@@ -58,12 +58,13 @@ def tune(
     for name, least, number in (("k", 1, k), ("seed", 0, seed), ("workers", 1, workers or 1)):
         if number < least:
             raise InputError(f"{name}={number} should be at least {least}.")
-    tree = operand(expression, ">>")
+    composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
+    tree, notes = composer.meant(operand(expression, ">>"), defaults)
+    warn(notes)
     _refuse_lone_weights(tree)
     texts = _judged(topics, qrels)
     qids = tuple(texts)
     parts = split(len(qids), folds, seed)
-    composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
     slots = space.slots(tree, composer.registry, defaults)
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")
@@ -157,7 +158,7 @@ def _plan(
     distances: list[float] = []
     for values in numbers:
         filled = fill(tree, values)
-        resolved = composer.registry.resolve_all(filled, defaults)
+        resolved = composer.read(filled, defaults).expression
         if (name := str(resolved)) in runs:
             continue
         runs[name] = resolved

@@ -59,7 +59,10 @@ def _list(session: Session) -> Iterator[Line]:
             if each.section == section:
                 yield line(f"  {usage_of(each):<{USAGE}}  {each.summary}", indent=USAGE + 4)
     yield line()
-    yield line("Numbers refer to the last results. :help COMMAND says more. Ctrl-D ends the session.", indent=0)
+    yield line(
+        "Numbers refer to the last results. :help COMMAND says more; :? is :help, and :q is :quit. Ctrl-D ends the session.",
+        indent=0,
+    )
 
 
 @operation("format", Needs.SESSION)

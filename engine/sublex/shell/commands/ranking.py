@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
@@ -9,7 +10,6 @@ from sublex.contracts.base import QueryTerm
 from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown, records
 from sublex.language.expression import Call, walk
-from sublex.language.parser import parse
 from sublex.language.plugins import Component
 from sublex.operations import Needs, operation, positional
 from sublex.pipeline.weighted import query_of
@@ -62,9 +62,16 @@ def _change(session: Session, text: str) -> None:
         session.settings.expression = str(session.pipeline(changed))
         return
     session.settings.change(name, value)
+    notes: Sequence[str] = ()
+    if name == "rank" and session.settings.expression:
+        pipeline = session.pipeline()
+        session.settings.expression, notes = str(pipeline), pipeline.chosen
     if name == "labels" and session.settings.labels:
         # A model that is not fitted is refused now, and not by the next query.
+        session.settings.labels, notes = session.index.meaning(session.settings.labels)
         assert session.index.representation(session.settings.labels)
+    for note in notes:
+        session.say(note)
 
 
 def _component_with(session: Session, parameter: str) -> str:
@@ -97,11 +104,11 @@ def expand(session: Session, expander: Annotated[str, positional("EXPANDER | non
     text = str(session.pipeline())
     if expander == "none":
         return session.rank_by(_without(session, text))
-    given = parse(expander)
+    given = session.index.written_out(expander)
     kind = session.index.registry.find("component", given.name).kind if isinstance(given, Call) else "expander"
     if kind != "expander":
         raise InputError(f"{expander} is no expander, it is a {kind}; write :expand RM3, or :rank {expander}.")
-    return session.rank_by(with_expander(text, expander))
+    return session.rank_by(with_expander(text, str(given)))
 
 
 @operation(needs=Needs.SESSION)

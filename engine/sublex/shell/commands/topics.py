@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import sublex
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line, sentence, table_lines
-from sublex.operations import Needs, operation, positional
+from sublex.operations import Needs, operation, option, positional
 from sublex.operations.evaluating import RUN_HITS
 from sublex.operations.parameters import DataFile, Docno, OverwriteFile
 from sublex.operations.running import place_of_run, write_run
 from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
-from sublex.shell.judging import write_judgement
+from sublex.shell.judging import is_own, take_back, write_judgement
 from sublex.shell.session import Last, Session, ShellContext
 
 
@@ -71,18 +72,66 @@ def qrels(
     return Shown(lambda: [line(str(session.qrels), indent=0)], notes=session.qrels.notes)
 
 
+Write = Annotated[
+    bool, option(help="Write to a file that :judge did not make, or that was changed since, without asking.")
+]
+
+
 @operation(needs=Needs.SESSION)
-def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRADE")]) -> Shown:
+def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRADE")], write: Write = False) -> Shown:
     """Write a judgement of a document for the current topic into the loaded file: :judge 3 2 gives the third hit grade 2.
 
-    The file is replaced in one step, so it is never half written. A judgement that was there is changed.
+    Before the first judgement in a file that it did not make, it asks; where nobody can answer, --write is needed. The file
+    is replaced in one step, so it is never half written. A judgement that was there is changed. :unjudge takes it back.
     """
-    if session.qrels_path is None or not session.topic:
-        raise InputError("Load judgements by :qrels FILE and ask a topic by :topic QID first.")
-    write_judgement(session.qrels_path, session.topic, docno, grade)
-    session.qrels = sublex.read_qrels(session.qrels_path, session.contradictions)
+    path = _judgements(session)
+    if not session.topic:
+        raise InputError("Ask a topic by :topic QID first; a judgement is one for a topic.")
+    _expect_leave(session, path, write)
+    write_judgement(path, session.topic, docno, grade)
+    return _judged(session, f"topic {session.topic}: {docno} has grade {grade}")
+
+
+@operation(needs=Needs.SESSION)
+def unjudge(session: Session, write: Write = False) -> Shown:
+    """Take back the last judgement that :judge wrote into the loaded file, and then the one before, also of earlier sessions.
+
+    A judgement that was changed gets its grade from before.
+    """
+    path = _judgements(session)
+    _expect_leave(session, path, write)
+    step = take_back(path)
+    before = f"has grade {step.before[0].split()[3]} again" if step.before else "is not judged any more"
+    return _judged(session, f"topic {step.qid}: {step.docno} {before}")
+
+
+def _judgements(session: Session) -> Path:
+    if session.qrels_path is None:
+        raise InputError("Load judgements by :qrels FILE first; a new file is made by the first :judge.")
+    return session.qrels_path
+
+
+def _expect_leave(session: Session, path: Path, write: bool) -> None:
+    """Raise InputError unless the session may write to a file: its own, or one to which the user lets it write."""
+    if write or path.absolute() in session.judged or is_own(path):
+        session.judged |= {path.absolute()}
+        return
+    if session.confirm is None:
+        raise InputError(
+            f"{path} was not made by :judge, or was changed since; to write to it: :judge --write N GRADE."
+        )
+    if not session.confirm(f"{path} was not made by :judge, or was changed since. Write judgements to it?"):
+        raise InputError(f"{path} stays as it is; load another file by :qrels FILE, which may be new.")
+    session.judged |= {path.absolute()}
+
+
+def _judged(session: Session, sentence: str) -> Shown:
+    """Read the judgements again, and return a sentence about what became of one, with the measures of the topic."""
+    assert session.qrels_path is not None
+    has_judgements = os.path.getsize(session.qrels_path) > 0
+    session.qrels = sublex.read_qrels(session.qrels_path, session.contradictions) if has_judgements else None
     figures = "; ".join(f"{name} {value:.4f}" for name, value in session.measures().items())
-    return Shown(lambda: [line(f"topic {session.topic}: {docno} has grade {grade}  {figures}")])
+    return Shown(lambda: [line(f"{sentence}  {figures}")], lambda: sentence)
 
 
 @operation(needs=Needs.SESSION)

@@ -1,0 +1,203 @@
+"""Names that an index gives to expressions: which names are allowed, and how the expressions take their places.
+
+A name is written out before anything is resolved, so a pipeline, a run and its metadata have the expression and not the name. Names
+are read from an index, which may be hostile: an expression that is too long, or that contains itself, costs one sentence.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from sublex.contracts.base import Param, Resource
+from sublex.errors import InputError, UnknownName
+from sublex.language.expression import GIVEN_NAME, NORMALISERS, Call, Chain, Expression, chain, walk
+from sublex.language.parser import DEEPEST, LONGEST, parse
+from sublex.language.plugins import NORMALISED, RESERVED, Component, Registry
+from sublex.tools.messages import Message, Step, nearest
+
+# The names on disk of fitted models, which commands take in place of expressions.
+_ON_DISK = re.compile(r"[\w-]+-[0-9a-f]{16}")
+# Words that mean something else in expressions or commands, in small letters.
+_WORDS = {*map(str.lower, (*RESERVED, *keyword.kwlist)), "off"}
+# Names of an index, at most.
+MOST = 1_000
+# A function that returns the expression to put in the place of a call; None to leave the call and look into its values.
+Change = Callable[[Call], Expression | None]
+
+
+def check_name(name: str, registry: Registry, lost: Collection[str] = ()) -> None:
+    """Raise InputError unless a name is free for an expression. `lost` has the names of components whose plugin is gone."""
+    if name.lower() in _WORDS or _ON_DISK.fullmatch(name):
+        raise InputError(f"{name} cannot be a name, for it has another meaning; choose another word.")
+    if not GIVEN_NAME.fullmatch(name):
+        raise InputError(
+            f"{name or repr(name)} cannot be a name; take a letter first, then letters, digits, _ and -, 64 in all."
+        )
+    if registry.knows("component", name) or name.lower() in map(str.lower, lost):
+        raise InputError(f"{name} is a component, which no name may hide; choose another name.")
+
+
+def found(name: str, names: Mapping[str, str]) -> str | None:
+    """Return the name that a word means: in the same case, or else the only one in another case; None for an unknown word."""
+    if name in names:
+        return name
+    alike = [known for known in names if known.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
+
+
+def written_out(
+    expression: Expression, names: Mapping[str, str], registry: Registry, resources: Collection[str]
+) -> Expression:
+    """Return an expression with each name replaced by the expression that it stands for.
+
+    A component comes before a name. `resources` are the resources of the index: the expression of a name can read no
+    other files. Raise InputError for a name that contains itself, and if the whole would be too long or too deep.
+    """
+    if not names:
+        return expression
+    left = LONGEST
+
+    def meaning(call: Call, within: tuple[str, ...]) -> Expression | None:
+        nonlocal left
+        if within:
+            _refuse_files(call, within[-1], registry, resources)
+        name = None if is_component(call, registry) else found(call.name, names)
+        if name is None:
+            return None
+        text = names[name]
+        if call.args or call.params:
+            raise InputError(
+                f"{name} is a name for {text[:200]}, and takes no parameters; write it without parentheses."
+            )
+        if name in within:
+            raise InputError(
+                f"The name {name} stands for itself: {' > '.join((*within, name))}; give it another meaning."
+            )
+        left -= len(text)
+        if left < 0 or len(within) == DEEPEST:
+            raise InputError(f"The name {(*within, name)[0]} stands for too much: {_limits()}.")
+        return rewritten(parse(text), registry, lambda inner: meaning(inner, (*within, name)))
+
+    try:
+        whole = rewritten(expression, registry, lambda call: meaning(call, ()))
+        printed = str(whole)
+    except RecursionError:
+        raise InputError(f"With its names written out, {expression} is too deep: {_limits()}.") from None
+    if left < LONGEST:
+        try:
+            parse(printed)
+        except InputError:
+            raise InputError(
+                f"With its names written out, {expression} is too long or too deep: {_limits()}."
+            ) from None
+    return whole
+
+
+def mentioned(expression: Expression, names: Mapping[str, str], registry: Registry) -> set[str]:
+    """Return the names that an expression contains. What they stand for is not looked into."""
+    met: set[str] = set()
+
+    def note(call: Call) -> None:
+        name = None if is_component(call, registry) else found(call.name, names)
+        met.update([name] if name else ())
+
+    rewritten(expression, registry, note)
+    return met
+
+
+def _limits() -> str:
+    return f"an expression has at most {LONGEST:,} characters, and parentheses {DEEPEST} deep"
+
+
+def rewritten(node: Any, registry: Registry, change: Change) -> Any:
+    """Return an expression with `change` applied to its calls, outer ones first.
+
+    A value of a parameter is a call where the parameter takes an expression. Resolved components stay as they are.
+    """
+
+    def inner(value: Any) -> Any:
+        return rewritten(value, registry, change) if isinstance(value, Expression) else value
+
+    match node:
+        case Component():
+            return node
+        case Chain(stages=stages):
+            return chain(map(inner, stages))
+        case Call():
+            changed = change(node)
+            return changed if changed is not None else _with_values(node, registry, change)
+    return node.map(inner)
+
+
+def _with_values(call: Call, registry: Registry, change: Change) -> Call:
+    """Return a call whose values that are expressions are rewritten."""
+
+    def changed(param: Param | None, value: Any) -> Any:
+        if param is None or param.type is not Expression or not isinstance(value, (str, Expression)):
+            return value
+        try:
+            tree = parse(value) if isinstance(value, str) else value
+        except InputError:
+            # Resolving the call raises an error that names the parameter.
+            return value
+        return rewritten(tree, registry, change)
+
+    declared = declared_by(call, registry)
+    named = {param.name: param for param in declared}
+    args = tuple(changed(param, value) for param, value in zip_longest(declared, call.args[: len(declared)]))
+    return Call(
+        call.name,
+        (*args[: len(call.args)], *call.args[len(declared) :]),
+        {name: changed(named.get(name), value) for name, value in call.params.items()},
+    )
+
+
+def given_by(call: Call, registry: Registry) -> dict[str, tuple[Param, Any]]:
+    """Return the values that a call gives to declared parameters, with the parameters, by their names."""
+    declared = declared_by(call, registry)
+    by_place = {param.name: (param, value) for param, value in zip(declared, call.args, strict=False)}
+    return by_place | {param.name: (param, call.params[param.name]) for param in declared if param.name in call.params}
+
+
+def declared_by(call: Call, registry: Registry) -> Sequence[Param]:
+    """Return the parameters of the component, or of the normaliser, that a call names; none for an unknown component."""
+    if call.name.lower() in NORMALISERS and not registry.knows("component", call.name):
+        return NORMALISED
+    try:
+        return registry.find("component", call.name).params
+    except UnknownName:
+        return ()
+
+
+def is_component(call: Call, registry: Registry) -> bool:
+    """Return whether a call is one of a component or a normaliser, so that no name can take its place."""
+    return call.name.lower() in _WORDS or registry.knows("component", call.name)
+
+
+def _refuse_files(call: Call, name: str, registry: Registry, resources: Collection[str]) -> None:
+    """Raise InputError for a call, in the expression of a name, that reads a file outside of the index."""
+    for param, value in given_by(call, registry).values():
+        if param.type is Resource and value not in resources:
+            add = Step("resource add", "INDEX", "NAME", "FILE")
+            raise InputError(
+                Message(
+                    f"The name {name} stands for {call}, and {value} is no resource of the index; add the file: ", add
+                )
+            )
+
+
+def refuse_near_names(expression: Expression, names: Mapping[str, str], registry: Registry, root: object) -> None:
+    """Raise UnknownName, which suggests a name of the index, for an unknown word that is almost that name."""
+    for node in walk(expression):
+        if isinstance(node, Call) and not is_component(node, registry) and (hint := nearest(node.name, names)):
+            raise UnknownName(Message(f"No component {node.name}; {hint}To list the names: ", Step("name", root)))
+
+
+def unknown_name(name: str, names: Mapping[str, str], root: object) -> str:
+    """Return the message for a name that an index does not have."""
+    known = f"{nearest(name, names)}It has {', '.join(sorted(names)[:8])}" if names else "it has none"
+    return Message(f"No name {name}; {known}. To list them: ", Step("name", root))
