@@ -175,8 +175,7 @@ class Composer(Uncopied):
         """Return a text for each model, retriever and function that says on which code and state the hits depend.
 
         The state of a model is its fingerprint, its number of uncovered documents, and the hash of what people decided
-        about its labels. The state of a retriever is the
-        state of the foreign index.
+        about its labels. The state of a retriever is the state of the foreign index.
         """
         found = {}
         for component in self.fitted_components(resolved):
