@@ -140,9 +140,8 @@ def test_a_word_in_the_expression_overrules_the_query(fitted):
 def test_an_explanation_shows_chosen_and_rejected_senses(fitted):
     topic = water(fitted)
     docno = fitted.search("bank flood", f"{MODEL} >> BM25").docnos[0]
-    (stage,) = [
-        part for part in fitted.explain("bank flood", docno, f"{MODEL} >> BM25").parts if part.kind == "evidence"
-    ]
+    stage = fitted.explain("bank flood", docno, f"{MODEL} >> BM25").parts[0]
+    assert stage.kind == "evidence"
     bank, _ = stage.parts
     assert bank.label.startswith(f"bank is taken in topic {topic}: ")
     assert set(bank.label.partition(": ")[2].split(", ")) <= set(WATER)
