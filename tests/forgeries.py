@@ -55,7 +55,7 @@ KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg he
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
 LDA, SOURCE = "lda(k=2, iterations=5, min_df=8)", "sourcelda(known, k=2, iterations=10, model=mixture, min_df=8)"
-SWG, PHRASES = f"swg(topics={LDA})", "phrases(support=3)"
+SWG, PHRASES = f"swg(topics={LDA}, near=edges, rho=0.1)", "phrases(support=3)"
 LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
 READING = [
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),

@@ -10,7 +10,7 @@ sublex_api = 3
 
 PARAMS = [
     Param("terms", int, 10, range=(0, 1000), help="how many terms are added at most"),
-    Param("weight", float, 0.3, range=(0, 10), help="the weight of the strongest added term"),
+    Param("weight", float, 0.1, range=(0, 10), help="the weight of the strongest added term"),
     Param(
         "sense",
         str,

@@ -94,7 +94,7 @@ def _joins(graph: csr_array, words: Iterable[int], edges: Iterable[tuple[int, in
     """Return edges that join the pieces of a picture, with their weights.
 
     The largest piece grows: the piece that is nearest to it, by the number of edges between them, is joined to it, and
-    so on. Pieces that no path of positive edges reaches stay alone.
+    so on. A piece that no path of positive edges reaches grows in the same way.
     """
     pairs, shown = list(edges), np.array(list(words), np.int64)
     positive = csr_array(graph * (graph > 0))
@@ -115,8 +115,7 @@ def _joins(graph: csr_array, words: Iterable[int], edges: Iterable[tuple[int, in
             lengths, indices=np.flatnonzero(inside), min_only=True, return_predecessors=True
         )
         word = int(outside[distances[outside].argmin()])
-        if not np.isfinite(distances[word]):
-            return joins
+        # Without a path, this piece begins another part of the graph, and its predecessor is negative.
         inside |= part == part[word]
         while before[word] >= 0:
             previous = int(before[word])
