@@ -22,7 +22,8 @@ from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex.tools.messages import counted
-from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
+from sublex_laki.candidates import are_named
+from sublex_laki.estimator import Network, come_back, concentration, decomposed, encode, evidence, learn, structure
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
@@ -54,8 +55,8 @@ class EncodedQuery(NamedTuple):
 class LAKIRepresentation(Representation):
     """Compares texts by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    # The version was raised when inference began to consider the keyphrases that a text mentions before all others.
-    version = 2
+    # The version was raised when keyphrases had to be names of things on which some documents concentrate.
+    version = 3
     reads = "words"
     least_share = 0.5
     units: Units
@@ -88,18 +89,31 @@ class LAKIRepresentation(Representation):
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         may_be = everything.is_phrase & (df <= params.max_df * len(corpus.docs))
-        if not getattr(model, "is_listed", False):
+        is_listed = getattr(model, "is_listed", False)
+        if not is_listed:
             may_be &= come_back(counts, may_be, params.again)
+            may_be[: len(phrases)] &= are_named(phrases, params.named)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
+        found = (
+            decomposed(counts, params.width, params.seed, job.workers)
+            if params.words is None or not is_listed
+            else None
+        )
+        if found is not None and params.focus and not is_listed:
+            keyphrases = keyphrases[concentration(found, keyphrases) >= params.focus]
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
                 "support or quality, raise max_df, or add documents."
             )
-        vectors = self._vectors(counts, corpus, job)
+        vectors = (
+            vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
+            if params.words is not None
+            else found.vectors
+        )
         network = structure(
             counts, keyphrases, vectors, alpha=params.alpha, beta=params.beta, most=params.links, workers=job.workers
         )
@@ -108,14 +122,7 @@ class LAKIRepresentation(Representation):
             progress=partial(job.progress, unit=f"documents in {counted(params.iterations, 'iteration')}"),
         )  # fmt: skip
         self.network, self.perplexities = learned.network, learned.perplexities
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
-
-    def _vectors(self, counts: csr_array, corpus: Corpus, job: Job) -> np.ndarray:
-        """Return a vector for each unit."""
-        params = self.params
-        if params.words is not None:
-            return vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
-        return unit_vectors(counts, params.width, params.seed, job.workers)
+        self.vocabulary = phrases.lexicon.terms
 
     def save(self, store: Store) -> None:
         """Store the phrases, the units and the network."""
@@ -129,7 +136,7 @@ class LAKIRepresentation(Representation):
         """Return the declaration of each stored value, by name. The nodes of the network are the keyphrases and then the units."""
         return {
             **PhraseList.declares("phrases_"),
-            "units": Numbers(("units",), "i4", 0, below="phrases + terms", order="rising"),
+            "units": Numbers(("units",), "i4", 0, below="phrases + terms + variants", order="rising"),
             "network_phrases": Numbers(("keyphrases",), "i4", 0, below="units"),
             "network_leaks": Numbers(("keyphrases + units",), "f8", LEAST, MOST),
             "network_weights": Numbers(("links",), "f8", LEAST, MOST),
@@ -148,7 +155,7 @@ class LAKIRepresentation(Representation):
             raise IndexCorrupt(f"{error} Fit the model again.") from None
         check_model(self.network.keyphrases > 0 and bool(self.units.is_phrase[self.network.phrases].all()))
         self.perplexities = store.get("perplexities")
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+        self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
 
     def encode_documents(self, inputs: TextWords) -> csr_array:

@@ -9,6 +9,9 @@ from sublex_laki.estimator.inference import encode, evidence
 from sublex_laki.estimator.learning import Learned, learn
 from sublex_laki.estimator.network import Network
 from sublex_laki.estimator.structure import come_back, structure
-from sublex_laki.estimator.vectors import unit_vectors
+from sublex_laki.estimator.vectors import concentration, decomposed, unit_vectors
 
-__all__ = ["Learned", "Network", "come_back", "encode", "evidence", "learn", "structure", "unit_vectors"]
+__all__ = [
+    "Learned", "Network", "come_back", "concentration", "decomposed", "encode", "evidence", "learn", "structure",
+    "unit_vectors",
+]  # fmt: skip
