@@ -1,12 +1,17 @@
 """Measure LAKI on phrases: gold keyphrases that a text does not mention, and how related two phrases are (table 5 of LAKI).
 
     python benchmarks/laki_phrases.py absent INDEX INSPEC.jsonl.xz [--model laki] [--work FOLDER]
+    python benchmarks/laki_phrases.py about INDEX INSPEC.jsonl.xz TITLES.jsonl [--model laki]
     python benchmarks/laki_phrases.py related INDEX PAIRS.csv [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py passages ENWIKI.jsonl.xz OUT.jsonl [--every 1]
 
 `absent` takes texts with gold keyphrases. Those that no word sequence of the text matches are absent; of them, those that are keyphrases of
 the model can be found. All methods rank the model's keyphrases that the text does not mention: LAKI by probability, LSI by the cosine of
 text and phrase, and frequency by the number of documents of the index.
+
+`about` says what tells which of the keyphrases that a text mentions it is about. It fits a logistic regression twice: are they among the
+gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? `base`, `rare`, `again`, `several` and `count` are
+the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
 
 `related` takes WikiSRS pairs with ratings; both sides have to occur ten times in INDEX, which has passages of Wikipedia. The correlation is
 Pearson's r of ratings and cosines of the vectors of both sides, with an interval by 10,000 bootstrap samples, and the interval of the
@@ -24,10 +29,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laki_features import Features, scaled, unit
+from laki_features import Features, Job, scaled, unit
 from scipy.sparse import csr_array
 
 import sublex
+from sublex_laki.estimator.certainty import ADDED, USUAL
 
 WORDS, FEWEST, BEST, SAMPLES = 200, 10, 10, 10_000
 
@@ -73,12 +79,12 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
     phrases = vectors[np.searchsorted(features.by_unit.kept, model.network.phrases)]
     lsi = unit(features.by_unit.tfidf(csr_array(units[:, features.by_unit.kept])) @ features.by_unit.lsi)
     chances = features.keyphrases(units)
-    whole = features.keyphrases(units, length=0.0)
+    together = features.together(units)
     print(f"| method | recall@{BEST} of those that can be found | recall@{BEST} of all absent |\n|---|---|---|")
     total, findable = sum(map(len, absent)), sum(map(len, known))
     for name, score in (
         ("LAKI", lambda k: chances[[k]].toarray()[0]),
-        ("LAKI, absent=all", lambda k: whole[[k]].toarray()[0]),
+        ("LAKI, propagation", lambda k: together[[k]].toarray()[0]),
         ("LSI of units", lambda k: phrases @ lsi[k]),
         ("frequency", lambda k: df.copy()),
     ):
@@ -89,6 +95,41 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
                 values[mentioned[[k]].indices] = -np.inf
                 found += len(wanted & {*np.argsort(-values, kind="stable")[:BEST].tolist()})
         print(f"| {name} | {100 * found / findable:.1f} | {100 * found / total:.1f} |", flush=True)
+
+
+def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> None:
+    """Print what tells which mentioned keyphrases a text is about."""
+    from sklearn.linear_model import LogisticRegression
+
+    loaded = index.representation(model)
+    laki, units = loaded.model, loaded.model.units
+    names = {units.terms[unit]: k for k, unit in enumerate(laki.network.phrases.tolist())}
+    with lzma.open(inspec, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    golds = [{names.get(tuple(index.analyze(gold)), -1) for gold in record["keyphrases"]} for record in records]
+    sets = {"gold keyphrases": ([record["text"] for record in records], golds)}
+    with open(titles, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    in_titles = units.of_texts(loaded.inputs.of_texts([record["title"] for record in records]))
+    own = [{laki.network.mentioned[u] for u in in_titles[[k]].indices} for k in range(len(records))]
+    sets["titles"] = ([record["text"] for record in records], own)
+    counts = units.of_corpus(index.corpus, Job())
+    words = np.array([len(units.terms[unit]) for unit in laki.network.phrases.tolist()])
+    phrases = laki.network.phrases
+    df = np.bincount(counts.indices, minlength=len(units))[phrases]
+    again = np.bincount(counts.indices, counts.data > 1, len(units))[phrases]
+    facts = np.stack((np.log(counts.shape[0] / df), (again + ADDED * USUAL) / (df + ADDED), words > 1), axis=1)
+    print("| texts | mentions | right | base | rare | again | several | count |\n|---|---|---|---|---|---|---|---|")
+    for name, (texts, wanted) in sets.items():
+        found = units.of_texts(loaded.inputs.of_texts(texts))
+        keyphrases = laki.network.mentioned[found.indices]
+        text = np.repeat(np.arange(len(texts)), np.diff(found.indptr))
+        kept = np.flatnonzero(keyphrases >= 0)
+        x = np.column_stack((facts[keyphrases[kept]], np.log(found.data[kept])))
+        y = np.array([keyphrases[n] in wanted[text[n]] for n in kept.tolist()])
+        fit = LogisticRegression(C=100, max_iter=1000).fit(x, y)
+        cells = " | ".join(f"{value:.2f}" for value in (*fit.intercept_, *fit.coef_[0]))
+        print(f"| {name} | {len(y):,} | {y.mean():.3f} | {cells} |", flush=True)
 
 
 def show_related(features: Features, index: sublex.Index, path: str) -> None:
@@ -133,8 +174,8 @@ def vectors_of(features: Features, sides: list[str]) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for name, rows in scaled(features.keyphrases(units)).items():
         found[f"LAKI, {name}"] = rows
-    for name, rows in scaled(features.keyphrases(units, length=0.0)).items():
-        found[f"LAKI, absent=all, {name}"] = rows
+    for name, rows in scaled(features.together(units)).items():
+        found[f"LAKI, propagation, {name}"] = rows
     for counts, own in ((features.by_word, words), (features.by_unit, known)):
         found[f"LSI of {counts.name}"] = counts.tfidf(own) @ counts.lsi
         found[f"LDA of {counts.name}"] = counts.lda_of(own)["roots"]
@@ -165,9 +206,10 @@ def correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("absent", "related", "passages"))
+    parser.add_argument("part", choices=("absent", "about", "related", "passages"))
     parser.add_argument("first", metavar="INDEX")
     parser.add_argument("second", metavar="FILE")
+    parser.add_argument("third", metavar="TITLES", nargs="?")
     parser.add_argument("--model", default="laki")
     parser.add_argument(
         "--work", default="laki-features", type=Path, help="a folder for models that take long to learn"
@@ -178,6 +220,9 @@ def main() -> None:
         write_passages(given.first, given.second, given.every)
         return
     index = sublex.open(given.first)
+    if given.part == "about":
+        show_about(index, given.model, given.second, given.third)
+        return
     features = Features(index, given.model, given.work)
     (show_absent if given.part == "absent" else show_related)(features, index, given.second)
 
