@@ -161,9 +161,9 @@ class Features:
             "LAKI, Gibbs sampling": lambda: scaled(self.together(units, method="gibbs", sweeps=GIBBS)),
         }
 
-    def keyphrases(self, units: csr_array) -> csr_array:
+    def keyphrases(self, units: csr_array, least: float = LEAST_IN_QUERY) -> csr_array:
         """Return the probabilities of the keyphrases as the model's own inference finds them."""
-        return self.laki.encode_units(units, LEAST_IN_QUERY)
+        return self.laki.encode_units(units, least)
 
     def together(self, units: csr_array, **options: Any) -> csr_array:
         """Return the probabilities of the keyphrases, given all others: by propagation if the options say nothing else."""

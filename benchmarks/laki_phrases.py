@@ -2,6 +2,7 @@
 
     python benchmarks/laki_phrases.py absent INDEX INSPEC.jsonl.xz [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py about INDEX INSPEC.jsonl.xz TITLES.jsonl [--model laki]
+    python benchmarks/laki_phrases.py removed INDEX TEXTS.jsonl [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py related INDEX PAIRS.csv [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py passages ENWIKI.jsonl.xz OUT.jsonl [--every 1]
 
@@ -12,6 +13,11 @@ text and phrase, and frequency by the number of documents of the index.
 `about` says what tells which of the keyphrases that a text mentions it is about. It fits a logistic regression twice: are they among the
 gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? `base`, `rare`, `again`, `several` and `count` are
 the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
+
+`removed` takes texts that the index lacks, each with a title and a text. Of each text one keyphrase of several words that the text mentions
+is drawn by chance, and all its mentions are removed. How often is it among the best keyphrases that the text then does not mention? And
+of the pairs of a whole text and a keyphrase whose probability without the keyphrase's own mentions is so high, in how many does the text
+mention it? The latter is answered for `alone` only.
 
 `related` takes WikiSRS pairs with ratings; both sides have to occur ten times in INDEX, which has passages of Wikipedia. The correlation is
 Pearson's r of ratings and cosines of the vectors of both sides, with an interval by 10,000 bootstrap samples, and the interval of the
@@ -30,12 +36,14 @@ from typing import Any
 
 import numpy as np
 from laki_features import Features, Job, scaled, unit
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 import sublex
-from sublex_laki.estimator.certainty import ADDED, USUAL
+from sublex_laki.estimator import weighed
+from sublex_laki.estimator.certainty import ADDED, USUAL, mentions
 
 WORDS, FEWEST, BEST, SAMPLES = 200, 10, 10, 10_000
+EDGES = (0, 0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
 
 
 def write_passages(path: str, to: str, every: int) -> None:
@@ -132,6 +140,52 @@ def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> Non
         print(f"| {name} | {len(y):,} | {y.mean():.3f} | {cells} |", flush=True)
 
 
+def show_removed(features: Features, path: str) -> None:
+    """Print how often a keyphrase is found whose mentions were removed, and how often probabilities are borne out."""
+    laki, several = features.laki, np.array([len(terms) > 1 for terms in features.laki.units.terms])
+    with open(path, encoding="utf-8") as lines:
+        units = features.units([f"{record['title']}\n{record['text']}" for record in map(json.loads, lines)])
+    chance, rows, wanted = np.random.default_rng(0), [], []
+    for k in range(units.shape[0]):
+        row = units[[k]]
+        own = [unit for unit in row.indices.tolist() if laki.network.mentioned[unit] >= 0 and several[unit]]
+        if own:
+            drawn = int(chance.choice(own))
+            row.data[row.indices == drawn] = 0
+            row.eliminate_zeros()
+            rows.append(row)
+            wanted.append(laki.network.mentioned[drawn])
+    texts = csr_array(vstack(rows, format="csr"))
+    known, phrases = csr_array(texts[:, features.by_unit.kept]), laki.network.phrases
+    vectors = unit(features.by_unit.lsi)[np.searchsorted(features.by_unit.kept, phrases)]
+    print(f"{len(wanted):,} texts\n\n| method | recall@1 | recall@5 | recall@{BEST} | MRR |\n|---|---|---|---|---|")
+    for name, scores in (
+        ("LAKI", lambda: features.keyphrases(texts, 0.0).toarray()),
+        ("LAKI, propagation", lambda: features.together(texts).toarray()),
+        ("LSI of units", lambda: unit(features.by_unit.tfidf(known) @ features.by_unit.lsi) @ vectors.T),
+    ):
+        values, ranks = np.array(scores(), float), []
+        for k, keyphrase in enumerate(wanted):
+            mentioned = laki.network.mentioned[texts[[k]].indices]
+            values[k, mentioned[mentioned >= 0]] = -np.inf
+            above, equal = (values[k] > values[k, keyphrase]).sum(), (values[k] == values[k, keyphrase]).sum()
+            ranks.append(1 + above + (equal - 1) / 2)
+        cells = [f"{100 * np.mean(np.array(ranks) <= depth):.1f}" for depth in (1, 5, BEST)]
+        print(f"| {name} | {' | '.join(cells)} | {np.mean(1 / np.array(ranks)):.3f} |", flush=True)
+    found = weighed(laki.network, units, laki.length)
+    mentioned, chances = mentions(laki.network, units, found) > 0, laki.curve.of(found.data)
+    # Each keyphrase has the same weight.
+    weights = np.where(mentioned, (share := laki.network.leaks[: len(phrases)]).mean() / share[found.indices], 1.0)
+    print("\n| probability | pairs | mean | mentioned |\n|---|---|---|---|")
+    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+        own = (chances >= low) & (chances < high)
+        if own.any():
+            right = (weights * mentioned)[own].sum() / weights[own].sum()
+            print(
+                f"| {low} to {high} | {own.sum():,} | {np.average(chances[own], weights=weights[own]):.3f} | {right:.3f} |"
+            )
+
+
 def show_related(features: Features, index: sublex.Index, path: str) -> None:
     """Print the correlation of ratings and cosines."""
     with open(path, encoding="utf-8", newline="") as lines:
@@ -206,7 +260,7 @@ def correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("absent", "about", "related", "passages"))
+    parser.add_argument("part", choices=("absent", "about", "removed", "related", "passages"))
     parser.add_argument("first", metavar="INDEX")
     parser.add_argument("second", metavar="FILE")
     parser.add_argument("third", metavar="TITLES", nargs="?")
@@ -224,6 +278,9 @@ def main() -> None:
         show_about(index, given.model, given.second, given.third)
         return
     features = Features(index, given.model, given.work)
+    if given.part == "removed":
+        show_removed(features, given.second)
+        return
     (show_absent if given.part == "absent" else show_related)(features, index, given.second)
 
 

@@ -47,7 +47,7 @@ from sublex_laki.units import Units
 
 # A keyphrase that is less probable in a document is not stored. For a query the limit is lower, because it has few
 # words.
-LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
+LEAST_PROBABILITY, LEAST_IN_QUERY = 0.05, 0.001
 # The number of sweeps of the chain that computes which words evoke which keyphrases.
 EVIDENCE_SWEEPS = 2000
 # The number of keyphrases whose silhouettes the model's card shows.

@@ -26,8 +26,8 @@ def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1
     """Return the evidence of each document for each keyphrase, as sparse rows of documents by keyphrases.
 
     The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on, divided
-    by their probability if all keyphrases are off. The keyphrase's own unit does not count, and neither do further copies
-    of a unit. The rows have an entry for the keyphrases that the document mentions, and for those with a link to one of its
+    by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times. The
+    keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for those with a link to one of its
     units. For `length`, see `encode`.
     """
     rows = units_of(matrix, network)
@@ -38,8 +38,9 @@ def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1
         part = rows[span]
         sizes = np.diff(part.indptr)
         ones = csr_array((np.ones(part.nnz), part.indices, part.indptr), shape=part.shape)
+        times = csr_array((1 + np.log(part.data), part.indices, part.indptr), shape=part.shape)
         # Both products have entries at the same places, because all numbers are above 0.
-        found, present = csr_array(ones @ ratios), csr_array(ones @ weights)
+        found, present = csr_array(times @ ratios), csr_array(ones @ weights)
         found.sort_indices(), present.sort_indices()
         lacking = np.minimum(1.0, sizes / length) if length > 0 else np.ones(len(sizes))
         found.data -= np.repeat(lacking, np.diff(found.indptr)) * (totals[found.indices] - present.data)

@@ -53,7 +53,7 @@ def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int =
     rows = units_of(matrix, network)
     found = weighed(network, rows, length, workers)
     share = network.leaks[: network.keyphrases]
-    mentioned = is_mentioned(network, rows, found)
+    mentioned = mentions(network, rows, found) > 0
     weights = np.where(mentioned, share.mean() / share[found.indices], 1.0)
     if not found.nnz:
         return Curve(np.zeros(1), np.zeros(1))
@@ -99,17 +99,16 @@ def certain(
     rows = units_of(matrix, network)
     found = weighed(network, rows, length, workers)
     values = curve.of(found.data)
-    mentioned = is_mentioned(network, rows, found)
-    counts = rows[
-        np.repeat(np.arange(rows.shape[0]), np.diff(found.indptr))[mentioned], network.phrases[found.indices[mentioned]]
-    ]
-    values[mentioned] = 1 / (1 + np.exp(-odds[found.indices[mentioned]] - COUNT * np.log(np.asarray(counts).ravel())))
+    counts = mentions(network, rows, found)
+    here = np.flatnonzero(counts)
+    values[here] = 1 / (1 + np.exp(-odds[found.indices[here]] - COUNT * np.log(counts[here])))
     return csr_array((values, found.indices, found.indptr), shape=found.shape)
 
 
-def is_mentioned(network: Network, rows: csr_array, found: csr_array) -> np.ndarray:
-    """Return for each entry of `found`, documents by keyphrases, whether the document mentions the keyphrase."""
+def mentions(network: Network, rows: csr_array, found: csr_array) -> np.ndarray:
+    """Return for each entry of `found`, documents by keyphrases, how often the document mentions the keyphrase."""
     width = network.units
     known = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
     wanted = np.repeat(np.arange(rows.shape[0]), np.diff(found.indptr)) * width + network.phrases[found.indices]
-    return np.isin(wanted, known)
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, rows.data[place], 0.0) if len(known) else np.zeros(len(wanted))

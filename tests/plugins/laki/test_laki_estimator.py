@@ -468,7 +468,8 @@ def test_evidence_is_a_ratio_of_likelihoods_without_the_keyphrases_own_unit():
                 others = np.arange(14) != network.phrases[k]
                 off, on = network.leaks[units][others], (network.leaks[units] + links[k])[others]
                 here = counts[others] > 0
-                present = np.log(-np.expm1(-on[here])).sum() - np.log(-np.expm1(-off[here])).sum()
+                times = 1 + np.log(counts[others][here])
+                present = (times * (np.log(-np.expm1(-on[here])) - np.log(-np.expm1(-off[here])))).sum()
                 linked = ((links[k] > 0) & others & (counts > 0)).any() or counts[network.phrases[k]] > 0
                 assert (k in entries) == linked
                 if linked:
