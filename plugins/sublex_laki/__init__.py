@@ -21,6 +21,22 @@ PARAMS = [
         range=(0, 1),
         help="how often texts come back to a keyphrase, beside the usual share",
     ),
+    Param(
+        "named",
+        float,
+        0.4,
+        stage="fit",
+        range=(0, 1),
+        help="how likely a word names a thing that may be a keyphrase; half of it for phrases of several words",
+    ),
+    Param(
+        "focus",
+        float,
+        1.6,
+        stage="fit",
+        range=(0, 1000),
+        help="how much more alike the documents with a keyphrase are than any two documents",
+    ),
     Param("width", int, 100, stage="fit", range=(1, 2000), help="the width of the vectors, if words names no model"),
     Param(
         "weights",

@@ -22,20 +22,22 @@ from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex.tools.messages import counted
+from sublex_laki.candidates import are_named
 from sublex_laki.estimator import (
     Curve,
     Network,
     calibrate,
     certain,
     come_back,
+    concentration,
+    decomposed,
     encode,
     evidence,
     evoked_by,
     learn,
     odds_of_mentions,
     structure,
-    unit_vectors,
-)  # fmt: skip
+)
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
@@ -71,8 +73,9 @@ class EncodedQuery(NamedTuple):
 class LAKIRepresentation(Representation):
     """Compares texts by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: links come from the
-    # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is.
+    # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: keyphrases are names
+    # of things on which some documents concentrate, links come from the shares of documents, each keyphrase is weighed
+    # alone, and held-out documents say how sure evidence is.
     version = 3
     reads = "words"
     least_share = 0.5
@@ -106,24 +109,37 @@ class LAKIRepresentation(Representation):
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         may_be = everything.is_phrase & (df <= params.max_df * len(corpus.docs))
-        if not getattr(model, "is_listed", False):
+        is_listed = getattr(model, "is_listed", False)
+        if not is_listed:
             may_be &= come_back(counts, may_be, params.again)
+            may_be[: len(phrases)] &= are_named(phrases, params.named)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
+        found = (
+            decomposed(counts, params.width, params.seed, job.workers)
+            if params.words is None or not is_listed
+            else None
+        )
+        if found is not None and params.focus and not is_listed:
+            keyphrases = keyphrases[concentration(found, keyphrases) >= params.focus]
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
                 "support or quality, raise max_df, or add documents."
             )
-        vectors = self._vectors(counts, corpus, job)
+        vectors = (
+            vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
+            if params.words is not None
+            else found.vectors
+        )
         self.network, self.perplexities = self._network(counts, keyphrases, vectors, job)
         self.usual_length = counts.nnz / max(1, int((np.diff(counts.indptr) > 0).sum()))
         words = np.array([len(terms) for terms in self.units.terms])[self.network.phrases]
         self.odds = odds_of_mentions(counts, self.network.phrases, words)
         self.curve = self._curve(counts, keyphrases, vectors, job)
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+        self.vocabulary = phrases.lexicon.terms
 
     def _network(
         self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job
@@ -157,13 +173,6 @@ class LAKIRepresentation(Representation):
         )  # fmt: skip
         return calibrate(network, counts[np.flatnonzero(held)], self.usual_length, job.workers)
 
-    def _vectors(self, counts: csr_array, corpus: Corpus, job: Job) -> np.ndarray:
-        """Return a vector for each unit."""
-        params = self.params
-        if params.words is not None:
-            return vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
-        return unit_vectors(counts, params.width, params.seed, job.workers)
-
     def save(self, store: Store) -> None:
         """Store the phrases, the units and the network."""
         self.units.phrases.save(store, "phrases_")
@@ -180,7 +189,7 @@ class LAKIRepresentation(Representation):
         """Return the declaration of each stored value, by name. The nodes of the network are the keyphrases and then the units."""
         return {
             **PhraseList.declares("phrases_"),
-            "units": Numbers(("units",), "i4", 0, below="phrases + terms", order="rising"),
+            "units": Numbers(("units",), "i4", 0, below="phrases + terms + variants", order="rising"),
             "network_phrases": Numbers(("keyphrases",), "i4", 0, below="units"),
             "network_leaks": Numbers(("keyphrases + units",), "f8", LEAST, MOST),
             "network_weights": Numbers(("links",), "f8", LEAST, MOST),
@@ -206,7 +215,7 @@ class LAKIRepresentation(Representation):
         self.odds = store.get("odds_of_mentions")
         self.curve = Curve(store.get("curve_evidence"), store.get("curve_chances"))
         check_model(len(self.curve.evidence) > 0)
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+        self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
 
     def encode_documents(self, inputs: TextWords) -> csr_array:

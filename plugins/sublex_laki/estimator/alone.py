@@ -38,7 +38,7 @@ def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1
         part = rows[span]
         sizes = np.diff(part.indptr)
         ones = csr_array((np.ones(part.nnz), part.indices, part.indptr), shape=part.shape)
-        times = csr_array((1 + np.log(part.data), part.indices, part.indptr), shape=part.shape)
+        times = csr_array((1 + np.log(np.maximum(part.data, 1.0)), part.indices, part.indptr), shape=part.shape)
         # Both products have entries at the same places, because all numbers are above 0.
         found, present = csr_array(times @ ratios), csr_array(ones @ weights)
         found.sort_indices(), present.sort_indices()
