@@ -25,10 +25,10 @@ NOTHING = 1e-300
 def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> csr_array:
     """Return the evidence of each document for each keyphrase, as sparse rows of documents by keyphrases.
 
-    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on, divided
-    by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times. The
-    keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for those with a link to one of its
-    units. For `length`, see `encode`.
+    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on,
+    divided by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times.
+    The keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for
+    those with a link to one of its units. For `length`, see `encode`.
     """
     rows = units_of(matrix, network)
     weights, ratios = _by_unit(network)
