@@ -37,7 +37,7 @@ from sublex_laki.estimator import (
     learn,
     odds_of_mentions,
     structure,
-)
+)  # fmt: skip
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
@@ -73,9 +73,9 @@ class EncodedQuery(NamedTuple):
 class LAKIRepresentation(Representation):
     """Compares texts by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: keyphrases are names
-    # of things on which some documents concentrate, links come from the shares of documents, each keyphrase is weighed
-    # alone, and held-out documents say how sure evidence is.
+    # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: links come from the
+    # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
+    # keyphrases are names of things on which documents concentrate.
     version = 3
     reads = "words"
     least_share = 0.5
@@ -117,23 +117,17 @@ class LAKIRepresentation(Representation):
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
-        found = (
-            decomposed(counts, params.width, params.seed, job.workers)
-            if params.words is None or not is_listed
-            else None
-        )
-        if found is not None and params.focus and not is_listed:
-            keyphrases = keyphrases[concentration(found, keyphrases) >= params.focus]
+        own = decomposed(counts, params.width, params.seed, job.workers)
+        if not is_listed:
+            keyphrases = keyphrases[concentration(own, keyphrases) >= params.focus]
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
                 "support or quality, raise max_df, or add documents."
             )
-        vectors = (
-            vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
-            if params.words is not None
-            else found.vectors
-        )
+        vectors = own.vectors
+        if params.words is not None:
+            vectors = vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
         self.network, self.perplexities = self._network(counts, keyphrases, vectors, job)
         self.usual_length = counts.nnz / max(1, int((np.diff(counts.indptr) > 0).sum()))
         words = np.array([len(terms) for terms in self.units.terms])[self.network.phrases]

@@ -14,6 +14,6 @@ from sublex_laki.estimator.structure import come_back, structure
 from sublex_laki.estimator.vectors import concentration, decomposed, unit_vectors
 
 __all__ = [
-    "Curve", "Learned", "Network", "calibrate", "certain", "come_back", "concentration", "decomposed", "encode", "evidence",
-    "evoked_by", "learn", "odds_of_mentions", "structure", "unit_vectors", "weighed",
+    "Curve", "Learned", "Network", "calibrate", "certain", "come_back", "concentration", "decomposed", "encode",
+    "evidence", "evoked_by", "learn", "odds_of_mentions", "structure", "unit_vectors", "weighed",
 ]  # fmt: skip

@@ -198,13 +198,13 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
         real = getattr(representation, name)
         return lambda *args, **named: given.setdefault(name, (list(args), named)) and real(*args, **named)
 
-    for name in ("come_back", "unit_vectors", "structure", "learn", "encode", "calibrate", "certain"):
+    for name in ("come_back", "decomposed", "structure", "learn", "encode", "calibrate", "certain"):
         monkeypatch.setattr(representation, name, spied(name))
     fit = "again=0.5, width=12, weights=similarity, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
     index.fit(
         f"laki(phrases=phrases(support=3), max_df=0.3, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
     )
-    assert given["come_back"][0][2] == 0.5 and given["unit_vectors"][0][1:3] == [12, 3]
+    assert given["come_back"][0][2] == 0.5 and given["decomposed"][0][1:3] == [12, 3]
     assert given["structure"][1].items() >= {"weights": "similarity", "alpha": 0.4, "beta": 0.2, "most": 7}.items()
     assert given["learn"][1].items() >= {"iterations": 2, "seed": 3}.items()
     asked = {"method": "gibbs", "most": 9, "sweeps": 50, "swaps": 1, "length": 0.0, "seed": 3}

@@ -15,13 +15,14 @@ from sublex.contracts.base import Break
 from sublex.errors import InputError
 from sublex.estimators.phrases.lexicon import Lexicon
 from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
-from sublex_phrases.abbreviations import definitions, main_definitions
+from sublex_phrases.abbreviations import defining_places, definitions, main_definitions
 from sublex_phrases.features import count_uses, features
 from sublex_phrases.forest import binned, likeness
 from sublex_phrases.forms import written_forms
 from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.ngrams import frequent
 from sublex_phrases.quality import judge_words
+from sublex_phrases.roles import unknown_roles
 from sublex_phrases.segmentation import segment
 from sublex_phrases.text import Text
 
@@ -125,7 +126,7 @@ def test_uses_are_counted():
     # Quoted, bracketed, capitals, hyphens, after a wall, before a wall, alone, not at the beginning of a sentence.
     assert ngrams.counts[node] == 5
     assert uses.tolist() == [0, 1, 0, 1, 4, 4, 3, 3]
-    table = features(text, ngrams, count_uses(text, ngrams), ngrams.counts)
+    table = features(text, ngrams, count_uses(text, ngrams), unknown_roles(text))
     assert table.shape == (len(ngrams.parents), len(NAMES)) and np.isfinite(table).all()
     c, total = ngrams.counts, len(text.units)
     a, b = ngrams.nodes([(text.lexicon.unit("big", "big"),), (text.lexicon.unit("data", "data"),)])
@@ -191,7 +192,7 @@ def test_abbreviations_are_found_by_the_first_letters():
     )
     found = {
         text.lexicon.words[unit]: {words(text, sequence): times for sequence, times in sequences.items()}
-        for unit, sequences in definitions(text, 6).items()
+        for unit, sequences in definitions(text, defining_places(text, 6)).items()
     }
     assert found == {"svm": {"support vector machine": 3}, "iot": {"internet of things": 3}}
 
@@ -201,7 +202,7 @@ def test_an_abbreviation_that_is_mostly_a_word_or_stands_for_two_phrases_is_left
         *["World Health Organization ( WHO ) here"] * 3, *["who is who"] * 9,
         *["cool new name ( CNN ) , central nerve node ( CNN ) here"] * 3, *["red green blue ( RGB ) here"] * 2,
     )  # fmt: skip
-    main = main_definitions(text, definitions(text, 6))
+    main = main_definitions(text, definitions(text, defining_places(text, 6)))
     assert {text.lexicon.words[unit]: times for unit, (_, times) in main.items()} == {"rgb": 2}
 
 
@@ -232,7 +233,7 @@ def test_single_words_are_those_that_texts_come_back_to():
     by_chance = -np.log(1 - np.exp(-60 / 300))
     assert text.residual_idf[[dull, keen]] == pytest.approx([np.log(5) - by_chance, np.log(10) - by_chance])
     ngrams = frequent(text, 5, 6)
-    table = features(text, ngrams, count_uses(text, ngrams), ngrams.counts)
+    table = features(text, ngrams, count_uses(text, ngrams), unknown_roles(text))
     every = np.ones(len(table))
     quality = judge_words(text, ngrams, table, every, every > 0)
     assert quality[ngrams.nodes([(keen,)])] > 0.5 > quality[ngrams.nodes([(dull,)])]
@@ -257,7 +258,7 @@ def test_a_list_finds_its_phrases_in_the_text_as_mining_counted_them(mined):
     phrases = phrase_list_of(text, found)
     assert phrases.is_whole()
     again = PhraseList(
-        phrases.lexicon.words[: phrases.lexicon.first_stop],
+        phrases.lexicon.terms,
         phrases.lexicon.words[phrases.lexicon.first_stop :],
         phrases.values(),
     )
