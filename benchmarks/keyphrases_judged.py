@@ -64,9 +64,8 @@ def draw(index: sublex.Index, collection: str, model: str, topics: str, folder: 
     folder.mkdir(parents=True, exist_ok=True)
     with open(collection, encoding="utf-8") as lines:
         records = {record["id"]: record for record in map(json.loads, lines)}
-    docnos = [
-        index.corpus.docs[k] for k in np.sort(chance.choice(len(index.corpus.docs), number, replace=False)).tolist()
-    ]
+    chosen = np.sort(chance.choice(index.corpus.docs, number, replace=False)).tolist()
+    docnos = [index.representation(model).view.docno(doc) or "" for doc in chosen]
     texts = [f"{records[docno]['title']}\n{records[docno]['text']}" for docno in docnos]
     rankings = rankings_of(index, model, topics, folder / "work", texts)
     with open(folder / "key.csv", "w", encoding="utf-8", newline="") as file:

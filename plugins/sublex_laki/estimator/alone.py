@@ -25,10 +25,10 @@ NOTHING = 1e-300
 def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> csr_array:
     """Return the evidence of each document for each keyphrase, as sparse rows of documents by keyphrases.
 
-    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on, divided
-    by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times. The
-    keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for those with a link to one of its
-    units. For `length`, see `encode`.
+    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on,
+    divided by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times.
+    The keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for
+    those with a link to one of its units. For `length`, see `encode`.
     """
     rows = units_of(matrix, network)
     weights, ratios = _by_unit(network)
@@ -38,7 +38,7 @@ def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1
         part = rows[span]
         sizes = np.diff(part.indptr)
         ones = csr_array((np.ones(part.nnz), part.indices, part.indptr), shape=part.shape)
-        times = csr_array((1 + np.log(part.data), part.indices, part.indptr), shape=part.shape)
+        times = csr_array((1 + np.log(np.maximum(part.data, 1.0)), part.indices, part.indptr), shape=part.shape)
         # Both products have entries at the same places, because all numbers are above 0.
         found, present = csr_array(times @ ratios), csr_array(ones @ weights)
         found.sort_indices(), present.sort_indices()
