@@ -17,9 +17,8 @@ HYPHENED = 0.5
 def are_named(phrases: PhraseList, named: float) -> np.ndarray:
     """Return for each phrase whether texts use it as the name of a thing.
 
-    `named` is the least probability for a single word. A single letter is no name.
+    `named` is the least probability for a single word.
     """
     column = {name: phrases.features[:, NAMES.index(name)] for name in ("named", "hyphened")}
     loose = (phrases.lengths > 1) & (column["hyphened"] < HYPHENED)
-    letters = np.array([len(name) == 1 and name.upper() != name.lower() for name in phrases.names], bool)
-    return np.asarray((column["named"] >= np.where(loose, SEVERAL * named, named)) & ~(letters & (named > 0)))
+    return np.asarray(column["named"] >= np.where(loose, SEVERAL * named, named))

@@ -80,6 +80,7 @@ def features(
         counts / counts[np.where(ngrams.parents >= 0, ngrams.parents, nodes)],
         counts / counts[np.where(ngrams.suffixes >= 0, ngrams.suffixes, nodes)],
         np.zeros(len(units)) if done is None else _again(text, done),
+        np.where(present, text.residual_idf[units], -np.inf).max(axis=1),
         roles.begins[first],
         roles.ends[last],
         either.min(axis=1),

@@ -20,9 +20,10 @@ ENOUGH, BEST_SHARE = 20, 0.1
 PHRASE = 0.5
 # The features whose ranks are summed, with their weights.
 RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
-# The features that say which words a phrase can consist of. If one of them is below that of all known phrases but this
-# share, the quality falls in proportion.
-ROLES, UNUSUAL, LEAST_ROLE = ("begins", "ends", "content"), 0.1, 1e-9
+# The features without which a sequence is no phrase, however good the others are: its words can be in a phrase, and one
+# of them tells something. If one of these features is below that of all good examples but this share, the quality falls
+# in proportion.
+NEEDED, UNUSUAL, LEAST = ("begins", "ends", "content", "residual_idf"), 0.1, 1e-9
 # A sequence that begins or ends with a stop word, or begins with a number, is a phrase only if it has a hyphen in this
 # share of its occurrences.
 HYPHENED = 0.5
@@ -47,9 +48,9 @@ def judge(
     loose = table[:, NAMES.index("hyphened")] < HYPHENED
     at_edge = text.stops[ngrams.firsts] | text.numbers[ngrams.firsts] | text.stops[ngrams.last]
     fit = np.where(loose & at_edge, 0.0, 1.0)
-    for name in ROLES:
+    for name in NEEDED:
         column = table[:, NAMES.index(name)]
-        fit *= np.minimum(1.0, column / max(np.quantile(column[good], UNUSUAL), LEAST_ROLE))
+        fit *= np.clip(column / max(np.quantile(column[good], UNUSUAL), LEAST), 0.0, 1.0)
     fit[known] = 1.0
     quality[several] *= fit[several]
     quality[several[_without_letters(text, ngrams)[several]]] = 0.0
@@ -71,7 +72,7 @@ def judge_words(
 
     `whole` says for each node whether segmentation often enough leaves it whole. The good examples are words with which
     many phrases end and which texts repeat, such as "network" and "algorithm". A forest finds the words that are used
-    like the good examples. Common words and words without a letter get the quality 0.
+    like the good examples. Common words, single letters and words without a letter get the quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
@@ -89,7 +90,7 @@ def judge_words(
         judged[words] = likeness(np.column_stack([columns, residual]), best, 2, run)
         column = table[words, NAMES.index("ends")]
         judged[words] *= np.minimum(1.0, column / np.quantile(column[best], UNUSUAL))
-    judged[words[text.common[units]]] = 0.0
+    judged[words[text.common[units] | text.letters[units]]] = 0.0
     judged[_without_letters(text, ngrams)] = 0.0
     return judged
 

@@ -89,6 +89,11 @@ class Text:
         return np.array([not any(map(str.isalpha, word)) for word in self.lexicon.words], bool)
 
     @cached_property
+    def letters(self) -> np.ndarray:
+        """For each unit, whether it is a single letter. A Chinese character is a word, and has no small form."""
+        return np.array([len(word) == 1 and word.upper() != word.lower() for word in self.lexicon.words], bool)
+
+    @cached_property
     def folded(self) -> np.ndarray:
         """The number of each surface, where surfaces that differ only in capitals have the same number."""
         numbers: dict[str, int] = {}

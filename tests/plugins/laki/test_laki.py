@@ -19,15 +19,19 @@ from shared import load_stored, stored_by
 import sublex
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
+from sublex.estimators.phrases.lexicon import Lexicon
+from sublex.estimators.phrases.phrase_list import NAMES
 from sublex.index.check import check
 from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
 from sublex_laki import representation
+from sublex_laki.candidates import are_named
 from sublex_laki.estimator import encode
 from sublex_laki.estimator.network import network_of
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.representation import LAKIRepresentation
 from sublex_laki.similarity import vectors_of_model
+from sublex_laki.units import Units
 
 WATER = (
     "river shore boat mud reed heron bridge stream lake pond dam canal ferry trout salmon willow harbour tide".split()
@@ -198,15 +202,28 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
         real = getattr(representation, name)
         return lambda *args, **named: given.setdefault(name, (list(args), named)) and real(*args, **named)
 
-    for name in ("come_back", "decomposed", "structure", "learn", "encode", "calibrate", "certain"):
+    for name in (
+        "come_back",
+        "are_named",
+        "decomposed",
+        "concentration",
+        "structure",
+        "learn",
+        "encode",
+        "calibrate",
+        "certain",
+    ):
         monkeypatch.setattr(representation, name, spied(name))
-    fit = "again=0.5, width=12, weights=similarity, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
+    fit = "again=0.5, named=0.3, focus=0.01, width=12, weights=similarity, alpha=0.4, beta=0.2, links=7, iterations=2, seed=3"
     index.fit(
         f"laki(phrases=phrases(support=3), max_df=0.3, {fit}, inference=gibbs, sweeps=50, swaps=1, absent=all, most=9)"
     )
     assert given["come_back"][0][2] == 0.5 and given["decomposed"][0][1:3] == [12, 3]
+    assert given["are_named"][0][1] == 0.3 and len(given["concentration"][0][1])
     assert given["structure"][1].items() >= {"weights": "similarity", "alpha": 0.4, "beta": 0.2, "most": 7}.items()
     assert given["learn"][1].items() >= {"iterations": 2, "seed": 3}.items()
+    with pytest.raises(InputError, match="fewer than 2 keyphrases"):
+        index.fit("laki(phrases=phrases(support=3), max_df=0.3, again=0.5, named=0.3, focus=1000)")
     asked = {"method": "gibbs", "most": 9, "sweeps": 50, "swaps": 1, "length": 0.0, "seed": 3}
     assert given["encode"][1] == asked and "certain" not in given
     index.fit("laki(phrases=phrases(support=3), max_df=0.3, again=0.5)")
@@ -447,3 +464,21 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Subject:
 @pytest.mark.parametrize("check", CHECKS)
 def test_the_plugin_holds_the_contract(subject, check):
     check(subject)
+
+
+def test_names_of_things_may_be_keyphrases():
+    phrases = SimpleNamespace(lengths=np.array([1, 1, 2, 2, 2]), features=np.zeros((5, len(NAMES)), np.float32))
+    phrases.features[:, NAMES.index("named")] = 0.5, 0.3, 0.3, 0.3, 0.1
+    phrases.features[:, NAMES.index("hyphened")] = 0, 0, 0.2, 0.9, 0
+    assert are_named(phrases, 0.4).tolist() == [True, False, True, False, False]
+    assert are_named(phrases, 0.0).all()
+
+
+def test_a_phrase_is_named_as_it_is_written_and_not_as_another_word_with_that_stem():
+    # "rational" is the stem of "rationale", and the phrase "rational" has the stem "ration".
+    lexicon = Lexicon(["ration", "rational"], [], [["rations"]], [0])
+    phrases = SimpleNamespace(lexicon=lexicon, names=["rational"], __len__=lambda: 1)
+    phrases = type("Phrases", (SimpleNamespace,), {"__len__": lambda self: 1})(**vars(phrases))
+    units = Units(phrases, np.array([0, 1, 2, 3]))
+    written = {"ration": "rational", "rational": "rationale"}
+    assert units.names([0, 1, 2, 3], written.__getitem__) == ["rational", "rational", "rationale", "rations"]

@@ -17,6 +17,8 @@ from sublex_laki.estimator import (
     certain,
     certainty,
     come_back,
+    concentration,
+    decomposed,
     encode,
     evidence,
     evoked_by,
@@ -748,3 +750,31 @@ def test_one_sweep_is_enough_to_get_a_result():
     found = sampled(graphs, np.zeros(6, np.uint64), 1)
     assert set(found.shares.tolist()) <= {0.0, 1.0}
     assert ((found.means > 0) & (found.means < 1)).all()
+
+
+def test_documents_with_a_term_of_a_subject_are_more_alike_than_those_with_a_general_word():
+    chance = np.random.default_rng(0)
+    counts = np.zeros((200, 42))
+    for document in range(200):
+        subject = document % 4
+        counts[document, chance.choice(np.arange(10 * subject, 10 * subject + 10), 6)] = 1
+        counts[document, 40] = subject == 1 and chance.random() < 0.5
+        counts[document, 41] = chance.random() < 0.2
+    counts[0, 40] = 0
+    found = decomposed(csr_array(counts), 8)
+    subject, general = concentration(found, np.array([40, 41]))
+    assert subject > 2 and general < 1.5
+    # The definition, document by document: the mean cosine of pairs, without the unit itself.
+    vectors = found.svd.vectors / np.sqrt(found.svd.values)
+    every = found.matrix.toarray()
+
+    def mean(rows):
+        rows = rows[np.linalg.norm(rows, axis=1) > 0]
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        cosines = rows @ rows.T
+        return cosines[~np.eye(len(rows), dtype=bool)].mean()
+
+    having = np.flatnonzero(every[:, 40] > 0)
+    others = every[having].copy()
+    others[:, 40] = 0
+    assert subject == pytest.approx(mean(others @ vectors) / mean(every @ vectors))

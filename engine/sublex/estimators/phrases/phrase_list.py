@@ -28,13 +28,14 @@ from sublex.estimators.word_sums import check_model
 # * of_prefix, of_suffix: the count of the sequence, divided by the count of the sequence without its last word, or
 #   without its first word
 # * again: log of the number of occurrences in a text that has any, after segmentation
+# * residual_idf: the largest residual idf of its words
 # * begins, ends: how likely its first word can begin a phrase, and its last word can end one; content: how likely each
 #   word can do either, the least; numbers: the share of the words without a letter
 # * named: how likely it is used as the name of a thing, by the words before and after it
 NAMES = (
     "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
     "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix "
-    "again begins ends content numbers named"
+    "again residual_idf begins ends content numbers named"
 ).split()
 # A weight is the logarithm of a probability, so its size is below this.
 MOST_WEIGHT = 1e6
