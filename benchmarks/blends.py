@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import lzma
 import statistics
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import sublex
+from sublex.contracts.base import Query
 
 PIPELINES = (
     "BM25",
@@ -33,15 +37,17 @@ PIPELINES = (
 
 
 def records(collection: str, number: int) -> Iterator[dict[str, str]]:
-    """Yield the first documents of a file of JSON lines."""
-    with open(collection, encoding="utf-8") as file:
+    """Yield the first documents of a file of JSON lines, which may be compressed with xz."""
+    with (lzma.open if collection.endswith(".xz") else open)(collection, "rt", encoding="utf-8") as file:
         for line in itertools.islice(file, number):
             record = json.loads(line)
-            yield {"id": record["id"], "title": record["title"], "text": record["text"]}
+            yield {key: str(record.get(key, "")) for key in ("id", "title", "text", "year")}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+@contextmanager
+def asked(description: str) -> Iterator[tuple[Any, list[Query], int]]:
+    """Read the arguments, and yield an index of a collection with a model, queries from titles, and the number of rounds."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=300)
@@ -52,17 +58,22 @@ def main() -> None:
         index = sublex.build(records(args.collection, args.documents), Path(work) / "index")
         index.fit("lsi(e=100)")
         queries = [index.query(text) for text in texts[:: max(1, len(texts) // args.queries)][: args.queries]]
+        yield index, queries, args.rounds
+
+
+def main() -> None:
+    with asked(str(__doc__)) as (index, queries, turns):
         pipelines = {text: index.pipeline(text) for text in PIPELINES}
         times: dict[str, list[float]] = {text: [] for text in PIPELINES}
-        for turn in range(args.rounds + 1):
+        for turn in range(turns + 1):
             for text, pipeline in pipelines.items():
                 begin = time.perf_counter()
                 for query in queries:
                     pipeline.answer(query, 1000)
                 if turn:  # The first round computes impacts.
                     times[text].append(1000 * (time.perf_counter() - begin) / len(queries))
+        print(f"{len(index):,} documents, {len(queries)} queries, k = 1,000\n")
     base = statistics.median(times["BM25"])
-    print(f"{len(texts):,} documents, {len(queries)} queries, k = 1,000\n")
     print("| pipeline | ms a query | x BM25 |\n|---|---|---|")
     for text, rounds in times.items():
         median = statistics.median(rounds)

@@ -9,19 +9,15 @@ before; the last lines have the time of the first queries with a Python function
 
 from __future__ import annotations
 
-import argparse
 import itertools
-import json
-import lzma
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from blends import asked
 
 import sublex
 from sublex.contracts.base import Query
@@ -33,27 +29,9 @@ PIPELINES = ("BM25", "lsi(e=100)", "BM25 + 0.3*lsi(e=100)")
 DEPTHS = (10, 1000)
 
 
-def records(collection: str, number: int) -> Iterator[dict[str, str]]:
-    """Yield the first documents of a file of JSON lines, which may be compressed with xz."""
-    with (lzma.open if collection.endswith(".xz") else open)(collection, "rt", encoding="utf-8") as file:
-        for line in itertools.islice(file, number):
-            record = json.loads(line)
-            yield {key: str(record.get(key, "")) for key in ("id", "title", "text", "year")}
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("collection")
-    parser.add_argument("--documents", type=int, default=100_000)
-    parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=5)
-    args = parser.parse_args()
-    texts = [record["title"] for record in records(args.collection, args.documents)]
-    with tempfile.TemporaryDirectory() as work:
-        index = sublex.build(records(args.collection, args.documents), Path(work) / "index")
-        index.fit("lsi(e=100)")
-        queries = [index.query(text) for text in texts[:: max(1, len(texts) // args.queries)][: args.queries]]
-        print(f"{len(texts):,} documents, {len(queries)} queries; milliseconds without a filter, then ratios\n")
+    with asked(str(__doc__)) as (index, queries, rounds):
+        print(f"{len(index):,} documents, {len(queries)} queries; milliseconds without a filter, then ratios\n")
         print(f"| pipeline | k | without | {' | '.join(f'{share:.2%}' for share in SHARES)} |")
         print(f"|---|---|---|{'---|' * len(SHARES)}")
         random = np.random.default_rng(1).random(len(index))
@@ -62,9 +40,9 @@ def main() -> None:
             show(
                 expression,
                 k,
-                measured(index, expression, k, [lambda query, own=own: own for own in masks], queries, args.rounds),
+                measured(index, expression, k, [lambda query, own=own: own for own in masks], queries, rounds),
             )
-        correlated(index, queries, args.rounds)
+        correlated(index, queries, rounds)
         functions(index, queries)
 
 

@@ -148,6 +148,8 @@ def test_operators_that_expressions_lack_say_what_to_write() -> None:
         (lambda: A - B, r"give a negative weight, as in a \+ -0.5 \* b"),
         (lambda: "a" - B, "give a negative weight"),
         (lambda: -A, "give a negative weight"),
+        (lambda: A**2, r"write that as a formula, as in sublex.ranker\(f\)"),
+        (lambda: A ^ B, "write that as a formula"),
         (lambda: A & B, "write one after the other, as in a >> b"),
         (lambda: "a" & B, "write one after the other"),
         (lambda: A | B, "write a function with both conditions"),

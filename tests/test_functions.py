@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import shutil
@@ -131,6 +132,8 @@ def test_no_plugin_may_take_the_name(demo_index):
         (lambda q, d: dict.fromkeys(range(9)), "gave a value of type dict for 9 documents"),
         (lambda q, d: [1], "gave 1 score for 9 documents"),
         (lambda q, d: [1] * 10, "gave 10 scores for 9 documents"),
+        (lambda q, d: itertools.repeat(1.0), "gave more than 9 scores for 9 documents"),
+        (lambda q, d: range(10**12), "gave 1,000,000,000,000 scores for 9 documents"),
         (lambda q, d: np.zeros((9, 2)), r"gave scores of shape \(9, 2\) for 9 documents"),
         (lambda q, d: [[1], [1, 2]], "gave lists of different lengths for 9 documents"),
         (lambda q, d: ["1"] * 9, "gave a score of type str for 9 documents"),

@@ -323,6 +323,10 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
             "The DataFrame has the columns id, passages, and none for the text; name it, as in columns={'text': '…'}.",
         ),
         (
+            pd.DataFrame({"docno": ["a"], "text": ["b"]}).set_index("docno"), {},
+            "name it, as in columns={'id': '…'}. docno is its index; df.reset_index() makes it a column.",
+        ),
+        (
             ["crane", "river"], {},
             "No file or folder crane; to index texts, give documents, as in [{'id': '1', 'text': 'crane'}].",
         ),

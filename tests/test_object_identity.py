@@ -247,6 +247,27 @@ def test_deep_values_have_a_bound():
     assert "levels deep" in identity_of(deep, "").reason
 
 
+def test_values_that_all_contain_one_another_have_a_bound():
+    def all_of(number: int) -> list[Any]:
+        nodes: list[Any] = [[] for _ in range(number)]
+        for node in nodes:
+            node.extend(other for other in nodes if other is not node)
+        return nodes
+
+    assert digest(all_of(4)) != digest(all_of(5))
+    # 30 values have more paths through all of them than there are atoms in a house.
+    assert "contain one another in too many ways" in identity_of(all_of(30), "").reason
+
+
+def test_a_tree_whose_nodes_know_their_parents_is_hashed_at_any_size():
+    class Node:
+        def __init__(self, levels: int, parent: Any = None):
+            self.parent = parent
+            self.children = [Node(levels - 1, self) for _ in range(2)] if levels else []
+
+    assert digest(Node(14))
+
+
 def test_the_hash_of_deep_values_does_not_depend_on_the_frames_below():
     def further(frames: int, code: Any) -> str:
         return further(frames - 1, code) if frames else identity_of(code, "").digest

@@ -484,3 +484,13 @@ def test_tune_refuses_in_a_sentence(tune):
     ]:
         code, output, messages = tune(*arguments)
         assert (code, output) == (2, "") and sentence in messages and "Traceback" not in messages
+
+
+def test_a_printed_tuning_says_how_to_run_its_best_setting(demo):
+    """Also with a Python object in the expression, which no text can name."""
+    function = sublex.ranker(lambda tf, length: tf / (tf + length))
+    tuning = sublex.tune(demo, TOPICS, QRELS, "BM25(b={0,1})" + 0.5 * function, folds=2)
+    marker, code = str(tuning).splitlines()[-1].split(": ")
+    assert marker == "To run the best setting"
+    hits = eval(code, {"index": demo, "query": "crane", "tuning": tuning})
+    assert hits.docnos == demo.search("crane", f"BM25(b={tuning.best.setting.values['b']:g})" + 0.5 * function).docnos

@@ -298,7 +298,7 @@ def _opened(path: str | os.PathLike[str], allow_uncovered: bool = False) -> Inde
 
 
 def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
-    """Read a topic file; its format is detected.
+    """Read a topic file in any format that Sublex knows. The first lines tell which one it is.
 
     `fields` names the fields of a topic that make the query, such as "title+desc".
     """

@@ -48,8 +48,9 @@ class GibbsChain:
         self._topics[used], self._counts[used] = n_wk.indices, n_wk.data
 
     def sweep(self, progress: Callable[[], None] = lambda: None) -> None:
-        """Draw a new topic for every token, in order. `progress` is called several times and may raise an exception to
-        end the work.
+        """Go through the collection once, and draw a topic anew for each token, given the topics of all others.
+
+        `progress` is called several times. To end the work early, it raises an exception.
         """
         from sublex_lda.kernels import sweep
 

@@ -119,7 +119,7 @@ def test_a_text_is_a_topics_file_and_fields_of_records_can_be_chosen(demo, topic
         ([{"qid": "1"}], "Topic 1 has no text; name its text query."),
         (pd.DataFrame({"a": [1]}), "Topic 1 has no qid, only a; name its id qid"),
         (pd.DataFrame({"qid": ["1"], "utterance": ["crane"]}), "No topic has a query, only utterance; name the column"),
-        (pd.DataFrame({"qid": ["1", "2"], "query": ["crane", None]}), "Topic 2 has no text, only {'query': "),
+        (pd.DataFrame({"qid": ["1", "2"], "query": ["crane", None]}), "The query of topic 2 is "),
         (pd.DataFrame({"qid": [1.5], "query": ["crane"]}), "The topic id 1.5 (float) is neither a text nor a whole number"),
         (pd.DataFrame([["1", "a", "b"]], columns=["qid", "query", "query"]), "two columns of one name: qid, query, query"),
         (pd.Series(["crane"]), "A Series may have any index; give its list for numbered texts"),

@@ -22,7 +22,6 @@ import sublex
 from sublex.contracts.fitted import Representation
 from sublex.contracts.stored import Json, Mismatch, Numbers, Sizes
 from sublex.errors import IndexCorrupt, SublexError
-from sublex.estimators import word_sums
 from sublex.index import schema
 from sublex.index.check import check
 from sublex.index.directory import Directory
@@ -131,6 +130,20 @@ def test_sizes_that_cannot_be_are_refused_before_a_kernel_sees_them(index, compo
         except IndexCorrupt as error:
             said.append(str(error))
     assert said and all("\n" not in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("lost", [slice(None), slice(0, 1)], ids=["all", "one"])
+def test_documents_do_not_have_terms_that_stand_in_no_document(index, lost):
+    df = np.load(next((index.path / "segments").glob("*/df.npy"))).copy()
+    df[lost] = 0
+    rewritten(index, "df", df)
+    for ask in (
+        lambda corpus: list(corpus.blocks()),
+        lambda corpus: corpus.matrix(),
+        lambda corpus: sublex.open(index.path).fit("lsi(e=3)"),
+    ):
+        with pytest.raises(IndexCorrupt):
+            ask(sublex.open(index.path).corpus)
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\nb", "\x1b[31m", "a\x85b", "\x7f", "a/b", "..", ""])
@@ -330,15 +343,15 @@ def test_members_that_a_record_does_not_have_are_ignored():
     "value", [None, "x", [1.0, 2.0], np.ones(3), np.ones((2, 2)), np.array([1, 2]), np.array([1.0, np.nan]), np.array([-1.0, 1.0])]
 )  # fmt: skip
 def test_stored_numbers_of_another_shape_type_or_range_are_refused(value):
-    with pytest.raises(IndexCorrupt, match="do not fit each other"):
-        word_sums.stored_numbers({"name": value}, "name", (2,), "f", 0)
+    with pytest.raises(Mismatch):
+        Sizes().check(value, Numbers((2,), "f", 0, sparse=None))
 
 
 @pytest.mark.parametrize("value", [None, "ab", {"a": 1}, ["a", 1], ["a", None], ["a", "a"], ["\ud800"]])
 def test_stored_texts_are_distinct_and_can_be_written(value):
-    with pytest.raises(IndexCorrupt, match="do not fit each other"):
-        word_sums.stored_texts({"name": value}, "name")
-    assert word_sums.stored_texts({"name": ["a", "é\U0001f600"]}, "name") == ["a", "é\U0001f600"]
+    with pytest.raises(Mismatch):
+        Sizes().check(value, Json(list[str], distinct=True))
+    Sizes().check(["a", "é\U0001f600"], Json(list[str], distinct=True))
 
 
 @pytest.mark.parametrize("starts", [[0, 2**40, 2], [0, 3, 2], [1, 2, 2], [0, 1, 2**63 + 2]])

@@ -184,6 +184,25 @@ def inside(place, tmp_path, sublex):
     return sublex
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "papers", "t.tsv", "-o", "t.tsv"),
+        ("run", "papers", "./t.tsv", "--metadata", "none", "-o", "t.tsv"),
+        ("compare", "papers", "t.html", "q.txt", "-r", "BM25", "-o", "t.html"),
+        ("compare", "papers", "t.tsv", "q.html", "-r", "BM25", "-o", "q.html"),
+        ("fuse", "one.run", "two.run", "-o", "two.run"),
+    ],
+)
+def test_no_command_writes_over_what_it_reads(inside, words):
+    shutil.copy("t.tsv", "t.html")
+    shutil.copy("q.txt", "q.html")
+    before = Path(words[-1]).read_bytes()
+    code, _, messages = inside(*words, "--overwrite")
+    assert code == 2 and messages == f"sublex: {words[-1]} is read by this command; write to another file.\n"
+    assert Path(words[-1]).read_bytes() == before
+
+
 @pytest.mark.parametrize("kind", OUTPUTS)
 def test_an_output_replaces_its_own_kind_and_nothing_that_somebody_wrote_or_changed(inside, kind):
     command, name, again = OUTPUTS[kind]

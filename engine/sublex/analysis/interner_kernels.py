@@ -117,7 +117,10 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
 
 @kernel((U64, int64, int64), before="order-terms")
 def refill(hashes, n, size):
-    """Return an open-addressing hash table of the first `n` strings, for `intern`; `size` is a power of two."""
+    """Return a hash table with the numbers of the first `n` strings. Its `size` is a power of two.
+
+    A string stands in the first free slot from the one that its hash names, where `intern` looks for it.
+    """
     slots = np.full(size, -1, np.int32)
     mask = U(size - 1)
     for k in range(n):

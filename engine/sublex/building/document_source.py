@@ -129,8 +129,11 @@ def _rows(frame: Any, columns: Mapping[str, str], names: FieldNames) -> Iterator
     if lacking := [role for role, known in wanted.items() if not set(known) & set(there)]:
         # A name such as ID or Text is an alias but for its case.
         likely = {role: next((name for name in there if name.lower() in wanted[role]), "…") for role in lacking}
+        own = getattr(getattr(frame, "index", None), "name", None)
+        reset = f" {own} is its index; df.reset_index() makes it a column." if own else ""
         raise InputError(
-            f"The DataFrame has the columns {', '.join(there)}, and none for the {lacking[0]}; name it, as in columns={likely}."
+            f"The DataFrame has the columns {', '.join(there)}, and none for the {lacking[0]}; name it, as in "
+            f"columns={likely}.{reset}"
         )
     return frame_records(frame)
 

@@ -14,6 +14,7 @@ from sublex.faces.output import CSV, print_shown, say
 from sublex.operations import INDEXED, Needs, Operation, Parameter
 from sublex.operations.parameters import OVERWRITE_HELP
 from sublex.tools.messages import Step
+from sublex.tools.outputs import expect_no_input
 
 
 def command_of(operation: Operation) -> click.Command:
@@ -55,6 +56,7 @@ def _run(operation: Operation, given: dict[str, Any]) -> None:
     arguments = {each.name: _value(operation, each, given[each.name], name) for each in _shown(operation)}
     ending = ""
     if output is not None and operation.file:
+        expect_no_input(output, arguments)
         ending = check_output(output, *operation.file.endings, overwrite=overwrite)
     allow_uncovered = bool(arguments.get("allow_uncovered"))
     if operation.needs in (Needs.INDEX, Needs.MODEL, Needs.PATH):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import keyword
 import re
-import shlex
 import tempfile
 from collections import Counter
 from importlib.util import find_spec
@@ -19,7 +18,7 @@ from sublex.errors import InputError, SublexError
 from sublex.faces.output import show
 from sublex.forms.lines import Shown, line, sentence
 from sublex.operations import Context, Needs, operation, option, positional
-from sublex.tools.messages import in_short, one_line
+from sublex.tools.messages import in_short, one_line, shell_word
 
 if TYPE_CHECKING:
     from sublex.testing import Check
@@ -72,7 +71,7 @@ def new(
         _copy_template(name, kind, folder)
     except OSError as error:
         raise InputError(f"Cannot write {folder}: {error.strerror}; choose another place.") from None
-    commands = (f"pip install -e {shlex.quote(str(folder))}", f"sublex plugin test {name}", *_uses(name, kind))
+    commands = (f"pip install -e {shell_word(str(folder))}", f"sublex plugin test {name}", *_uses(name, kind))
     head = line(f"{folder} is a package that registers the {kind} {name}. Next:")
     return Shown(lambda: [head, *(line(f"  {command}") for command in commands)])
 

@@ -148,9 +148,10 @@ class Sizes:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value is a text that can be written in UTF-8.
+    """Return whether a value from JSON is a text without half characters.
 
-    JSON may hold a lone surrogate, half of a character, which UTF-8 cannot encode.
+    JSON can write one half of a character that takes two code units in UTF-16. Python reads such a half, and then fails to
+    write it as UTF-8.
     """
     return isinstance(value, str) and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.fitted import Corpus, CountTransform, Representation, Store, Stored, View, Weights
-from sublex.contracts.stored import Declared, Json, Mismatch, Numbers, Sizes
+from sublex.contracts.stored import Declared, Json, Numbers
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.bags import Bag
 from sublex.estimators.blocks import Blocks
@@ -162,35 +162,6 @@ def check_model(consistent: bool | np.bool_) -> None:
     """
     if not consistent:
         raise IndexCorrupt("The parts of the model do not fit each other; fit it again.")
-
-
-def stored_numbers(
-    store: Stored, name: str, shape: tuple[int | None, ...], kinds: str = "f", least: float = -np.inf
-) -> Any:
-    """Return a stored array, or stored sparse rows; raise `IndexCorrupt` if shape, type or values are not as expected.
-
-    In `shape`, None allows any size. `kinds` has the letters of NumPy's kinds that are allowed: f for floats, i for
-    whole numbers. All values must be finite and not below `least`. It is for models that do not implement `declares`.
-    """
-    return _checked(store.get(name), Numbers(shape, " ".join(kinds), least, sparse=None))
-
-
-def stored_texts(store: Stored, name: str, distinct: bool = True) -> list[str]:
-    """Return a stored list of texts.
-
-    Raise `IndexCorrupt` for any other value, and with `distinct` for a text that occurs twice. It is for models that do
-    not implement `declares`.
-    """
-    texts: list[str] = _checked(store.get(name), Json(list[str], distinct=distinct))
-    return texts
-
-
-def _checked(value: Any, declared: Declared) -> Any:
-    try:
-        Sizes().check(value, declared)
-    except Mismatch:
-        check_model(False)
-    return value
 
 
 def frequent_terms(corpus: Corpus, min_df: int, max_share: float = 1.0) -> list[str]:

@@ -138,7 +138,7 @@ def _called(function: Callable[[str], Any], setup: Setup) -> System:
         begin = time.perf_counter()
         found = function(topic.text)
         seconds.append(time.perf_counter() - begin)
-        hits[topic.qid] = dict(found_by(name, found))
+        hits[topic.qid] = dict(found_by(f"The function {name}", found))
     run = run_of(hits, tag_of(name))
     return System(name, run.top(setup.k), np.array(seconds, np.float32) * 1000)
 

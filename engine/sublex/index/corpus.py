@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import Token
-from sublex.errors import SublexError
+from sublex.errors import IndexCorrupt, SublexError
 from sublex.index.offsets import starts_of
 from sublex.tools.copies import Uncopied
 from sublex.tools.hints import resolve_hints
@@ -91,12 +91,20 @@ class Corpus(Uncopied):
         pending: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         size = 0
         for segment, ranks in zip(self._snapshot.segments, self.ranks, strict=True):
+            unknown = segment.live_df == 0
+            has_unknown = unknown.any()
             for begin in range(0, segment.docs, rows):
                 end = min(begin + rows, segment.docs)
                 counts, terms, tfs = segment.document_terms(begin, end)  # type: ignore[misc]
                 live = ~segment.dead[begin:end]
                 live_entries = np.repeat(live, counts)
-                pending.append((counts[live], ranks[terms[live_entries]], tfs[live_entries]))
+                terms = terms[live_entries]
+                if has_unknown and unknown[terms].any():
+                    raise IndexCorrupt(
+                        f"{self._snapshot.path} is damaged: documents have terms that stand in no document; restore it from a "
+                        "backup, or build it again."
+                    )
+                pending.append((counts[live], ranks[terms], tfs[live_entries]))
                 size += int(live.sum())
                 while size >= rows:
                     block, pending = _split(pending, rows)

@@ -142,7 +142,7 @@ class ResourceEntry(NamedTuple):
 
     file: Name
     hash: str
-    bytes: Count | None = None
+    bytes: Count
 
 
 class AttachedEntry(NamedTuple):

@@ -82,6 +82,7 @@ class Expression(Uncopied):
     __mul__ = __rmul__
     __sub__ = __rsub__ = __neg__ = _refused("to subtract, give a negative weight, as in a + -0.5 * b")
     __and__ = __rand__ = _refused("to apply two filters, write one after the other, as in a >> b")
+    __pow__ = __xor__ = __rxor__ = _refused("write that as a formula, as in sublex.ranker(f)")
     __or__ = __ror__ = _refused("for one filter or another, write a function with both conditions")
     __invert__ = _refused("for the opposite of a filter, write a function, as in lambda document: not f(document)")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,17 @@ def _numbers(part: PythonPart, given: Any, number: int) -> np.ndarray:
     with contract(part.kind, part.name):
         # NumPy turns the NA of a Series or an array of pandas into NaN, which is an error, so the items are taken one by one.
         has_na = _is_missing(getattr(getattr(given, "dtype", None), "na_value", 0))
-        items = given if hasattr(given, "__array__") and not has_na else list(given)
+        if hasattr(given, "__array__") and not has_na:
+            items: Any = given
+        else:
+            items = list(islice(given, number + 1))  # A generator may have no end.
+            if len(items) > number:
+                size = (
+                    counted(len(given), "score")
+                    if isinstance(given, Sized)
+                    else f"more than {counted(number, 'score')}"
+                )
+                raise refusal(size)
         try:
             array = np.asarray(items)
         except ValueError:

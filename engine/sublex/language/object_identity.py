@@ -53,6 +53,9 @@ ABSENT = object()
 SHOWN = 3
 # The most levels at which values contain one another.
 DEEPEST = 100
+# A value that contains itself by way of others is hashed anew each time it is met. Of values that all contain one another, the
+# number of ways grows faster than any power of their number, so this bounds how often a value is met again.
+MOST_AGAIN = 10_000
 # Hashing more values, or more thousands of bytes, takes longer than a millisecond or two.
 LARGE = 1000
 
@@ -175,6 +178,8 @@ class _Hash:
         self._known: dict[int, bytes] = {}
         self._kept: list[Any] = []
         self._outer: dict[int, int] = {}
+        self._met: set[int] = set()
+        self._again = 0
         # The outermost value that the present one refers back to, by its depth.
         self._lowest = DEEPEST
         # The names that lead to the present value, for messages.
@@ -203,6 +208,11 @@ class _Hash:
             return _joined("outer", str(depth - self._outer[place]).encode())
         if depth >= DEEPEST:
             raise Unhashable(f"{self._what()} values more than {DEEPEST} levels deep")
+        if place in self._met:
+            self._again += 1
+            if self._again > MOST_AGAIN:
+                raise Unhashable(f"{self._what()} values that contain one another in too many ways")
+        self._met.add(place)
         self._outer[place], lowest, self._lowest = depth, self._lowest, DEEPEST
         try:
             digest = self._content(value, kind)

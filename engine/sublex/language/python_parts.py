@@ -188,8 +188,9 @@ def _remade(
 
     `later` are the hashes that the object had after changes that it made itself.
 
-    The copy's code is compared at its first use, because many pools of workers hang after an error while unpickling. Code
-    that came with the copy is the same, though packages that carry code may change details of classes.
+    Code that came with the copy is taken as it is: cloudpickle, for one, leaves slots out of classes, so a comparison
+    would fail. Code that the other process finds by name may differ. It is compared at its first use and not here, because
+    many pools of workers hang after an error while unpickling.
     """
     identity, known, digests = Identity(digest, version), None, (digest, *later) if digest else ()
     if not version and (not digest or has_own_code(thing)):

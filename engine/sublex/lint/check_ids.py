@@ -109,7 +109,10 @@ def match(mine: Strings, theirs: Strings) -> Match:
 
 
 def check_near(mine: Ids, theirs: Ids, noun: str, matched: Match) -> Iterator[Finding]:
-    """Yield findings about ids of `mine` that `theirs` lacks, if `theirs` has an almost equal id."""
+    """Look for ids that two files write differently: those of `mine` and `theirs` that are equal but for case or zeros.
+
+    Only ids that the other file lacks are compared.
+    """
     a, b = np.flatnonzero(~matched.mine_known), np.flatnonzero(~matched.theirs_known)
     for rule, options in (FOLDS | {"case or zeros": (True, True)}).items():
         if not len(a) or not len(b):

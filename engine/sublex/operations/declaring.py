@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from sublex.forms.lines import Shown
 from sublex.tools.messages import Step
+from sublex.tools.outputs import expect_no_input
 
 
 class Needs(Enum):
@@ -134,6 +135,7 @@ class Operation:
 
     def __call__(self, context: Any, **arguments: Any) -> Any:
         """Call the function. The arguments for the fields of a group become one NamedTuple."""
+        expect_no_input(arguments.get("output"), arguments)
         for name, group in self._groups.items():
             arguments[name] = group(**{each: arguments.pop(each) for each in group._fields if each in arguments})
         return self.function(context, **arguments)

@@ -179,9 +179,6 @@ def fuse(
     from sublex.trec.metadata import to_comments
     from sublex.trec.run_writer import check_run_place, run_lines, write_run
 
-    for path in runs:
-        if output and os.path.isfile(output) and os.path.exists(path) and os.path.samefile(output, path):
-            raise InputError(f"{output} is one of the runs to fuse; write the fused run elsewhere.")
     if output not in (None, "-"):
         expect_folder(output)
         check_run_place(Path(output), metadata, overwrite)

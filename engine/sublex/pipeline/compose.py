@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 from sublex.contracts.base import Resource
@@ -34,7 +34,7 @@ from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
-from sublex.language.python_rankers import PythonRanker
+from sublex.language.python_rankers import GivenRanker, PythonRanker
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
@@ -152,9 +152,11 @@ class Composer(Uncopied):
         uncovered = {str(c): self.model(c).uncovered for c in self.fitted_components(resolved)}
         uncovered = {name: lacking for name, lacking in uncovered.items() if lacking}
         origin = partial(_pipeline_of, self.snapshot, self.allow_uncovered, resolved, profile.name)
-        return _Kept(
-            Pipeline(self.snapshot, resolved, scorer, self._versions(resolved), uncovered, origin=origin), files
-        )
+        given = [part for part in python_parts(resolved) if isinstance(part, PythonRanker)]
+        rankers = [cast("GivenRanker", self._searcher_of(part).ranker) for part in given]
+        versions = self._versions(resolved)
+        pipeline = Pipeline(self.snapshot, resolved, scorer, versions, uncovered, origin=origin, rankers=rankers)
+        return _Kept(pipeline, files)
 
     def _versions(self, resolved: Expression) -> dict[str, str]:
         """Return a text for each model, retriever and function that says on which code and state the hits depend.

@@ -10,6 +10,7 @@ from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
+from sublex.language.python_rankers import GivenRanker
 from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.retrieval.hits import Hits
@@ -49,9 +50,10 @@ class Pipeline(Deferred):
         uncovered: Mapping[str, int] = NO_FIELDS,
         *,
         origin: Callable[[], Pipeline],
+        rankers: Sequence[GivenRanker] = (),
     ):
         self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
-        self.models, self.uncovered = dict(models), dict(uncovered)
+        self.models, self.uncovered, self._rankers = dict(models), dict(uncovered), rankers
 
     def __str__(self) -> str:
         return str(self.expression)
@@ -77,8 +79,17 @@ class Pipeline(Deferred):
             for name, documents in self.uncovered.items()
         ]
 
+    def _refuse_changed_rankers(self) -> None:
+        """Raise InputError if a user's ranker has changed: its scores for the words of earlier queries are kept."""
+        for ranker in self._rankers:
+            ranker.part.refuse_changed()
+
     def answer(self, query: Query, k: int) -> Answer:
         """Return the best k documents for a query."""
+        self._refuse_changed_rankers()
+        return self._answer(query, k)
+
+    def _answer(self, query: Query, k: int) -> Answer:
         begin = time.perf_counter()
         with one_search():
             scoring = self.scorer.start(State(query))
@@ -98,9 +109,10 @@ class Pipeline(Deferred):
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
+        self._refuse_changed_rankers()
         # The first query is answered before the others start: it computes values that all queries share.
-        yield from [self.answer(query, k) for query in queries[:1]]
+        yield from [self._answer(query, k) for query in queries[:1]]
         groups = [queries[begin : begin + GROUP] for begin in range(1, len(queries), GROUP)]
         with Workers(min(workers, len(groups))) as pool:
-            for group in pool.map(lambda group: [self.answer(query, k) for query in group], groups):
+            for group in pool.map(lambda group: [self._answer(query, k) for query in group], groups):
                 yield from group

@@ -10,6 +10,7 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import os
 import sys
 import zlib
@@ -22,13 +23,17 @@ from sublex.errors import InputError
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 # Bytes from which a format is detected.
 HEAD = 64 * 1024
-# Bytes of the longest magic number of a compressed format.
+# The first bytes of a file in each compressed format, and the number of the longest.
+GZIP, BZIP2, XZ, ZSTANDARD = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd"
+PACKINGS = (GZIP, BZIP2, XZ, ZSTANDARD)
 LONGEST_MAGIC = 6
 # Bytes per read.
 CHUNK = 1 << 20
 # Bytes of compressed data that are unpacked at a time where nothing else limits memory. With Zstandard, they unpack to
 # at most 128 MiB.
 PACKED = 4096
+# The most bytes that gzip packs into one, by zlib's own documentation.
+GZIP_RATIO = 1032
 
 
 class FileSource:
@@ -49,6 +54,16 @@ class FileSource:
         except OSError as error:
             raise InputError(f"Cannot read {self.path}: {error.strerror}.") from None
         return io.BufferedReader(Guarded(self._raw, self.path), CHUNK)
+
+    def most_bytes(self) -> float:
+        """Return the most bytes that the stream of a file can have; infinity where its size or its packing sets no bound."""
+        if not os.path.isfile(self.path):
+            return math.inf
+        with open(self.path, "rb") as file:
+            magic, size = file.read(LONGEST_MAGIC), os.fstat(file.fileno()).st_size
+        if magic.startswith(GZIP):
+            return size * GZIP_RATIO
+        return math.inf if magic.startswith(PACKINGS) else size
 
     def _stdin(self) -> BinaryIO:
         if self._raw is not None:
@@ -132,13 +147,13 @@ class _Resumed(io.RawIOBase):
 def _decompressed(raw: BinaryIO) -> Any:
     """Return a stream of the decompressed bytes. The first bytes, and not the file's name, show the compression."""
     magic = raw.peek(LONGEST_MAGIC)[:LONGEST_MAGIC] if hasattr(raw, "peek") else b""
-    if magic.startswith(b"\x1f\x8b"):
+    if magic.startswith(GZIP):
         return gzip.GzipFile(fileobj=raw)
-    if magic.startswith(b"BZh"):
+    if magic.startswith(BZIP2):
         return bz2.BZ2File(raw)
-    if magic.startswith(b"\xfd7zXZ\x00"):
+    if magic.startswith(XZ):
         return lzma.LZMAFile(raw)
-    if magic.startswith(b"\x28\xb5\x2f\xfd"):
+    if magic.startswith(ZSTANDARD):
         return _Zstd(raw)
     return raw
 

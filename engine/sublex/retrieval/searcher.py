@@ -31,8 +31,8 @@ from sublex.tools.workers import Workers
 
 # The most queries, and the most keys of results, of one call of the kernel.
 GROUP, KEYS = 256, 1 << 20
-# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. These values were
-# chosen by measurements on 100,000, 1,000,000 and 3,000,000 abstracts, 776,007 sentences and 191,969 paragraphs.
+# The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. With these values the
+# kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
 # repetitions.

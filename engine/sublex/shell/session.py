@@ -24,7 +24,7 @@ from sublex.shell.arguments import arguments_of, typed
 from sublex.shell.registry import Commands, is_command
 from sublex.shell.settings import Settings
 from sublex.tools.messages import Step, one_line, worded
-from sublex.tools.outputs import expect_folder
+from sublex.tools.outputs import expect_folder, expect_no_input
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -120,9 +120,9 @@ class Session:
     # Lines.
 
     def copy(self) -> Session:
-        """Return a copy of this session.
+        """Return a session with the same settings and results, on which a line can be tried.
 
-        A line that runs in the copy leaves this session unchanged. It may change files on disk.
+        What the line changes stays in the copy until `adopt`, but for files, which it changes at once.
         """
         other = copy(self)
         other.settings, other.snapshots = copy(self.settings), dict(self.snapshots)
@@ -147,6 +147,7 @@ class Session:
         arguments, output, overwrite = arguments_of(operation, rest.strip(), self)
         if output is None:
             return self.ask(operation, **arguments)
+        expect_no_input(output, arguments)
         ending = check_output(output, *operation.file.endings, overwrite=overwrite) if operation.file else ""
         shown, after = write_file(self.ask(operation, **arguments), output, ending)
         return shown.between(notes=list(filter(None, [after])))

@@ -30,7 +30,7 @@ def _kept(subject: Subject, hits: Hits, about: str) -> np.ndarray:
     """Return what `keep` says. Raise AssertionError if it is not true or false for each document."""
     docs, context = hits.docs.copy(), subject.context(hits)
     if _per_document(subject):
-        # The engine asks such a filter for any documents, before there are hits.
+        # The engine asks such a filter before it has searched, so its context has no hits.
         context = subject.context(Hits.none(hits.snapshot))
     mask = np.asarray(called("keep", subject.made.keep, hits.docs, context, about=about))
     assert mask.dtype == bool and mask.shape == hits.docs.shape, (

@@ -133,10 +133,10 @@ def command_line(words: Iterable[str]) -> str:
 
 
 def shell_word(word: str) -> str:
-    """Return a word as a POSIX shell reads it, without the characters that a message would change.
+    """Return a word in the quotes that a POSIX shell needs, so that a user can copy it from a message.
 
-    Such a character, for example a tab or a control, is written by its bytes in octal: `a"$(printf '\\011')"b`. Only line
-    feeds at the end of the word stay as they are.
+    Messages leave out some characters. Such a character, for example a tab, is written by its bytes in octal:
+    `a"$(printf '\\011')"b`. Only line feeds at the end of the word stay as they are.
     """
     inner = word.rstrip("\n")
     pieces = [

@@ -10,7 +10,7 @@ import gzip
 import os
 import stat
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -85,6 +85,21 @@ def expect_folder(file: str | os.PathLike[str]) -> None:
             else f"There is no folder {folder} for {name}"
         )
         raise InputError(f"{there}; make one, or choose another place.")
+
+
+def expect_no_input(output: object, arguments: Mapping[str, Any]) -> None:
+    """Raise InputError if a command would write to a file that one of its other arguments names, such as its topics."""
+    for name, value in arguments.items():
+        for given in value if isinstance(value, (list, tuple)) else (value,):
+            if name != "output" and isinstance(output, str) and isinstance(given, str) and _is_same_file(output, given):
+                raise InputError(f"{output} is read by this command; write to another file.")
+
+
+def _is_same_file(first: str, second: str) -> bool:
+    try:
+        return os.path.isfile(first) and os.path.samefile(first, second)
+    except (OSError, ValueError):  # Most arguments name no file.
+        return False
 
 
 def expect_output(file: str | os.PathLike[str], overwrite: bool = False) -> None:

@@ -144,6 +144,11 @@ def _fields(texts: Mapping[Any, Any], qid: Any) -> dict[str, str]:
     """Return the fields that are texts; raise InputError for a record without any."""
     fields = {str(name): str(value) for name, value in texts.items() if isinstance(value, str)}
     if not fields:
+        known = next((name for name in ALIASES[0] if name in texts), None)
+        if known:
+            raise InputError(
+                f"The {known} of topic {qid} is {shown(texts[known])}; give it a text, or leave the topic out."
+            )
         there = f", only {shown(dict(texts))}" if texts else ""
         raise InputError(f"Topic {qid} has no text{there}; name its text query.")
     return fields

@@ -190,8 +190,9 @@ class Tuning(InParts):
         return f"<{self.expression} by {self.measure}: {figures}; {tried}, {topics}, {len(self.folds)} folds>"
 
     def parts(self) -> list[Part]:
-        """Return what was tried, the table of folds and figures, the means of the settings, and a remark about ends."""
-        return [self.tried(), self.table(figures=True), self.settings_table(), self.remark()]
+        """Return what was tried, the tables of folds, figures and settings, a remark about ends, and how to run the best."""
+        run = "To run the best setting: index.search(query, tuning.best.setting.tree)"
+        return [self.tried(), self.table(figures=True), self.settings_table(), self.remark(), run]
 
     def tried(self) -> str:
         """Return the expression, the measure, and the numbers of settings, topics and folds, on one line."""

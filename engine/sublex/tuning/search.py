@@ -24,7 +24,7 @@ from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import threads
-from sublex.tools.messages import Message, Step
+from sublex.tools.messages import Message, Step, counted
 from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
@@ -107,7 +107,8 @@ def split(topics: int, folds: int, seed: int) -> list[np.ndarray]:
     if folds < 2:
         raise InputError(f"folds={folds} should be at least 2: one fold to choose by and one to measure.")
     if topics < folds:
-        raise InputError(f"{topics} judged topics are too few for {folds} folds; take fewer folds.")
+        few = f"{counted(topics, 'judged topic')} {'is' if topics == 1 else 'are'} too few"
+        raise InputError(f"{few} for {folds} folds; take fewer folds.")
     return [np.sort(part) for part in np.array_split(np.random.default_rng([seed, 0]).permutation(topics), folds)]
 
 

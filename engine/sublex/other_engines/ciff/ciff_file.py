@@ -18,6 +18,8 @@ from sublex.tools.strings import Strings
 
 # Bytes that a header may have.
 LONGEST_HEADER = 1 << 20
+# Bytes of the shortest document: its length, and a docno of one byte with the number and the length of that field.
+LEAST_DOCUMENT = 4
 
 
 class CiffFile:
@@ -30,9 +32,15 @@ class CiffFile:
     def __init__(self, path: str | os.PathLike[str]):
         self.name = os.fspath(path)
         self.report = Report()
-        self._stream = FileSource(path).open()
+        source = FileSource(path)
+        self._stream = source.open()
         try:
             self.header = _read_header(self._stream, self.name)
+            # Memory for each document is taken before the documents are read.
+            if self.header.num_docs * LEAST_DOCUMENT > source.most_bytes():
+                raise InputError(
+                    f"{self.name} is damaged: it claims {self.header.num_docs:,} documents, and is too small for them."
+                )
         except BaseException:
             self.close()
             raise

@@ -18,7 +18,7 @@ from sublex.retrieval.hits import Hits
 
 
 class ChainScoring(Scoring):
-    """Stages before a scorer, on one state. The stages have run, and `last` is the scorer on the state after them.
+    """A chain such as `BM25 >> RM3 >> BM25` for one query: the stages before the last have run, and the last one scores.
 
     The masks of the state hold for the last scorer, and for stages before it if all stages in between let them through.
     A document that the stages did not find gets the score -inf, "no opinion".
@@ -57,7 +57,7 @@ class ChainScoring(Scoring):
 
 
 class CutScoring(Scoring):
-    """The first `depth` hits of a scorer, on one state.
+    """A scorer with a cut, such as `BM25 % 100`, for one query.
 
     The depth limits only the documents that `find` returns. Documents that another part of a blend found are scored at
     any rank. A depth above the usual one also raises the number of candidates within the scorer. The masks of the state

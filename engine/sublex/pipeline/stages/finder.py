@@ -118,7 +118,7 @@ class _Found:
         """Call the function, and return the docnos and scores that it gives."""
         finder = self.finder
         with finder.call() as thing, contract(finder.kind, called(finder, query)):
-            pairs = found_by(finder.name, thing(query))
+            pairs = found_by(f"The finder {called(finder, query)}", thing(query))
         docnos = [id_text(docno, "document") for docno, _ in pairs]
         if len(set(docnos)) < len(docnos):
             ((twice, _),) = Counter(docnos).most_common(1)

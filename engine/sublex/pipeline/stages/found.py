@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any
 
 from sublex.errors import InputError
@@ -11,13 +11,16 @@ from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import shown
 from sublex.trec.given_tables import DOCNOS, SCORE_NAMES
 
+# The most pairs that are taken from a generator, which may have no end.
+MOST_PAIRS = 1_000_000
 
-def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
+
+def found_by(who: str, found: Any) -> list[tuple[Any, Any]]:
     """Return the docno and the score of each document that a function returned: hits, a mapping, a frame, or pairs.
 
     A Series has the scores, and the docnos as its index.
 
-    Raise InputError for any other value. `name` is the name of the function.
+    Raise InputError for any other value. `who` is what the message calls the function.
     """
     if isinstance(found, Hits):
         return [(hit.docno, hit.score) for hit in found]
@@ -36,16 +39,24 @@ def found_by(name: str, found: Any) -> list[tuple[Any, Any]]:
         if docno and score:
             return [(record[docno], record[score]) for record in frame_records(found)]
     elif isinstance(found, Iterable) and not isinstance(found, (str, bytes)):
-        pairs = list(found)
-        if all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in pairs):
-            return [(docno, score) for docno, score in pairs]
+        pairs: list[tuple[Any, Any]] = []
+        for pair in found:
+            if not isinstance(pair, (list, tuple)) or len(pair) != 2:
+                break
+            if len(pairs) == MOST_PAIRS and not isinstance(found, Sized):
+                raise InputError(
+                    f"{who} gave more than {MOST_PAIRS:,} pairs one by one; if that is meant, return them as a dictionary."
+                )
+            pairs.append((pair[0], pair[1]))
+        else:
+            return pairs
     if getattr(found, "shape", None) and not is_frame(found):
         raise InputError(
-            f"The function {name} returned an array of shape {found.shape}; return a dictionary {{docno: score}}, "
+            f"{who} returned an array of shape {found.shape}; return a dictionary {{docno: score}}, "
             "as in dict(zip(docnos, scores.tolist()))."
         )
     columns = f"a DataFrame with the columns {', '.join(map(str, found.columns))}" if is_frame(found) else shown(found)
     raise InputError(
-        f"The function {name} returned {columns}; return hits, a dictionary {{docno: score}}, pairs, or a DataFrame with "
+        f"{who} returned {columns}; return hits, a dictionary {{docno: score}}, pairs, or a DataFrame with "
         "docno and score."
     )
