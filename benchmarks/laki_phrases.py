@@ -11,8 +11,8 @@ the model can be found. All methods rank the model's keyphrases that the text do
 text and phrase, and frequency by the number of documents of the index.
 
 `about` says what tells which of the keyphrases that a text mentions it is about. It fits a logistic regression twice: are they among the
-gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? `base`, `rare`, `again`, `several` and `count` are
-the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
+gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? The columns
+are the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
 
 `removed` takes texts that the index lacks, each with a title and a text. Of each text one keyphrase of several words that the text mentions
 is drawn by chance, and all its mentions are removed. How often is it among the best keyphrases that the text then does not mention? And
@@ -39,6 +39,7 @@ from laki_features import Features, Job, scaled, unit
 from scipy.sparse import csr_array, vstack
 
 import sublex
+from sublex.estimators.phrases.phrase_list import NAMES
 from sublex_laki.estimator import weighed
 from sublex_laki.estimator.certainty import ADDED, USUAL, mentions
 
@@ -126,8 +127,11 @@ def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> Non
     phrases = laki.network.phrases
     df = np.bincount(counts.indices, minlength=len(units))[phrases]
     again = np.bincount(counts.indices, counts.data > 1, len(units))[phrases]
-    facts = np.stack((np.log(counts.shape[0] / df), (again + ADDED * USUAL) / (df + ADDED), words > 1), axis=1)
-    print("| texts | mentions | right | base | rare | again | several | count |\n|---|---|---|---|---|---|---|---|")
+    named = units.phrases.features[units.codes[phrases], NAMES.index("named")]
+    facts = np.stack((np.log(counts.shape[0] / df), (again + ADDED * USUAL) / (df + ADDED), words > 1, named), axis=1)
+    print(
+        "| texts | mentions | right | base | rare | again | several | named | count |\n|---|---|---|---|---|---|---|---|---|"
+    )
     for name, (texts, wanted) in sets.items():
         found = units.of_texts(loaded.inputs.of_texts(texts))
         keyphrases = laki.network.mentioned[found.indices]

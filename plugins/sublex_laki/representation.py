@@ -18,7 +18,7 @@ from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, 
 from sublex.contracts.stored import Declared, Json, Numbers, Places
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.phrases.lexicon import COMMON_SHARE
-from sublex.estimators.phrases.phrase_list import PhraseList
+from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex.tools.messages import counted
@@ -131,7 +131,9 @@ class LAKIRepresentation(Representation):
         self.network, self.perplexities = self._network(counts, keyphrases, vectors, job)
         self.usual_length = counts.nnz / max(1, int((np.diff(counts.indptr) > 0).sum()))
         words = np.array([len(terms) for terms in self.units.terms])[self.network.phrases]
-        self.odds = odds_of_mentions(counts, self.network.phrases, words)
+        # Phrases that users list are names.
+        named = 1.0 if is_listed else phrases.features[self.units.codes[self.network.phrases], NAMES.index("named")]
+        self.odds = odds_of_mentions(counts, self.network.phrases, words, named)
         self.curve = self._curve(counts, keyphrases, vectors, job)
         self.vocabulary = phrases.lexicon.terms
 

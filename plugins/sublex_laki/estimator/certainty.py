@@ -5,8 +5,8 @@ is too large to be read as log-odds. `calibrate` therefore asks documents that t
 so much evidence for a keyphrase, how many mention it?
 
 For keyphrases that a text mentions, the rest of the text hardly tells whether the text is about them. What tells is how often
-the text mentions the keyphrase, how rare it is, whether texts come back to it, and whether it has several words
-(`odds_of_mentions`).
+the text mentions the keyphrase, how rare it is, whether texts come back to it, whether it has several words, and whether
+it is used as a name (`odds_of_mentions`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from sublex_laki.estimator.network import Network
 from sublex_laki.estimator.subgraphs import units_of
 
 # The log-odds that a text is about a keyphrase that it mentions once: BASE, and for a keyphrase in one of N documents RARE *
-# log(N), AGAIN * the share of its documents that mention it twice or more, and SEVERAL if it has several words. A text that
-# mentions it n times has COUNT * log(n) more. All but BASE are rounded means of those that tell which mentioned keyphrases
-# are in the title of a text, and which readers chose (benchmarks/laki_phrases.py about). BASE is by judgement.
-BASE, RARE, AGAIN, SEVERAL, COUNT = -2.5, 0.25, 1.8, 1.0, 1.0
+# log(N), AGAIN * the share of its documents that mention it twice or more, SEVERAL if it has several words, and NAMED * the
+# probability that it names a thing. A text that mentions it n times has COUNT * log(n) more. All but BASE are about the means
+# of two fits: which mentioned keyphrases are in the title of a text, and which did readers choose
+# (benchmarks/laki_phrases.py about)? BASE is by judgement.
+BASE, RARE, AGAIN, SEVERAL, NAMED, COUNT = -3.3, 0.25, 1.4, 0.5, 2.6, 0.9
 # Documents that are added to those that mention a keyphrase, before the share of those that come back to it is computed.
 # This share is taken to be USUAL in them.
 ADDED, USUAL = 4, 0.25
@@ -78,15 +79,19 @@ def _rising(x: np.ndarray, values: np.ndarray, weights: np.ndarray) -> tuple[np.
     return np.array([point[0] for point in points]), np.array([point[1] for point in points])
 
 
-def odds_of_mentions(matrix: csr_array, phrases: np.ndarray, words: np.ndarray) -> np.ndarray:
+def odds_of_mentions(
+    matrix: csr_array, phrases: np.ndarray, words: np.ndarray, named: np.ndarray | float
+) -> np.ndarray:
     """Return for each keyphrase the log-odds that a text that mentions it once is about it.
 
-    `matrix` has documents by units, `phrases` the unit of each keyphrase, and `words` how many words each keyphrase has.
+    `matrix` has documents by units. `phrases` has the unit of each keyphrase, `words` its number of words, and `named` the
+    probability that it names a thing.
     """
     df = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])[phrases]
     again = np.bincount(matrix.indices, matrix.data > 1, matrix.shape[1])[phrases]
     rarity = np.log(matrix.shape[0] / np.maximum(df, 1))
-    return np.asarray(BASE + RARE * rarity + AGAIN * (again + ADDED * USUAL) / (df + ADDED) + SEVERAL * (words > 1))
+    share = (again + ADDED * USUAL) / (df + ADDED)
+    return np.asarray(BASE + RARE * rarity + AGAIN * share + SEVERAL * (words > 1) + NAMED * named)
 
 
 def certain(

@@ -236,7 +236,8 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
 
 
 def test_each_keyphrase_alone_finds_those_of_the_field_and_a_common_unit_makes_none_certain(tmp_path, model):
-    index = sublex.build(texts(400), tmp_path / "i")
+    others = [Document(f"o{k}", "granite and basalt" if k % 2 else "quartz, slate") for k in range(400)]
+    index = sublex.build([*texts(400), *others], tmp_path / "i")
     alone = model.replace(f"{PAPER}, sweeps=500", "absent=all")
     index.fit(alone)
     loaded = index.representation(alone)

@@ -300,7 +300,11 @@ def test_pruning_keeps_the_keyphrases_that_explain_the_units_best():
 
 def test_mentioned_keyphrases_are_kept_before_others():
     network = structure(
-        csr_array(np.ones((2, 40))), range(30), np.random.default_rng(0).standard_normal((40, 3)), beta=0.5
+        csr_array(np.ones((2, 40))),
+        range(30),
+        np.random.default_rng(0).standard_normal((40, 3)),
+        weights="similarity",
+        beta=0.5,
     )
     counts = np.zeros((1, 40))
     counts[0, [3, 8, 35]] = 1, 2, 1
@@ -520,9 +524,9 @@ def test_a_mention_is_surer_the_more_often_rarer_and_longer_it_is():
     # Unit 0 is in 100 of 1,000 documents and twice in 50 of them; unit 1 in as many, and never twice; unit 2 in 10.
     counts = np.zeros((1000, 3))
     counts[:100, :2], counts[:50, 0], counts[:10, 2] = 1, 2, 1
-    odds = odds_of_mentions(csr_array(counts), np.array([0, 1, 2]), np.array([1, 1, 2]))
-    rest = np.array([certainty.BASE, certainty.RARE, certainty.AGAIN, certainty.SEVERAL])
-    facts = [[1, np.log(10), 51 / 104, 0], [1, np.log(10), 1 / 104, 0], [1, np.log(100), 1 / 14, 1]]
+    odds = odds_of_mentions(csr_array(counts), np.array([0, 1, 2]), np.array([1, 1, 2]), np.array([0.9, 0.9, 0.3]))
+    rest = np.array([certainty.BASE, certainty.RARE, certainty.AGAIN, certainty.SEVERAL, certainty.NAMED])
+    facts = [[1, np.log(10), 51 / 104, 0, 0.9], [1, np.log(10), 1 / 104, 0, 0.9], [1, np.log(100), 1 / 14, 1, 0.3]]
     assert odds == pytest.approx(np.array(facts) @ rest)
     network = network_of(csr_array([[0.0, 1.0, 1.0]]), np.full(3, 0.2), np.array([0]))
     curve = Curve(np.array([0.0, 1.0]), np.array([0.2, 0.4]))
