@@ -30,7 +30,7 @@ from scipy.sparse import csr_array
 from sublex_laki.estimator import Network, encode
 from sublex_laki.estimator.network import network_of
 
-PARTS = ("exact", "swaps", "weights", "pruning", "propagation", "cost", "peer")
+PARTS = ("exact", "swaps", "errors", "weights", "pruning", "propagation", "cost", "peer")
 LENGTHS = (2, 10, 30, 100, 200)
 
 
@@ -176,6 +176,26 @@ def show_swaps() -> None:
             f"| {swaps} | {np.median(errors):.3f} | {np.mean(errors):.3f} | {max(errors):.3f} "
             f"| {1000 * spent / len(errors):.2f} |"
         )
+
+
+def show_errors() -> None:
+    """Print how far belief propagation is from the exact probabilities on small networks, which are dense."""
+    print(
+        "\n| leaks | keyphrases, units | documents | largest error of a document, median | mean | worst |\n|---|---|---|---|---|---|"
+    )
+    for leaks, (keyphrases, units) in product(("about .1", "1e-4 to 1e-3"), ((6, 12), (10, 12), (12, 24))):
+        errors = []
+        for seed in range(10):
+            made = random_network(seed, keyphrases, units, 0.1)
+            chance = np.random.default_rng(seed)
+            small = np.exp(chance.uniform(np.log(1e-4), np.log(1e-3), keyphrases + units))
+            network = made if leaks == "about .1" else made.with_values(made.weights, small)
+            states = drawn(made, 40, chance)
+            rows = states[states[:, keyphrases:].sum(axis=1) >= 3][:4, keyphrases:]
+            truth = np.array([enumerated(network, counts) for counts in rows])
+            errors += np.abs(encode(network, csr_array(rows)).toarray() - truth).max(axis=1).tolist()
+        figures = " | ".join(f"{value:.3f}" for value in (np.median(errors), np.mean(errors), max(errors)))
+        print(f"| {leaks} | {keyphrases}, {units} | {len(errors)} | {figures} |")
 
 
 def show_weights() -> None:

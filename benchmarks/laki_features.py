@@ -19,11 +19,12 @@ from sublex.estimators.bags import damped
 from sublex.estimators.svd import truncated_svd
 from sublex_dcot.model import DCoT
 from sublex_laki.estimator import encode
+from sublex_laki.representation import LEAST_IN_QUERY
 from sublex_lda.model import LDA
 
 WORKERS = 2
 # The widths of LSI that are tried, the topics of LDA and its sweeps, and the prototypes of dCoT.
-WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 50, 500
+WIDTHS, TOPICS, SWEEPS, PROTOTYPES = (50, 100, 200), 100, 500, 500
 # The largest share of documents that have a word of LDA and dCoT, and the fewest documents that have any word.
 COMMON, RARE = 0.1, 2
 # Sweeps of Gibbs sampling for LAKI.
@@ -35,7 +36,7 @@ class Job:
 
     workers = WORKERS
 
-    def progress(self, done: int, total: int) -> None:
+    def progress(self, done: int, total: int, unit: str = "") -> None:
         """Ignore progress."""
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
@@ -90,7 +91,7 @@ class Counts:
         model = LDA(TOPICS, iterations=SWEEPS)
         counts = self.matrix[:, self.frequent]
         tokens = self._kept(
-            f"lda{TOPICS}", lambda: _dense(LDA(TOPICS, iterations=SWEEPS).fit(counts, WORKERS).word_topics_)
+            f"lda{TOPICS}-{SWEEPS}", lambda: _dense(LDA(TOPICS, iterations=SWEEPS).fit(counts, WORKERS).word_topics_)
         )
         return model.restore(tokens, np.full(TOPICS, model.alpha))
 
@@ -155,12 +156,17 @@ class Features:
             "dCoT": lambda: self.by_word.dcot_of(words),
             "LAKI": lambda: scaled(self.keyphrases(units)),
             "LAKI, evoked units": lambda: self.evoked(units),
-            "LAKI, absent=all": lambda: scaled(self.keyphrases(units, length=0.0)),
-            "LAKI, Gibbs sampling": lambda: scaled(self.keyphrases(units, method="gibbs", sweeps=GIBBS)),
+            "LAKI, propagation": lambda: scaled(self.together(units)),
+            "LAKI, propagation, absent=all": lambda: scaled(self.together(units, length=0.0)),
+            "LAKI, Gibbs sampling": lambda: scaled(self.together(units, method="gibbs", sweeps=GIBBS)),
         }
 
-    def keyphrases(self, units: csr_array, **options: Any) -> csr_array:
-        """Return the probabilities of the keyphrases, by propagation if the options say nothing else."""
+    def keyphrases(self, units: csr_array, least: float = LEAST_IN_QUERY) -> csr_array:
+        """Return the probabilities of the keyphrases as the model's own inference finds them."""
+        return self.laki.encode_units(units, least)
+
+    def together(self, units: csr_array, **options: Any) -> csr_array:
+        """Return the probabilities of the keyphrases, given all others: by propagation if the options say nothing else."""
         options = {
             "most": self.laki.params.most,
             "length": self.laki.length,

@@ -70,7 +70,9 @@ class Task:
 def show_iterations(task: Task, matrix: csr_array) -> tuple[list[int], list[float], list[float]]:
     """Train, and print the perplexity and the accuracy before each iteration of EM (figure 4 of the paper)."""
     vectors = unit_vectors(matrix, task.model.params.width, task.model.params.seed, 2)
-    network = structure(matrix, task.model.network.phrases, vectors, most=task.model.params.links, workers=2)
+    network = structure(
+        matrix, task.model.network.phrases, vectors, weights="similarity", most=task.model.params.links, workers=2
+    )
     print("\n| iterations | training perplexity | accuracy |\n|---|---|---|")
     found: tuple[list[int], list[float], list[float]] = ([], [], [])
     for iteration in range(ITERATIONS + 1):

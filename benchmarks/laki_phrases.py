@@ -1,12 +1,23 @@
 """Measure LAKI on phrases: gold keyphrases that a text does not mention, and how related two phrases are (table 5 of LAKI).
 
     python benchmarks/laki_phrases.py absent INDEX INSPEC.jsonl.xz [--model laki] [--work FOLDER]
+    python benchmarks/laki_phrases.py about INDEX INSPEC.jsonl.xz TITLES.jsonl [--model laki]
+    python benchmarks/laki_phrases.py removed INDEX TEXTS.jsonl [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py related INDEX PAIRS.csv [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py passages ENWIKI.jsonl.xz OUT.jsonl [--every 1]
 
 `absent` takes texts with gold keyphrases. Those that no word sequence of the text matches are absent; of them, those that are keyphrases of
 the model can be found. All methods rank the model's keyphrases that the text does not mention: LAKI by probability, LSI by the cosine of
 text and phrase, and frequency by the number of documents of the index.
+
+`about` says what tells which of the keyphrases that a text mentions it is about. It fits a logistic regression twice: are they among the
+gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? The columns
+are the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
+
+`removed` takes texts that the index lacks, each with a title and a text. Of each text one keyphrase of several words that the text mentions
+is drawn by chance, and all its mentions are removed. How often is it among the best keyphrases that the text then does not mention? And
+of the pairs of a whole text and a keyphrase whose probability without the keyphrase's own mentions is so high, in how many does the text
+mention it? The latter is answered for `alone` only.
 
 `related` takes WikiSRS pairs with ratings; both sides have to occur ten times in INDEX, which has passages of Wikipedia. The correlation is
 Pearson's r of ratings and cosines of the vectors of both sides, with an interval by 10,000 bootstrap samples, and the interval of the
@@ -24,12 +35,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laki_features import Features, scaled, unit
-from scipy.sparse import csr_array
+from laki_features import Features, Job, scaled, unit
+from scipy.sparse import csr_array, vstack
 
 import sublex
+from sublex.estimators.phrases.phrase_list import NAMES
+from sublex_laki.estimator import weighed
+from sublex_laki.estimator.certainty import ADDED, USUAL, mentions
 
 WORDS, FEWEST, BEST, SAMPLES = 200, 10, 10, 10_000
+EDGES = (0, 0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
 
 
 def write_passages(path: str, to: str, every: int) -> None:
@@ -73,12 +88,12 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
     phrases = vectors[np.searchsorted(features.by_unit.kept, model.network.phrases)]
     lsi = unit(features.by_unit.tfidf(csr_array(units[:, features.by_unit.kept])) @ features.by_unit.lsi)
     chances = features.keyphrases(units)
-    whole = features.keyphrases(units, length=0.0)
+    together = features.together(units)
     print(f"| method | recall@{BEST} of those that can be found | recall@{BEST} of all absent |\n|---|---|---|")
     total, findable = sum(map(len, absent)), sum(map(len, known))
     for name, score in (
         ("LAKI", lambda k: chances[[k]].toarray()[0]),
-        ("LAKI, absent=all", lambda k: whole[[k]].toarray()[0]),
+        ("LAKI, propagation", lambda k: together[[k]].toarray()[0]),
         ("LSI of units", lambda k: phrases @ lsi[k]),
         ("frequency", lambda k: df.copy()),
     ):
@@ -89,6 +104,90 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
                 values[mentioned[[k]].indices] = -np.inf
                 found += len(wanted & {*np.argsort(-values, kind="stable")[:BEST].tolist()})
         print(f"| {name} | {100 * found / findable:.1f} | {100 * found / total:.1f} |", flush=True)
+
+
+def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> None:
+    """Print what tells which mentioned keyphrases a text is about."""
+    from sklearn.linear_model import LogisticRegression
+
+    loaded = index.representation(model)
+    laki, units = loaded.model, loaded.model.units
+    names = {units.terms[unit]: k for k, unit in enumerate(laki.network.phrases.tolist())}
+    with lzma.open(inspec, "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    golds = [{names.get(tuple(index.analyze(gold)), -1) for gold in record["keyphrases"]} for record in records]
+    sets = {"gold keyphrases": ([record["text"] for record in records], golds)}
+    with open(titles, encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    in_titles = units.of_texts(loaded.inputs.of_texts([record["title"] for record in records]))
+    own = [{laki.network.mentioned[u] for u in in_titles[[k]].indices} for k in range(len(records))]
+    sets["titles"] = ([record["text"] for record in records], own)
+    counts = units.of_corpus(index.corpus, Job())
+    words = np.array([len(units.terms[unit]) for unit in laki.network.phrases.tolist()])
+    phrases = laki.network.phrases
+    df = np.bincount(counts.indices, minlength=len(units))[phrases]
+    again = np.bincount(counts.indices, counts.data > 1, len(units))[phrases]
+    named = units.phrases.features[units.codes[phrases], NAMES.index("named")]
+    facts = np.stack((np.log(counts.shape[0] / df), (again + ADDED * USUAL) / (df + ADDED), words > 1, named), axis=1)
+    print(
+        "| texts | mentions | right | base | rare | again | several | named | count |\n|---|---|---|---|---|---|---|---|---|"
+    )
+    for name, (texts, wanted) in sets.items():
+        found = units.of_texts(loaded.inputs.of_texts(texts))
+        keyphrases = laki.network.mentioned[found.indices]
+        text = np.repeat(np.arange(len(texts)), np.diff(found.indptr))
+        kept = np.flatnonzero(keyphrases >= 0)
+        x = np.column_stack((facts[keyphrases[kept]], np.log(found.data[kept])))
+        y = np.array([keyphrases[n] in wanted[text[n]] for n in kept.tolist()])
+        fit = LogisticRegression(C=100, max_iter=1000).fit(x, y)
+        cells = " | ".join(f"{value:.2f}" for value in (*fit.intercept_, *fit.coef_[0]))
+        print(f"| {name} | {len(y):,} | {y.mean():.3f} | {cells} |", flush=True)
+
+
+def show_removed(features: Features, path: str) -> None:
+    """Print how often a keyphrase is found whose mentions were removed, and how often probabilities are borne out."""
+    laki, several = features.laki, np.array([len(terms) > 1 for terms in features.laki.units.terms])
+    with open(path, encoding="utf-8") as lines:
+        units = features.units([f"{record['title']}\n{record['text']}" for record in map(json.loads, lines)])
+    chance, rows, wanted = np.random.default_rng(0), [], []
+    for k in range(units.shape[0]):
+        row = units[[k]]
+        own = [unit for unit in row.indices.tolist() if laki.network.mentioned[unit] >= 0 and several[unit]]
+        if own:
+            drawn = int(chance.choice(own))
+            row.data[row.indices == drawn] = 0
+            row.eliminate_zeros()
+            rows.append(row)
+            wanted.append(laki.network.mentioned[drawn])
+    texts = csr_array(vstack(rows, format="csr"))
+    known, phrases = csr_array(texts[:, features.by_unit.kept]), laki.network.phrases
+    vectors = unit(features.by_unit.lsi)[np.searchsorted(features.by_unit.kept, phrases)]
+    print(f"{len(wanted):,} texts\n\n| method | recall@1 | recall@5 | recall@{BEST} | MRR |\n|---|---|---|---|---|")
+    for name, scores in (
+        ("LAKI", lambda: features.keyphrases(texts, 0.0).toarray()),
+        ("LAKI, propagation", lambda: features.together(texts).toarray()),
+        ("LSI of units", lambda: unit(features.by_unit.tfidf(known) @ features.by_unit.lsi) @ vectors.T),
+    ):
+        values, ranks = np.array(scores(), float), []
+        for k, keyphrase in enumerate(wanted):
+            mentioned = laki.network.mentioned[texts[[k]].indices]
+            values[k, mentioned[mentioned >= 0]] = -np.inf
+            above, equal = (values[k] > values[k, keyphrase]).sum(), (values[k] == values[k, keyphrase]).sum()
+            ranks.append(1 + above + (equal - 1) / 2)
+        cells = [f"{100 * np.mean(np.array(ranks) <= depth):.1f}" for depth in (1, 5, BEST)]
+        print(f"| {name} | {' | '.join(cells)} | {np.mean(1 / np.array(ranks)):.3f} |", flush=True)
+    found = weighed(laki.network, units, laki.length)
+    mentioned, chances = mentions(laki.network, units, found) > 0, laki.curve.of(found.data)
+    # Each keyphrase has the same weight.
+    weights = np.where(mentioned, (share := laki.network.leaks[: len(phrases)]).mean() / share[found.indices], 1.0)
+    print("\n| probability | pairs | mean | mentioned |\n|---|---|---|---|")
+    for low, high in zip(EDGES[:-1], EDGES[1:], strict=True):
+        own = (chances >= low) & (chances < high)
+        if own.any():
+            right = (weights * mentioned)[own].sum() / weights[own].sum()
+            print(
+                f"| {low} to {high} | {own.sum():,} | {np.average(chances[own], weights=weights[own]):.3f} | {right:.3f} |"
+            )
 
 
 def show_related(features: Features, index: sublex.Index, path: str) -> None:
@@ -133,8 +232,8 @@ def vectors_of(features: Features, sides: list[str]) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
     for name, rows in scaled(features.keyphrases(units)).items():
         found[f"LAKI, {name}"] = rows
-    for name, rows in scaled(features.keyphrases(units, length=0.0)).items():
-        found[f"LAKI, absent=all, {name}"] = rows
+    for name, rows in scaled(features.together(units)).items():
+        found[f"LAKI, propagation, {name}"] = rows
     for counts, own in ((features.by_word, words), (features.by_unit, known)):
         found[f"LSI of {counts.name}"] = counts.tfidf(own) @ counts.lsi
         found[f"LDA of {counts.name}"] = counts.lda_of(own)["roots"]
@@ -165,9 +264,10 @@ def correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("absent", "related", "passages"))
+    parser.add_argument("part", choices=("absent", "about", "removed", "related", "passages"))
     parser.add_argument("first", metavar="INDEX")
     parser.add_argument("second", metavar="FILE")
+    parser.add_argument("third", metavar="TITLES", nargs="?")
     parser.add_argument("--model", default="laki")
     parser.add_argument(
         "--work", default="laki-features", type=Path, help="a folder for models that take long to learn"
@@ -178,7 +278,13 @@ def main() -> None:
         write_passages(given.first, given.second, given.every)
         return
     index = sublex.open(given.first)
+    if given.part == "about":
+        show_about(index, given.model, given.second, given.third)
+        return
     features = Features(index, given.model, given.work)
+    if given.part == "removed":
+        show_removed(features, given.second)
+        return
     (show_absent if given.part == "absent" else show_related)(features, index, given.second)
 
 

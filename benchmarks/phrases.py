@@ -1,17 +1,19 @@
 """Mine the phrases of a collection, and measure the time, their number, and how well their quality tells gold phrases from others.
 
-    python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--verdicts benchmarks/phrases_verdicts.csv]
+    python benchmarks/phrases.py ARXIV INSPEC [--workers 2] [--support 10] [--offset 1]
 
 ARXIV is a collection, such as arxiv-cs.jsonl.xz (100,000 abstracts), and INSPEC a file of JSON lines with `keyphrases`, such as
 inspec.jsonl.xz. AUC: the chance that a gold phrase of several words that occurs often enough has a higher quality than another sequence
-with about its frequency. The script compares the first 100 phrases and a seeded random 100 with the verdicts in a file, prints how many
-are phrases, and lists those without a verdict.
+with about its frequency. The script draws 60 phrases with a seed, prints how many are phrases by the verdicts of readers,
+and lists those without a verdict. With `--offset`, only every fifth document is read, from this place on; the readers'
+phrases are those of offset 1.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import lzma
 import tempfile
@@ -27,8 +29,12 @@ from sublex.tools.workers import Workers
 from sublex_phrases.mining import Mined, mine, phrase_list_of
 from sublex_phrases.text import Text, read_text
 
-# Phrases that are judged, other sequences for each gold phrase, and bins of the frequency for each doubling of it.
-JUDGED, OTHERS, BINS = 100, 10, 4
+# Phrases that readers judge, and the seed that draws them.
+JUDGED, SEED = 60, 27
+# The share of the documents that --offset reads.
+EVERY = 5
+# Other sequences for each gold phrase, and bins of the frequency for each doubling of it.
+OTHERS, BINS = 10, 4
 
 
 def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Mined]:
@@ -37,7 +43,7 @@ def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Min
     begin, processor = time.perf_counter(), time.process_time()
     with Workers(workers) as pool:
         words = index.corpus.words()
-        text = read_text(words.blocks(pool.map), vocabulary, lambda: words.surfaces)
+        text = read_text(words.blocks(pool.map), vocabulary, lambda: words.surfaces, support)
         read = time.perf_counter() - begin
         print(
             f"words {len(text.units):,}, read in {read:.1f} s, {len(text.units) / read / 1e6:.1f} million words a second"
@@ -71,19 +77,32 @@ def auc(mined: Mined, gold: np.ndarray, others: np.ndarray) -> float:
     return float((ranks.sum() - len(gold) * (len(gold) + 1) / 2) / len(gold) / len(other))
 
 
-def judge(phrases: PhraseList, verdicts: Path) -> None:
-    """Print how many of the first and of random phrases of several words are phrases by the verdicts, and those without a verdict."""
+def draw(phrases: PhraseList) -> list[str]:
+    """Return the phrases of several words that readers judge."""
     several = np.flatnonzero(phrases.lengths > 1)
-    lists = {"first": several[:JUDGED], "random": np.random.default_rng(0).choice(several, JUDGED, replace=False)}
+    return [phrases.names[k] for k in np.random.default_rng(SEED).choice(several, JUDGED, replace=False).tolist()]
+
+
+def judge(phrases: PhraseList, verdicts: Path) -> None:
+    """Print how many of the drawn phrases are good by the majority of the readers, and how far the readers agree.
+
+    A row of the file has a source, a phrase, and the verdict of each reader, `good` or `bad`. The source `now` has phrases
+    of this program, and `before` those of the version before words had roles.
+    """
     with open(verdicts, encoding="utf-8", newline="") as file:
-        known = {(row["list"], row["phrase"]): row["verdict"] for row in csv.DictReader(file)}
-    for name, chosen in lists.items():
-        names = [phrases.names[k] for k in chosen.tolist()]
-        missing = [phrase for phrase in names if (name, phrase) not in known]
-        good = sum(known.get((name, phrase)) == "phrase" for phrase in names)
-        print(f"{name} {len(names)}: {good} phrases, {len(missing)} without a verdict")
-        for phrase in missing:
-            print(f"{name},{phrase}")
+        rows = [(row[0], row[1], [verdict == "good" for verdict in row[2:] if verdict]) for row in csv.reader(file)][1:]
+    judged = [(source, phrase, verdicts) for source, phrase, verdicts in rows if verdicts]
+    for source in sorted({source for source, _, _ in judged}):
+        own = [verdicts for found, _, verdicts in judged if found == source]
+        good = sum(2 * sum(verdicts) > len(verdicts) for verdicts in own)
+        print(f"{source}: {good} of {len(own)} are phrases")
+    if judged:
+        alike = sum(len(set(verdicts)) == 1 for _, _, verdicts in judged)
+        print(f"all readers agree on {alike} of {len(judged)}")
+    known = {phrase for source, phrase, _ in judged if source == "now"}
+    for phrase in draw(phrases):
+        if phrase not in known:
+            print(f"without a verdict: {phrase}")
 
 
 def main() -> None:
@@ -97,11 +116,18 @@ def main() -> None:
     parser.add_argument("--support", type=int, default=10)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--verdicts", type=Path, default=Path(__file__).with_name("phrases_verdicts.csv"))
+    parser.add_argument("--offset", type=int, help="read every fifth document, from this place on")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        index = (
-            sublex.open(options.index) if options.index else sublex.build(options.collection, Path(folder) / "index")
-        )
+        source = options.collection
+        if options.offset is not None:
+            source = str(Path(folder) / "part.jsonl")
+            with (
+                lzma.open(options.collection, "rt", encoding="utf-8") as lines,
+                open(source, "w", encoding="utf-8") as part,
+            ):
+                part.writelines(itertools.islice(lines, options.offset, None, EVERY))
+        index = sublex.open(options.index) if options.index else sublex.build(source, Path(folder) / "index")
         text, mined = measured(index, options.support, options.workers)
         gold = gold_nodes(index, options.gold, text, mined)
         several = mined.ngrams.lengths > 1

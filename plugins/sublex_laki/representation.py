@@ -18,11 +18,26 @@ from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, 
 from sublex.contracts.stored import Declared, Json, Numbers, Places
 from sublex.errors import IndexCorrupt, InputError
 from sublex.estimators.phrases.lexicon import COMMON_SHARE
-from sublex.estimators.phrases.phrase_list import PhraseList
+from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
 from sublex.estimators.sparse_rows import cosines, norms
 from sublex.estimators.word_sums import check_model
 from sublex.tools.messages import counted
-from sublex_laki.estimator import Network, come_back, encode, evidence, learn, structure, unit_vectors
+from sublex_laki.candidates import are_named
+from sublex_laki.estimator import (
+    Curve,
+    Network,
+    calibrate,
+    certain,
+    come_back,
+    concentration,
+    decomposed,
+    encode,
+    evidence,
+    evoked_by,
+    learn,
+    odds_of_mentions,
+    structure,
+)  # fmt: skip
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
@@ -32,7 +47,7 @@ from sublex_laki.units import Units
 
 # A keyphrase that is less probable in a document is not stored. For a query the limit is lower, because it has few
 # words.
-LEAST_PROBABILITY, LEAST_IN_QUERY = 0.01, 0.001
+LEAST_PROBABILITY, LEAST_IN_QUERY = 0.05, 0.001
 # The number of sweeps of the chain that computes which words evoke which keyphrases.
 EVIDENCE_SWEEPS = 2000
 # The number of keyphrases whose silhouettes the model's card shows.
@@ -42,6 +57,10 @@ FEWEST = 2
 # Bytes of memory that fitting takes for each word of the collection, and for each number in the vectors.
 BYTES_PER_WORD, BYTES_PER_NUMBER = 100, 64
 ARRAYS = ("starts", "parents", "weights", "leaks", "phrases")
+# Every so many documents one is held out to learn how sure evidence is, at most MOST_HELD_OUT.
+HELD_OUT, MOST_HELD_OUT = 10, 2000
+# Log-odds of mentions are within this distance of 0.
+MOST_ODDS = 100.0
 
 
 class EncodedQuery(NamedTuple):
@@ -54,8 +73,10 @@ class EncodedQuery(NamedTuple):
 class LAKIRepresentation(Representation):
     """Compares texts by the keyphrases that they are about, mentioned or not (J. Liu et al. 2016)."""
 
-    # The version was raised when inference began to consider the keyphrases that a text mentions before all others.
-    version = 2
+    # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: links come from the
+    # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
+    # keyphrases are names of things on which documents concentrate.
+    version = 3
     reads = "words"
     least_share = 0.5
     units: Units
@@ -88,34 +109,65 @@ class LAKIRepresentation(Representation):
         counts = everything.of_corpus(corpus, job)
         df = np.bincount(counts.indices, minlength=len(everything))
         may_be = everything.is_phrase & (df <= params.max_df * len(corpus.docs))
-        if not getattr(model, "is_listed", False):
+        is_listed = getattr(model, "is_listed", False)
+        if not is_listed:
             may_be &= come_back(counts, may_be, params.again)
+            may_be[: len(phrases)] &= are_named(phrases, params.named)
         # Units in a large share of the documents say little about any keyphrase.
         kept = np.flatnonzero((df > 0) & (may_be | (df < COMMON_SHARE * len(corpus.docs))))
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
+        own = decomposed(counts, params.width, params.seed, job.workers)
+        if not is_listed:
+            keyphrases = keyphrases[concentration(own, keyphrases) >= params.focus]
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
                 "support or quality, raise max_df, or add documents."
             )
-        vectors = self._vectors(counts, corpus, job)
+        vectors = own.vectors
+        if params.words is not None:
+            vectors = vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
+        self.network, self.perplexities = self._network(counts, keyphrases, vectors, job)
+        self.usual_length = counts.nnz / max(1, int((np.diff(counts.indptr) > 0).sum()))
+        words = np.array([len(terms) for terms in self.units.terms])[self.network.phrases]
+        # Phrases that users list are names.
+        named = 1.0 if is_listed else phrases.features[self.units.codes[self.network.phrases], NAMES.index("named")]
+        self.odds = odds_of_mentions(counts, self.network.phrases, words, named)
+        self.curve = self._curve(counts, keyphrases, vectors, job)
+        self.vocabulary = phrases.lexicon.terms
+
+    def _network(
+        self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job
+    ) -> tuple[Network, list[float]]:
+        """Return the network of some documents, and the perplexities of its learning."""
+        params = self.params
         network = structure(
-            counts, keyphrases, vectors, alpha=params.alpha, beta=params.beta, most=params.links, workers=job.workers
-        )
-        learned = learn(
+            counts, keyphrases, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,
+            workers=job.workers,
+        )  # fmt: skip
+        return learn(
             network, counts, iterations=params.iterations, seed=params.seed, workers=job.workers,
             progress=partial(job.progress, unit=f"documents in {counted(params.iterations, 'iteration')}"),
         )  # fmt: skip
-        self.network, self.perplexities = learned.network, learned.perplexities
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
 
-    def _vectors(self, counts: csr_array, corpus: Corpus, job: Job) -> np.ndarray:
-        """Return a vector for each unit."""
+    def _curve(self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job) -> Curve:
+        """Return how sure evidence is: held-out documents, and a network of the others, say it.
+
+        The others' network is not learned by EM, because the curve needs the evidence of one keyphrase at a time.
+        """
         params = self.params
-        if params.words is not None:
-            return vectors_of_model(self.units, job.model(params.words), params.words, job, corpus.analyze)
-        return unit_vectors(counts, params.width, params.seed, job.workers)
+        held = np.zeros(counts.shape[0], bool)
+        held[np.arange(0, counts.shape[0], max(HELD_OUT, counts.shape[0] // MOST_HELD_OUT))] = True
+        others = csr_array(counts[np.flatnonzero(~held)])
+        known = np.intersect1d(keyphrases, others.indices)
+        if not len(known):
+            return Curve(np.zeros(1), np.zeros(1))
+        network = structure(
+            others, known, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,
+            workers=job.workers,
+        )  # fmt: skip
+        return calibrate(network, counts[np.flatnonzero(held)], self.usual_length, job.workers)
 
     def save(self, store: Store) -> None:
         """Store the phrases, the units and the network."""
@@ -124,6 +176,10 @@ class LAKIRepresentation(Representation):
         for name in ARRAYS:
             store.put(f"network_{name}", getattr(self.network, name))
         store.put("perplexities", self.perplexities)
+        store.put("usual_length", self.usual_length)
+        store.put("odds_of_mentions", self.odds)
+        store.put("curve_evidence", self.curve.evidence)
+        store.put("curve_chances", self.curve.chances)
 
     def known_terms(self) -> frozenset[str]:
         """Return the terms of all units."""
@@ -133,13 +189,17 @@ class LAKIRepresentation(Representation):
         """Return the declaration of each stored value, by name. The nodes of the network are the keyphrases and then the units."""
         return {
             **PhraseList.declares("phrases_"),
-            "units": Numbers(("units",), "i4", 0, below="phrases + terms", order="rising"),
+            "units": Numbers(("units",), "i4", 0, below="phrases + terms + variants", order="rising"),
             "network_phrases": Numbers(("keyphrases",), "i4", 0, below="units"),
             "network_leaks": Numbers(("keyphrases + units",), "f8", LEAST, MOST),
             "network_weights": Numbers(("links",), "f8", LEAST, MOST),
             "network_parents": Numbers(("links",), "i4", 0, below="keyphrases"),
             "network_starts": Places("keyphrases + units", "links"),
             "perplexities": Json(list[float]),
+            "usual_length": Json(float),
+            "odds_of_mentions": Numbers(("keyphrases",), "f8", -MOST_ODDS, MOST_ODDS),
+            "curve_evidence": Numbers(("knots",), "f8", order="ascending"),
+            "curve_chances": Numbers(("knots",), "f8", 0, 1, order="ascending"),
         }
 
     def load(self, store: Stored) -> None:
@@ -151,8 +211,11 @@ class LAKIRepresentation(Representation):
         except InputError as error:
             raise IndexCorrupt(f"{error} Fit the model again.") from None
         check_model(self.network.keyphrases > 0 and bool(self.units.is_phrase[self.network.phrases].all()))
-        self.perplexities = store.get("perplexities")
-        self.vocabulary = phrases.lexicon.words[: phrases.lexicon.first_stop]
+        self.perplexities, self.usual_length = store.get("perplexities"), store.get("usual_length")
+        self.odds = store.get("odds_of_mentions")
+        self.curve = Curve(store.get("curve_evidence"), store.get("curve_chances"))
+        check_model(len(self.curve.evidence) > 0)
+        self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
 
     def encode_documents(self, inputs: TextWords) -> csr_array:
@@ -176,10 +239,10 @@ class LAKIRepresentation(Representation):
 
     @cached_property
     def length(self) -> float:
-        """The number of distinct units below which a text is read as a part of a longer text. It is 0 if no text is
-        read so.
+        """The number of distinct units below which a text is read as a part of a longer text: the mean of the collection.
+        It is 0 if no text is read so.
         """
-        return self.network.length if self.params.absent == "part" else 0.0
+        return self.usual_length if self.params.absent == "part" else 0.0
 
     def encode_units(self, counts: csr_array, least: float = LEAST_PROBABILITY) -> csr_array:
         """Return the probability of each keyphrase in each text, as sparse rows. Probabilities below `least` are left
@@ -188,10 +251,13 @@ class LAKIRepresentation(Representation):
         `counts` has a row for each text, with the counts of its units.
         """
         params = self.params
-        found = encode(
-            self.capped, counts, method=params.inference, most=params.most, sweeps=params.sweeps, swaps=params.swaps,
-            length=self.length, seed=params.seed,
-        )  # fmt: skip
+        if params.inference == "alone":
+            found = certain(self.network, counts, self.curve, self.odds, self.length)
+        else:
+            found = encode(
+                self.capped, counts, method=params.inference, most=params.most, sweeps=params.sweeps, swaps=params.swaps,
+                length=self.length, seed=params.seed,
+            )  # fmt: skip
         found.data[found.data < least] = 0.0
         found.eliminate_zeros()
         return csr_array(
@@ -230,6 +296,8 @@ class LAKIRepresentation(Representation):
 
         `counts` is the text's row of units.
         """
+        if self.params.inference == "alone":
+            return evoked_by(self.network, counts, self.encode_units(counts, LEAST_IN_QUERY))
         found = evidence(
             self.capped,
             counts,

@@ -13,6 +13,9 @@ from sublex.contracts.base import Break, TextWords
 from sublex.contracts.fitted import Corpus, Job
 from sublex.estimators.phrases.phrase_list import PhraseList
 
+# The number of a surface that was not seen yet.
+UNSEEN = -2
+
 
 class Occurrences(NamedTuple):
     """The occurrences of units in texts, in order.
@@ -63,12 +66,17 @@ class Units:
     def name(self, unit: int, surface: Callable[[str], str]) -> str:
         """Return the name of a unit as people write it.
 
-        A name that is a word of the lexicon, such as a stem, is replaced by its most frequent written form, which
-        `surface` returns.
+        `surface` returns the most frequent written form of a term. A variant of a term has forms of its own.
         """
-        code = int(self.codes[unit])
-        name = self.phrases.names[code] if code < len(self.phrases) else self.terms[unit][0]
-        return surface(name) if self.phrases.lexicon.unit(name, name) >= 0 else name
+        code, lexicon = int(self.codes[unit]), self.phrases.lexicon
+        if code < len(self.phrases):
+            return self.phrases.names[code]
+        word = code - len(self.phrases)
+        return (
+            lexicon.variants[word - len(lexicon.terms)][0]
+            if word >= len(lexicon.terms)
+            else surface(lexicon.words[word])
+        )
 
     @cached_property
     def _numbers(self) -> np.ndarray:
@@ -111,15 +119,15 @@ class Units:
     def of_corpus(self, corpus: Corpus, job: Job) -> csr_array:
         """Return how often each unit occurs in each document of a collection, as sparse rows of documents by units."""
         lexicon, words = self.phrases.lexicon, corpus.words()
-        of_terms = np.array([lexicon.unit(term, term) for term in corpus.vocabulary], np.int32)
-        of_surfaces = np.empty(0, np.int32)
+        vocabulary, of_surfaces = corpus.vocabulary, np.empty(0, np.int32)
         parts, done = [csr_array((0, len(self)))], 0
         for block in words.blocks(job.map):
-            new = [lexicon.unit(surface, "") for surface in words.surfaces[len(of_surfaces) :]]
-            of_surfaces = np.concatenate((of_surfaces, np.array(new, np.int32)))
-            numbers = of_surfaces[block.surfaces]
-            numbers[block.terms >= 0] = of_terms[block.terms[block.terms >= 0]]
-            parts.append(self.counts(numbers, block.breaks, block.ends))
+            surfaces = words.surfaces
+            of_surfaces = np.append(of_surfaces, np.full(len(surfaces) - len(of_surfaces), UNSEEN, np.int32))
+            first = np.flatnonzero(of_surfaces[block.surfaces] == UNSEEN)
+            for surface, term in zip(block.surfaces[first].tolist(), block.terms[first].tolist(), strict=True):
+                of_surfaces[surface] = lexicon.unit(surfaces[surface], vocabulary[term] if term >= 0 else "")
+            parts.append(self.counts(of_surfaces[block.surfaces], block.breaks, block.ends))
             done += len(block.ends)
             job.progress(done, len(corpus.docs), "documents")
         return csr_array(vstack(parts, format="csr"))

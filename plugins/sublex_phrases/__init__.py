@@ -12,6 +12,14 @@ PARAMS = [
     Param("quality", float, 0.5, stage="fit", range=(0.01, 1), help="the least quality of a phrase"),
     Param("good", Resource, None, stage="fit", help="a file of phrases that are known to be good, to learn from"),
     Param("list", Resource, None, stage="fit", help="a file that lists the phrases: these and no others"),
+    Param(
+        "forms",
+        str,
+        "inflections",
+        stage="fit",
+        range=("inflections", "stems"),
+        help="one phrase has the inflections of its words, or all words with their stems",
+    ),
     Param("weight", float, 0.3, range=(0, 10), help="the weight of the words that are added to a query"),
 ]
 

@@ -23,21 +23,31 @@ MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
 Sequence = tuple[int, ...]
 
 
-def definitions(text: Text, most: int) -> dict[int, Counter[Sequence]]:
+def definitions(text: Text, places: list[tuple[int, int]]) -> dict[int, Counter[Sequence]]:
     """Return for each abbreviation the sequences that the text defines as its meaning, with the number of definitions
     of each sequence.
 
-    An abbreviation is a unit. A sequence has at most `most` units.
+    An abbreviation is a unit. `places` is the result of `defining_places`.
+    """
+    found: dict[int, Counter[Sequence]] = {}
+    for begin, place in places:
+        found.setdefault(int(text.units[place]), Counter())[tuple(text.units[begin:place].tolist())] += 1
+    return found
+
+
+def defining_places(text: Text, most: int) -> list[tuple[int, int]]:
+    """Return where the text defines abbreviations: the places where the phrase begins and where the abbreviation stands.
+
+    A phrase has at most `most` words and ends before the abbreviation.
     """
     opens, closes = (text.breaks[:-1] & Break.OPEN) > 0, (text.breaks[1:] & Break.CLOSE) > 0
     letters = [_letters(word) for word in text.written]
     short = np.array([bool(word) for word in letters], bool)
-    found: dict[int, Counter[Sequence]] = {}
+    found = []
     for place in np.flatnonzero(opens & closes & short[text.surfaces[:-1]]).tolist():
         begin = _begin(text, place, letters[text.surfaces[place]], most)
         if begin >= 0:
-            sequence = tuple(text.units[begin:place].tolist())
-            found.setdefault(int(text.units[place]), Counter())[sequence] += 1
+            found.append((begin, place))
     return found
 
 
@@ -79,8 +89,15 @@ def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[in
     main = {}
     short = np.array([bool(_letters(word)) for word in text.written], bool)
     written = np.bincount(text.units[short[text.surfaces]], minlength=len(text.lexicon)) / np.maximum(text.counts, 1)
+    terms = np.append(np.arange(len(text.lexicon.terms)), text.lexicon.variant_terms)
+    terms = np.append(terms, np.arange(len(terms), len(text.lexicon)))
     for unit, sequences in found.items():
-        sequence, times = min(sequences.items(), key=lambda item: (-item[1], item[0]))
+        # Sequences of other variants of the same terms are other forms of the meaning.
+        sums = Counter[Sequence]()
+        for sequence, times in sequences.items():
+            sums[tuple(terms[[*sequence]].tolist())] += times
+        sequence, _ = min(sequences.items(), key=lambda item: (-item[1], item[0]))
+        times = sums[tuple(terms[[*sequence]].tolist())]
         if written[unit] >= WRITTEN_SHARE and times >= DEFINITIONS and times >= MAIN_SHARE * sum(sequences.values()):
             main[unit] = sequence, times
     return main

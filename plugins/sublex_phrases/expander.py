@@ -31,13 +31,13 @@ class Phrases(Fittable):
     query the words of its phrase, and to a phrase its abbreviations.
     """
 
-    # The version was raised when the judgement of single words changed.
-    version = 2
+    # The version was raised when words got roles, and variants of terms became units of their own.
+    version = 3
     docs = 0
     phrases: PhraseList
 
-    def __init__(self, *, support: int, quality: float, good: str | None, list: str | None, weight: float):
-        self.support, self.quality, self.weight = support, quality, weight
+    def __init__(self, *, support: int, quality: float, good: str | None, list: str | None, forms: str, weight: float):
+        self.support, self.quality, self.forms, self.weight = support, quality, forms, weight
         self._good, self._list = good, list
         self._left_out = 0
         if good is not None and list is not None:
@@ -63,7 +63,8 @@ class Phrases(Fittable):
         words = corpus.words()
         # Many phrases share a word, so each word is looked up once.
         analyze = cache(corpus.analyze)
-        text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces)
+        least = self.support if self.forms == "inflections" else 0
+        text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces, least)
 
         def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
             """Return the units of phrases, each with the phrase's quality. Phrases with unknown words are left out."""

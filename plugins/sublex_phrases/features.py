@@ -11,7 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from sublex_phrases import mining_kernels as kernels
+from sublex_phrases.mining_kernels import count_documents
 from sublex_phrases.ngrams import Ngrams
+from sublex_phrases.roles import Roles
+from sublex_phrases.segmentation import Segmentation
 from sublex_phrases.text import Run, Text
 
 # The text is divided into this many parts; one call counts the occurrences in a part.
@@ -33,11 +36,15 @@ def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
     return uses
 
 
-def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray) -> np.ndarray:
+def features(
+    text: Text, ngrams: Ngrams, uses: np.ndarray, roles: Roles, done: Segmentation | None = None
+) -> np.ndarray:
     """Return a row of features for each node, in the order of `phrase_list.NAMES`.
 
-    `rectified` has the counts of the nodes after segmentation. Before the first segmentation it is `ngrams.counts`.
+    `roles` has the roles of units. The last column, `named`, is filled later. `done` is the segmentation that says
+    where the nodes occur; without one, they occur everywhere, and texts do not come back to them.
     """
+    rectified = ngrams.counts if done is None else done.counts
     counts, units = ngrams.counts.astype(np.float64), ngrams.sequences()
     present, nodes = units >= 0, np.arange(len(units))
     idf, common = np.where(present, text.idf[units], 0.0), np.where(present, text.common[units], False)
@@ -46,6 +53,7 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
     placed = np.maximum(uses[:, kernels.PLACED], 1)
     right, right_choice = _extensions(ngrams.parents, ngrams)
     left, left_choice = _extensions(ngrams.suffixes, ngrams)
+    either = np.where(present, np.maximum(roles.begins, roles.ends)[units], 1.0)
     columns = (
         *_concordance(ngrams, rectified, text),
         np.minimum(rectified / counts, 1.0),
@@ -71,8 +79,22 @@ def features(text: Text, ngrams: Ngrams, uses: np.ndarray, rectified: np.ndarray
         left_choice,
         counts / counts[np.where(ngrams.parents >= 0, ngrams.parents, nodes)],
         counts / counts[np.where(ngrams.suffixes >= 0, ngrams.suffixes, nodes)],
+        np.zeros(len(units)) if done is None else _again(text, done),
+        np.where(present, text.residual_idf[units], -np.inf).max(axis=1),
+        roles.begins[first],
+        roles.ends[last],
+        either.min(axis=1),
+        (present & text.numbers[units]).sum(axis=1) / ngrams.lengths,
+        np.zeros(len(units)),
     )
     return np.column_stack([np.asarray(column, np.float64) for column in columns])
+
+
+def _again(text: Text, done: Segmentation) -> np.ndarray:
+    """Return for each node the logarithm of its number of occurrences in a text that has any."""
+    nodes = len(done.counts)
+    df = count_documents(np.where(done.found < 0, nodes, done.found).astype(np.int32), text.ends, nodes + 1)[:nodes]
+    return np.log((done.counts + 0.5) / (df + 0.5))
 
 
 def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

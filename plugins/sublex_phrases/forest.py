@@ -37,23 +37,28 @@ def binned(features: np.ndarray) -> np.ndarray:
     return bins
 
 
-def likeness(features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = map) -> np.ndarray:
+def likeness(
+    features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = map, levels: np.ndarray | None = None
+) -> np.ndarray:
     """Return for each row of `features` how similar it is to the good rows, from 0 to 1.
 
     `good` has the numbers of the good rows. At least one row must be good, and at least one must not be good. `run`
-    calls a function for each of many items and may do so in parallel. The result does not depend on `run`.
+    calls a function for each of many items and may do so in parallel. The result does not depend on `run`. With
+    `levels`, the unlabelled rows are drawn so that their levels are distributed as those of the good rows. So the level
+    itself, such as the frequency of a word, does not tell good rows from others.
     """
     bins = binned(features)
     labels = np.zeros(len(bins), np.uint8)
     labels[good] = 1
     others = np.flatnonzero(labels == 0)
+    drawing = None if levels is None else _like(levels[good], levels[others])
     size, tries = min(max(len(good), 20), ROWS), max(1, round(features.shape[1] ** 0.5))
 
     def votes_of(first: int) -> tuple[np.ndarray, np.ndarray]:
         sums, votes = np.zeros(len(bins)), np.zeros(len(bins), np.int32)
         for tree in range(first, first + TREES_PER_CALL):
             chance = random(seed, tree)
-            rows = np.concatenate([chance.choice(good, size), chance.choice(others, size)]).astype(np.int64)
+            rows = np.concatenate([chance.choice(good, size), chance.choice(others, size, p=drawing)]).astype(np.int64)
             drawn = np.zeros(len(bins), np.uint8)
             drawn[rows] = 1
             grown = grow(bins, labels, rows, tries, LEAST, np.uint64(chance.integers(1 << 62)))
@@ -65,3 +70,14 @@ def likeness(features: np.ndarray, good: np.ndarray, seed: int = 0, run: Run = m
         sums += more
         votes += counted
     return np.divide(sums, votes, out=np.full(len(bins), 0.5), where=votes > 0)
+
+
+def _like(good: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return the probability with which each other row is drawn, so that the drawn rows have the levels of the good
+    rows.
+    """
+    size = int(max(good.max(), others.max())) + 1
+    share = np.bincount(good, minlength=size) / np.maximum(np.bincount(others, minlength=size), 1)
+    chances = share[others]
+    total = chances.sum()
+    return chances / total if total else np.full(len(others), 1 / len(others))

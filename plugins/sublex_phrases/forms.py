@@ -15,6 +15,8 @@ from sublex_phrases.text import Text
 KEPT = 5
 # Characters that are written without spaces between words: Hiragana, Katakana and Han.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]")
+# A form with fewer capitals is preferred if it has at least this share of the most frequent form's occurrences.
+PLAIN_SHARE = 0.25
 Forms = list[tuple[str, int]]
 
 
@@ -56,7 +58,15 @@ def _best(groups: list[Forms]) -> Forms:
 
     At most `KEPT` forms are returned.
     """
-    merged = [
-        (min(group, key=lambda item: (-item[1], item[0]))[0], sum(count for _, count in group)) for group in groups
-    ]
+    merged = [(_plainest(group), sum(count for _, count in group)) for group in groups]
     return sorted(merged, key=lambda item: (-item[1], item[0]))[:KEPT]
+
+
+def _plainest(group: Forms) -> str:
+    """Return the form with the fewest capitals among the frequent ones of `group`, which differ only in capitals.
+
+    Titles capitalise all words, so a form in small letters counts although it is not the most frequent one.
+    """
+    often = PLAIN_SHARE * max(count for _, count in group)
+    frequent = [(form, count) for form, count in group if count >= often]
+    return min(frequent, key=lambda item: (sum(map(str.isupper, item[0])), -item[1], item[0]))[0]

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.estimators.phrases.phrase_list import PhraseList
-from sublex_phrases.abbreviations import definitions, main_definitions
+from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
+from sublex_phrases.abbreviations import defining_places, definitions, main_definitions
 from sublex_phrases.features import count_uses, features
 from sublex_phrases.forms import Forms, written_forms
 from sublex_phrases.merging import other_names
 from sublex_phrases.ngrams import Ngrams, Sequence, check_enough, frequent
-from sublex_phrases.quality import judge, judge_words
+from sublex_phrases.quality import ENOUGH, good_examples, judge, judge_words
+from sublex_phrases.roles import Roles, learn_names, learn_roles, unknown_roles
 from sublex_phrases.segmentation import Segmentation, rectify, segment
 from sublex_phrases.text import Run, Text
 
@@ -79,12 +80,14 @@ def mine(
     progress(2, STEPS)
     uses = count_uses(text, ngrams, run)
     progress(3, STEPS)
-    defined = definitions(text, MOST_WORDS)
+    spans = defining_places(text, MOST_WORDS)
+    defined = definitions(text, spans)
+    named = [*(good or ()), *(listed or ()), *(sequence for sequences in defined.values() for sequence in sequences)]
+    known = np.unique(np.array(ngrams.nodes(named), np.int64))
+    known = known[(known >= 0) & (ngrams.lengths[known] > 1)]
+    roles = _roles(text, ngrams, uses, spans, known, run)
     if listed is None:
-        named = [*(good or ()), *(sequence for sequences in defined.values() for sequence in sequences)]
-        known = np.unique(np.array(ngrams.nodes(named), np.int64))
-        known = known[(known >= 0) & (ngrams.lengths[known] > 1)]
-        judged, done = _judged(text, ngrams, uses, known, support, run, progress)
+        judged, done = _judged(text, ngrams, uses, roles, known, support, run, progress)
     else:
         judged = _given(ngrams, listed)
         weighed = np.where(ngrams.lengths == 1, 1.0, judged)
@@ -94,17 +97,37 @@ def mine(
     chosen = (judged >= quality if listed is None else judged > 0) & (done.counts >= least)
     final = segment(text, ngrams, np.where(chosen | (ngrams.lengths == 1), done.weights, -np.inf), run)
     progress(7, STEPS)
-    table = features(text, ngrams, uses, final.counts)
+    table = features(text, ngrams, uses, roles, final)
+    examples = known if len(known) >= ENOUGH else np.flatnonzero(chosen & (ngrams.lengths > 1))
+    table[:, NAMES.index("named")] = learn_names(text, final, ngrams.lengths, examples, run)
     nodes = np.flatnonzero(chosen & (final.counts >= least))
     mined = _described(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
     progress(STEPS, STEPS)
     return mined
 
 
+def _roles(
+    text: Text, ngrams: Ngrams, uses: np.ndarray, spans: list[tuple[int, int]], known: np.ndarray, run: Run
+) -> Roles:
+    """Return the roles of the units, which are learned from the phrases that the text defines.
+
+    `spans` is the result of `defining_places`, and `known` has the nodes of phrases that are known to be good. If the
+    text defines few phrases, `known` and the sequences with the best features are learned from as well.
+    """
+    several = np.array([span for span in spans if span[1] - span[0] > 1], np.int64).reshape(-1, 2)
+    firsts, lasts = several[:, 0], several[:, 1] - 1
+    if len(np.unique(text.units[lasts])) < ENOUGH:
+        table = features(text, ngrams, uses, unknown_roles(text))
+        first, last = ngrams.places(good_examples(ngrams, table, known))
+        firsts, lasts = np.append(firsts, first), np.append(lasts, last)
+    return learn_roles(text, firsts, lasts, run).of_units(text)
+
+
 def _judged(
     text: Text,
     ngrams: Ngrams,
     uses: np.ndarray,
+    roles: Roles,
     known: np.ndarray,
     support: int,
     run: Run,
@@ -112,13 +135,13 @@ def _judged(
 ) -> tuple[np.ndarray, Segmentation]:
     """Return the quality of each node, and the segmentation that uses the quality of the sequences of several words.
 
-    `uses` is the result of `count_uses`. `known` are the nodes that are known to be phrases.
+    `uses` is the result of `count_uses`, and `roles` of `_roles`. `known` are the nodes that are known to be phrases.
     """
-    quality, good = judge(text, ngrams, features(text, ngrams, uses, ngrams.counts), known, 0, run)
+    quality, good = judge(text, ngrams, features(text, ngrams, uses, roles), known, 0, run)
     progress(4, STEPS)
     done = rectify(text, ngrams, quality, good, ROUNDS[0], ngrams.counts, run)
     progress(5, STEPS)
-    table = features(text, ngrams, uses, done.counts)
+    table = features(text, ngrams, uses, roles, done)
     quality, good = judge(text, ngrams, table, known, 1, run)
     done = rectify(text, ngrams, quality, good, ROUNDS[1], done.counts, run)
     return judge_words(text, ngrams, table, quality, done.counts >= support // 2, run), done
@@ -167,9 +190,11 @@ def _described(
 
 def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
     """Return the phrases that were mined from a text."""
-    ngrams, singles = mined.ngrams, mined.ngrams.singles
-    words = [text.lexicon.words[unit] for unit in ngrams.last[:singles].tolist()]
-    terms = int((ngrams.last[:singles] < text.lexicon.first_stop).sum())
+    ngrams, singles, lexicon = mined.ngrams, mined.ngrams.singles, text.lexicon
+    units = ngrams.last[:singles]
+    terms, stops = int((units < len(lexicon.terms)).sum()), int((units < lexicon.first_stop).sum())
+    words = [lexicon.words[unit] for unit in units.tolist()]
+    variants = (units[terms:stops] - len(lexicon.terms)).tolist()
     # The nodes of single units are in the order of the units, so they number the units that are kept.
     node_of = np.full(len(text.lexicon) + 1, -1, np.int32)
     node_of[ngrams.last[:singles]] = np.arange(singles)
@@ -178,10 +203,12 @@ def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
     word_phrases[mined.nodes[alone]] = alone
     for node, phrase in mined.aliases.items():
         word_phrases[node] = phrase
+    variant_terms = node_of[np.array([lexicon.variant_terms[k] for k in variants], np.int64)]
     values = {
+        "variants": [lexicon.variants[k] for k in variants], "variant_terms": variant_terms,
         "quality": mined.quality, "counts": ngrams.counts[mined.nodes], "mentions": mined.mentions,
         "features": mined.table[mined.nodes].astype(np.float32), "sequences": node_of[ngrams.sequences()[mined.nodes]],
         "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
         "forms": mined.forms, "abbreviations": mined.abbreviations,
     }  # fmt: skip
-    return PhraseList(words[:terms], words[terms:], values)
+    return PhraseList(words[:terms], words[stops:], values)

@@ -40,6 +40,14 @@ class Ngrams(NamedTuple):
         """The number of nodes of one unit."""
         return int((self.lengths == 1).sum())
 
+    @property
+    def firsts(self) -> np.ndarray:
+        """The first unit of each node."""
+        nodes = np.arange(len(self.parents))
+        while (longer := self.parents[nodes] >= 0).any():
+            nodes = np.where(longer, self.parents[nodes], nodes)
+        return self.last[nodes]
+
     def sequences(self) -> np.ndarray:
         """Return the units of each node as a row that is filled up with -1."""
         rows = np.full((len(self.parents), int(self.lengths.max(initial=1))), -1, np.int32)
@@ -49,6 +57,19 @@ class Ngrams(NamedTuple):
                 rows[nodes, : length - 1] = rows[self.parents[nodes], : length - 1]
             rows[nodes, length - 1] = self.last[nodes]
         return rows
+
+    def places(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where any of `nodes` occur, as two arrays: the places of the first words and of the last words."""
+        chosen = np.zeros(len(self.parents) + 1, bool)
+        chosen[nodes] = True
+        firsts, lasts = [], []
+        node = self.longest.copy()
+        while (inside := node >= 0).any():
+            first = np.flatnonzero(inside & chosen[node])
+            firsts.append(first)
+            lasts.append(first + self.lengths[node[first]] - 1)
+            node = np.where(inside, self.parents[node], -1)
+        return np.concatenate(firsts), np.concatenate(lasts)
 
     def nodes(self, sequences: Iterable[Sequence]) -> list[int]:
         """Return the node of each sequence; -1 for a sequence without a node."""
@@ -77,6 +98,9 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
     }
     often = text.counts >= support
     often[[sequence[0] for sequence in wanted if len(sequence) == 1]] = True
+    # A variant is kept with its term.
+    terms, lexicon = np.array(text.lexicon.variant_terms, np.int64), text.lexicon
+    often[terms[often[len(lexicon.terms) : lexicon.first_stop]]] = True
     kept = np.flatnonzero(often & (text.counts > 0))
     numbers = np.full(len(text.lexicon), -1, np.int32)
     numbers[kept] = np.arange(len(kept))

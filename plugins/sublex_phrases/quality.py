@@ -20,9 +20,16 @@ ENOUGH, BEST_SHARE = 20, 0.1
 PHRASE = 0.5
 # The features whose ranks are summed, with their weights.
 RANKED = {"concordance": 1.0, "least_idf": 1.0, "before": 1.0, "capitals": 1.0, "right_choice": 0.5, "left_choice": 0.5}
+# The features without which a sequence is no phrase, however good the others are: its words can be in a phrase, and one
+# of them tells something. If one of these features is below that of all good examples but this share, the quality falls
+# in proportion.
+NEEDED, UNUSUAL, LEAST = ("begins", "ends", "content", "residual_idf"), 0.1, 1e-9
+# A sequence that begins or ends with a stop word, or begins with a number, is a phrase only if it has a hyphen in this
+# share of its occurrences.
+HYPHENED = 0.5
 # The features by which a single word is judged, in addition to the residual idf. The other features do not apply to
 # single words, or only recognise abbreviations.
-SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice".split()
+SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choice left_choice again ends".split()
 
 
 def judge(
@@ -36,11 +43,26 @@ def judge(
     """
     quality = np.ones(len(table))
     several = np.flatnonzero(ngrams.lengths > 1)
-    if len(good) < ENOUGH:
-        good = np.union1d(good, several[_best(table[several])])
+    known, good = good, good_examples(ngrams, table, good)
     quality[several] = likeness(table[several], np.searchsorted(several, good), seed, run)
+    loose = table[:, NAMES.index("hyphened")] < HYPHENED
+    at_edge = text.stops[ngrams.firsts] | text.numbers[ngrams.firsts] | text.stops[ngrams.last]
+    fit = np.where(loose & at_edge, 0.0, 1.0)
+    for name in NEEDED:
+        column = table[:, NAMES.index(name)]
+        fit *= np.clip(column / max(np.quantile(column[good], UNUSUAL), LEAST), 0.0, 1.0)
+    fit[known] = 1.0
+    quality[several] *= fit[several]
     quality[several[_without_letters(text, ngrams)[several]]] = 0.0
     return quality, good
+
+
+def good_examples(ngrams: Ngrams, table: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Return the nodes of good phrases: `known`, and if these are few, the sequences with the best features as well."""
+    if len(known) >= ENOUGH:
+        return known
+    several = np.flatnonzero(ngrams.lengths > 1)
+    return np.union1d(known, several[_best(table[several])])
 
 
 def judge_words(
@@ -50,14 +72,14 @@ def judge_words(
 
     `whole` says for each node whether segmentation often enough leaves it whole. The good examples are words with which
     many phrases end and which texts repeat, such as "network" and "algorithm". A forest finds the words that are used
-    like the good examples. Common words and words without a letter get the quality 0.
+    like the good examples. Common words, single letters and words without a letter get the quality 0.
     """
     several, words = np.flatnonzero(ngrams.lengths > 1), np.flatnonzero(ngrams.lengths == 1)
     units = ngrams.last[words]
     phrases = several[(quality[several] >= PHRASE) & whole[several]]
     ends = np.bincount(ngrams.last[phrases], minlength=len(text.lexicon))[units]
     residual = text.residual_idf[units]
-    head = np.log1p(ends) * residual
+    head = np.log1p(ends) * residual * table[words, NAMES.index("ends")]
     head[text.common[units]] = 0.0
     best = np.argsort(-head, kind="stable")[: max(ENOUGH, int(BEST_SHARE * len(head)))]
     best = np.sort(best[head[best] > 0])
@@ -66,16 +88,17 @@ def judge_words(
     if 0 < len(best) < len(words):
         columns = table[words][:, [NAMES.index(name) for name in SINGLE]]
         judged[words] = likeness(np.column_stack([columns, residual]), best, 2, run)
-    judged[words[text.common[units]]] = 0.0
+        column = table[words, NAMES.index("ends")]
+        judged[words] *= np.minimum(1.0, column / np.quantile(column[best], UNUSUAL))
+    judged[words[text.common[units] | text.letters[units]]] = 0.0
     judged[_without_letters(text, ngrams)] = 0.0
     return judged
 
 
 def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
     """Return for each node whether none of its words has a letter."""
-    lettered = np.array([any(map(str.isalpha, word)) for word in text.lexicon.words], bool)
     units = ngrams.sequences()
-    return np.logical_not(np.where(units >= 0, lettered[units], False).any(axis=1))
+    return np.logical_not(np.where(units >= 0, ~text.numbers[units], False).any(axis=1))
 
 
 def _best(table: np.ndarray) -> np.ndarray:

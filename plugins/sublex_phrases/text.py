@@ -13,6 +13,7 @@ import numpy as np
 
 from sublex.contracts.base import Break, WordArrays
 from sublex.estimators.phrases.lexicon import COMMON_SHARE, Lexicon
+from sublex_phrases.inflections import variants_of
 from sublex_phrases.mining_kernels import count_documents
 
 Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
@@ -83,6 +84,28 @@ class Text:
         return stops if stops.any() else self.common
 
     @cached_property
+    def numbers(self) -> np.ndarray:
+        """For each unit, whether it has no letter."""
+        return np.array([not any(map(str.isalpha, word)) for word in self.lexicon.words], bool)
+
+    @cached_property
+    def letters(self) -> np.ndarray:
+        """For each unit, whether it is a single letter. A Chinese character is a word, and has no small form."""
+        return np.array([len(word) == 1 and word.upper() != word.lower() for word in self.lexicon.words], bool)
+
+    @cached_property
+    def folded(self) -> np.ndarray:
+        """The number of each surface, where surfaces that differ only in capitals have the same number."""
+        numbers: dict[str, int] = {}
+        return np.array([numbers.setdefault(word.casefold(), len(numbers)) for word in self.written], np.int32)
+
+    @cached_property
+    def abbreviations(self) -> np.ndarray:
+        """For each folded surface, whether most of its occurrences have several capitals, as in "SVM" or "WiFi"."""
+        capitals = np.array([sum(map(str.isupper, word)) > 1 for word in self.written], bool)
+        return np.bincount(self.folded[self.surfaces], np.where(capitals, 1.0, -1.0)[self.surfaces]) > 0
+
+    @cached_property
     def units_of_surfaces(self) -> np.ndarray:
         """The unit of each surface."""
         units = np.full(len(self.written), -1, np.int32)
@@ -99,10 +122,13 @@ class Text:
         return list(zip(places[:-1], places[1:], strict=True))
 
 
-def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]]) -> Text:
+def read_text(
+    blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]], least: int = 0
+) -> Text:
     """Return the text that the `blocks` of a corpus hold. `vocabulary` has the terms of the corpus.
 
-    `surfaces` returns the string of each surface; it is called after the last block.
+    `surfaces` returns the string of each surface; it is called after the last block. With `least`, the words of a term
+    that are no inflections of one another are different units, if they occur at least so often.
     """
     parts: list[list[np.ndarray]] = [[], [], [], []]
     before = 0
@@ -115,6 +141,14 @@ def read_text(blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces:
     term_of = np.full(len(written), -1, np.int32)
     term_of[words] = terms
     stopped = [written[k].casefold() for k in np.flatnonzero(term_of < 0).tolist()]
-    lexicon = Lexicon(vocabulary, dict.fromkeys(stopped))
-    term_of[term_of < 0] = [lexicon.unit(word, "") for word in stopped]
-    return Text(lexicon, term_of[words], words, breaks, ends, written)
+    variants: list[list[str]] = []
+    variant_terms: list[int] = []
+    if least:
+        counts = np.bincount(words, minlength=len(written))
+        for term, forms in variants_of(written, term_of, counts, least):
+            variants.append(forms)
+            variant_terms.append(term)
+    lexicon = Lexicon(vocabulary, dict.fromkeys(stopped), variants, variant_terms)
+    names = [vocabulary[term] if term >= 0 else "" for term in term_of.tolist()]
+    unit_of = np.array([lexicon.unit(word, term) for word, term in zip(written, names, strict=True)], np.int32)
+    return Text(lexicon, unit_of[words], words, breaks, ends, written)

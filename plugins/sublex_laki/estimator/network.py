@@ -95,21 +95,6 @@ class Network:
         return np.bincount(self.parents, self.weights, self.keyphrases)
 
     @cached_property
-    def length(self) -> float:
-        """The number of distinct units that the network expects in a text. The parents of a node are assumed to be
-        independent.
-        """
-        on = np.zeros(self.keyphrases)
-        strengths = np.minimum(self.strengths, 1 - 1e-12)
-        for k in range(self.keyphrases):
-            links = slice(self.starts[k], self.starts[k + 1])
-            off = np.log1p(-on[self.parents[links]] * strengths[links]).sum() - self.leaks[k]
-            on[k] = -np.expm1(off)
-        children = np.repeat(np.arange(len(self.leaks)), np.diff(self.starts))
-        off = np.bincount(children, np.log1p(-on[self.parents] * strengths), len(self.leaks)) - self.leaks
-        return float(-np.expm1(off[self.keyphrases :]).sum())
-
-    @cached_property
     def mentioned(self) -> np.ndarray:
         """For each unit, the number of the keyphrase that the unit mentions, or -1."""
         found = np.full(self.units, -1, np.int32)

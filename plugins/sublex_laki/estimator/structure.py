@@ -1,9 +1,13 @@
 """The structure of a network: which keyphrases lead to which keyphrases and units (section 4.2 of LAKI).
 
 Keyphrases are sorted by their number of documents, the largest first. A keyphrase K leads to a later keyphrase K' if
-p(K | K') is at least alpha and the similarity of K and K' is at least beta. K leads to the units that are most similar
-to it, if their similarity is at least beta. Before the weights are learned, the weight of a link is the similarity, and
-the leak of a node is the share of the documents that contain it.
+p(K | K') is at least alpha and the similarity of K and K' is at least beta. The leak of a node is the share of the
+documents that contain it. The first weights of links are made in one of two ways:
+
+* "shares": K leads to the units that its documents contain more often than others. A link turns its unit on with the
+  probability by which they do so more often.
+* "similarity", as in the paper: K leads to the units whose similarity to it is at least beta, and the weight of a link
+  is the similarity.
 """
 
 from __future__ import annotations
@@ -15,7 +19,7 @@ from scipy.sparse import csr_array
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, rows_of, spans
-from sublex_laki.estimator.network import Network, network_of
+from sublex_laki.estimator.network import LEAST, Network, network_of
 from sublex_laki.estimator.vectors import normalised
 
 ALPHA, BETA = 0.5, 0.3
@@ -24,11 +28,16 @@ ALPHA, BETA = 0.5, 0.3
 CHANCE = 0.01
 # The number of keyphrases whose similarities with all units are in memory at a time.
 KEYPHRASES = 64
+# The ways to make the first weights.
+WEIGHTS = ("shares", "similarity")
+# The number of imagined documents, with the usual share of each unit, that are added to those of a keyphrase. A keyphrase
+# leads to a unit only if at least FEWEST of its documents have the unit, and TIMES as many as usual.
+IMAGINED, FEWEST, TIMES = 5, 2, 2
 
 
 def structure(
-    matrix: Any, keyphrases: Any, vectors: np.ndarray, *, alpha: float = ALPHA, beta: float = BETA, most: int = 100,
-    workers: int = 1,
+    matrix: Any, keyphrases: Any, vectors: np.ndarray, *, weights: str = "shares", alpha: float = ALPHA, beta: float = BETA,
+    most: int = 300, workers: int = 1,
 ) -> Network:  # fmt: skip
     """Return the network of a collection, before its weights are learned.
 
@@ -37,16 +46,19 @@ def structure(
     matrix : documents by units, counts
     keyphrases : the units that are keyphrases, in any order
     vectors : a vector for each unit; similarities are their cosines
+    weights : str
+        "shares" or "similarity": how the links to units and the first weights are made.
     alpha : float
         A keyphrase leads to a rarer keyphrase only if at least this share of the rarer one's documents contain both.
     beta : float
         The smallest similarity of two linked nodes.
     most : int
-        The largest number of units to which a keyphrase leads. The most similar units are kept.
+        The largest number of units to which a keyphrase leads. The most similar units are kept; with "shares", those
+        that say most about the keyphrase.
     """
     rows = rows_of(matrix)
     chosen = np.unique(np.asarray(keyphrases, np.int64))
-    _check(rows, chosen, vectors, alpha, beta, most)
+    _check(rows, chosen, vectors, weights, alpha, beta, most)
     with_units = csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
     with_units.sum_duplicates()
     with_units.data[:] = 1.0
@@ -55,14 +67,17 @@ def structure(
         raise InputError(f"LAKI: unit {chosen[df[chosen] == 0][0]:,} is a keyphrase but occurs in no document.")
     phrases = chosen[np.lexsort((chosen, -df[chosen]))]
     unit = normalised(vectors)
+    by_shares = weights == "shares"
     with one_thread():
-        parents, children, weights = _joined(
-            _to_keyphrases(with_units[:, phrases], unit[phrases], df[phrases], alpha, beta, workers),
-            _to_units(unit, phrases, beta, most, workers),
+        parents, children, values = _joined(
+            _to_keyphrases(with_units[:, phrases], unit[phrases], df[phrases], alpha, beta, by_shares, workers),
+            _by_shares(with_units, phrases, df, most, workers)
+            if by_shares
+            else _to_units(unit, phrases, beta, most, workers),
         )
     shape = (len(phrases), len(phrases) + rows.shape[1])
     leaks = np.maximum(np.concatenate((df[phrases], df)), 0.5) / rows.shape[0]
-    return network_of(csr_array((weights, (parents, children)), shape=shape), leaks, phrases)
+    return network_of(csr_array((values, (parents, children)), shape=shape), leaks, phrases)
 
 
 def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.ndarray:
@@ -81,13 +96,17 @@ def come_back(matrix: csr_array, candidates: np.ndarray, share: float) -> np.nda
     return np.asarray(bdtr(again, df, share * usual) >= CHANCE)
 
 
-def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: float, beta: float, most: int) -> None:
+def _check(
+    rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, weights: str, alpha: float, beta: float, most: int
+) -> None:
     """Raise `InputError` if the arguments do not fit one another, or a parameter is out of its range."""
     units = rows.shape[1]
     if not len(keyphrases) or keyphrases[0] < 0 or keyphrases[-1] >= units:
         raise InputError(f"LAKI: keyphrases must be some of the {units:,} units.")
     if vectors.ndim != 2 or len(vectors) != units or not np.isfinite(vectors).all():
         raise InputError(f"LAKI: a vector of finite numbers is needed for each of the {units:,} units.")
+    if weights not in WEIGHTS:
+        raise InputError(f"LAKI: weights={weights} is none of {', '.join(WEIGHTS)}.")
     if not 0 < alpha <= 1 or not 0 < beta <= 1:
         raise InputError(f"LAKI: alpha={alpha:g} and beta={beta:g} must be above 0 and at most 1.")
     if most < 1:
@@ -95,9 +114,12 @@ def _check(rows: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, alpha: 
 
 
 def _to_keyphrases(
-    mentions: csr_array, vectors: np.ndarray, df: np.ndarray, alpha: float, beta: float, workers: int
+    mentions: csr_array, vectors: np.ndarray, df: np.ndarray, alpha: float, beta: float, by_shares: bool, workers: int
 ) -> list[tuple[np.ndarray, ...]]:
-    """Return the links between keyphrases as arrays of parents, children and weights."""
+    """Return the links between keyphrases as arrays of parents, children and weights.
+
+    A weight is the similarity, or with `by_shares` that of `_weights_of`.
+    """
     by_keyphrase = csr_array(mentions.T)
 
     def work(span: slice) -> tuple[np.ndarray, ...]:
@@ -105,10 +127,12 @@ def _to_keyphrases(
         child, parent = shared.coords[0] + span.start, shared.coords[1]
         # The more frequent keyphrases have smaller numbers.
         kept = (parent < child) & (shared.data >= alpha * df[child])
-        child, parent = child[kept], parent[kept]
+        child, parent, both = child[kept], parent[kept], shared.data[kept]
         similar = np.einsum("ij,ij->i", vectors[parent], vectors[child])
         kept = similar >= beta
-        return parent[kept], child[kept], similar[kept]
+        usual = df[child] / mentions.shape[0]
+        values = _weights_of(_shares(both, df[parent], usual), usual) if by_shares else similar
+        return parent[kept], child[kept], values[kept]
 
     return list(in_order(work, spans(len(df), KEYPHRASES), workers))
 
@@ -134,6 +158,48 @@ def _to_units(
         return row[kept] + span.start, unit[kept] + len(phrases), weights[kept]
 
     return list(in_order(work, spans(len(phrases), KEYPHRASES), workers))
+
+
+def _by_shares(
+    with_units: csr_array, phrases: np.ndarray, df: np.ndarray, most: int, workers: int
+) -> list[tuple[np.ndarray, ...]]:
+    """Return the links from keyphrases to the units that their documents contain more often than others, as arrays of
+    parents, children and weights.
+
+    `with_units` has documents by units, 1 where a document has a unit, and `df` the number of documents of each unit. A
+    keyphrase always leads to its own unit. For `most`, see `structure`. A unit says more about a keyphrase the more of its
+    documents have the unit, and the less usual the unit is.
+    """
+    by_keyphrase = csr_array(with_units[:, phrases].T)
+
+    def work(span: slice) -> tuple[np.ndarray, ...]:
+        both = (by_keyphrase[span] @ with_units).tocoo()
+        row, unit, number = both.coords[0], both.coords[1], both.data
+        usual = df[unit] / with_units.shape[0]
+        share = _shares(number, df[phrases[span]][row], usual)
+        own = unit == phrases[span][row]
+        says = np.where(own, np.inf, number * np.log(share / usual))
+        kept = own | ((number >= FEWEST) & (share > TIMES * usual))
+        row, unit, says, values = row[kept], unit[kept], says[kept], _weights_of(share, usual)[kept]
+        order = np.lexsort((unit, -says, row))
+        row, unit, values = row[order], unit[order], values[order]
+        first = np.searchsorted(row, np.arange(span.stop - span.start))
+        kept = np.arange(len(row)) - first[row] < most
+        return row[kept] + span.start, unit[kept] + len(phrases), values[kept]
+
+    return list(in_order(work, spans(len(phrases), KEYPHRASES), workers))
+
+
+def _shares(number: np.ndarray, of: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Return the share of documents with a unit: `number` of the `of` documents of a keyphrase, and the usual share of the
+    imagined ones.
+    """
+    return (number + IMAGINED * usual) / (of + IMAGINED)
+
+
+def _weights_of(share: np.ndarray, usual: np.ndarray) -> np.ndarray:
+    """Return the weights of links that raise the probability of a node from `usual` to `share`."""
+    return -np.log1p(-np.clip((share - usual) / np.maximum(1 - usual, LEAST), LEAST, 1 - LEAST))
 
 
 def _joined(*parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, ...]:

@@ -5,14 +5,17 @@ The cosine of two vectors says how similar their units are.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import rows_of
-from sublex.estimators.svd import truncated_svd
+from sublex.estimators.svd import SVD, truncated_svd
+
+# Singular values are taken to be at least this large.
+POSITIVE = 1e-300
 
 
 def ppmi(matrix: Any) -> csr_array:
@@ -32,15 +35,65 @@ def ppmi(matrix: Any) -> csr_array:
     return values
 
 
-def unit_vectors(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1) -> np.ndarray:
-    """Return a vector for each unit (float32). The length of a vector is 1, or 0 for a unit without counts.
+class Decomposed(NamedTuple):
+    """The PPMI of contexts and units as sparse rows, and its truncated singular value decomposition."""
+
+    matrix: csr_array
+    svd: SVD
+
+    @property
+    def vectors(self) -> np.ndarray:
+        """A vector for each unit (float32). The length of a vector is 1, or 0 for a unit without counts.
+
+        Singular values are taken to the power ½ (O. Levy, Y. Goldberg and I. Dagan 2015).
+        """
+        return normalised(self.svd.vectors * np.sqrt(self.svd.values))
+
+
+def decomposed(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1) -> Decomposed:
+    """Return the PPMI of a matrix with its decomposition in `width` dimensions.
 
     `matrix` has counts of contexts by units. A context is a document, or a unit if the matrix counts neighbours in a
-    window. `width` is the number of dimensions. Singular values are taken to the power ½ (O. Levy, Y. Goldberg and I.
-    Dagan 2015).
+    window.
     """
-    found = truncated_svd(ppmi(matrix), width, seed=seed, workers=workers)
-    return normalised(found.vectors * np.sqrt(found.values))
+    rows = ppmi(matrix)
+    return Decomposed(rows, truncated_svd(rows, width, seed=seed, workers=workers))
+
+
+def unit_vectors(matrix: Any, width: int = 100, seed: int = 0, workers: int = 1) -> np.ndarray:
+    """Return the vectors of the units of a matrix; see `decomposed`."""
+    return decomposed(matrix, width, seed, workers).vectors
+
+
+def concentration(found: Decomposed, units: np.ndarray) -> np.ndarray:
+    """Return for each of `units` the mean cosine of the documents that have it, divided by that of any two documents.
+
+    Documents that have a term of some subject are alike; documents that have a word such as "approach" are as different
+    as any. The vector of a document is the sum of the vectors of its other units, so that the unit itself, however
+    rare, adds nothing. A unit of a single document has 0.
+    """
+    scale = np.sqrt(np.maximum(found.svd.values, POSITIVE))
+    vectors = found.svd.vectors / scale
+    documents = np.asarray(found.matrix @ vectors)
+    squares = np.einsum("ij,ij->i", documents, documents)
+    known = squares > 0
+    total = (documents[known] / np.sqrt(squares[known])[:, None]).sum(axis=0)
+    usual = _mean_cosine(float(total @ total), int(known.sum()))
+    columns = csr_array(found.matrix[:, units].T)
+    values = np.zeros(len(units))
+    for k, unit in enumerate(np.asarray(units).tolist()):
+        place = slice(columns.indptr[k], columns.indptr[k + 1])
+        rows = documents[columns.indices[place]] - columns.data[place, None] * vectors[unit]
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        some = lengths > 0
+        total = (rows[some] / lengths[some, None]).sum(axis=0)
+        values[k] = _mean_cosine(float(total @ total), int(some.sum()))
+    return values / usual if usual > 0 else values
+
+
+def _mean_cosine(square: float, number: int) -> float:
+    """Return the mean cosine of two of some vectors of length 1. `square` is the squared length of their sum."""
+    return (square - number) / (number * (number - 1)) if number > 1 else 0.0
 
 
 def normalised(vectors: np.ndarray) -> np.ndarray:

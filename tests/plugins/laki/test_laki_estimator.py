@@ -10,7 +10,25 @@ from scipy.sparse import csr_array
 
 from sublex.errors import InputError
 from sublex.tools.compiled import kernel
-from sublex_laki.estimator import Network, come_back, encode, evidence, inference, learn, structure, unit_vectors
+from sublex_laki.estimator import (
+    Curve,
+    Network,
+    calibrate,
+    certain,
+    certainty,
+    come_back,
+    concentration,
+    decomposed,
+    encode,
+    evidence,
+    evoked_by,
+    inference,
+    learn,
+    odds_of_mentions,
+    structure,
+    unit_vectors,
+    weighed,
+)
 from sublex_laki.estimator.inference import sampled
 from sublex_laki.estimator.learning import Statistics, expectation, maximisation
 from sublex_laki.estimator.network import network_of
@@ -282,7 +300,11 @@ def test_pruning_keeps_the_keyphrases_that_explain_the_units_best():
 
 def test_mentioned_keyphrases_are_kept_before_others():
     network = structure(
-        csr_array(np.ones((2, 40))), range(30), np.random.default_rng(0).standard_normal((40, 3)), beta=0.5
+        csr_array(np.ones((2, 40))),
+        range(30),
+        np.random.default_rng(0).standard_normal((40, 3)),
+        weights="similarity",
+        beta=0.5,
     )
     counts = np.zeros((1, 40))
     counts[0, [3, 8, 35]] = 1, 2, 1
@@ -395,15 +417,6 @@ def test_the_units_that_a_short_text_lacks_count_in_part():
             assert found.toarray()[0, 0] == pytest.approx(odds / (1 + odds), abs=3e-3)
 
 
-def test_the_length_of_a_text_is_that_of_texts_drawn_from_the_network():
-    network = made(12, 40, seed=1, leak=0.02)
-    chance = np.random.default_rng(0)
-    links, rows = network.children.toarray(), np.zeros((4000, 52))
-    for node in range(52):
-        rows[:, node] = chance.random(4000) < -np.expm1(-(network.leaks[node] + rows[:, :12] @ links[:, node]))
-    assert network.length == pytest.approx(rows[:, 12:].sum(axis=1).mean(), rel=0.1)
-
-
 def test_learning_lowers_the_perplexity_and_ends_when_it_is_stable():
     teacher, network = made(12, 40, seed=1, leak=0.02), made(12, 40, seed=1, leak=0.02)
     chance = np.random.default_rng(0)
@@ -445,6 +458,94 @@ def test_a_mentioned_keyphrase_can_be_held_on():
     assert free < 1
 
 
+# Each keyphrase alone.
+
+
+def test_evidence_is_a_ratio_of_likelihoods_without_the_keyphrases_own_unit():
+    network, rows = made(6, 14, seed=3), documents(made(6, 14, seed=3), 5)
+    links, units = network.silhouettes.toarray(), slice(network.keyphrases, None)
+    for length in (0.0, 8.0):
+        found = weighed(network, rows, length)
+        dense = found.toarray()
+        for d, counts in enumerate(rows.toarray()):
+            entries = set(found.indices[found.indptr[d] : found.indptr[d + 1]].tolist())
+            part = min(1.0, (counts > 0).sum() / length) if length else 1.0
+            for k in range(6):
+                others = np.arange(14) != network.phrases[k]
+                off, on = network.leaks[units][others], (network.leaks[units] + links[k])[others]
+                here = counts[others] > 0
+                times = 1 + np.log(counts[others][here])
+                present = (times * (np.log(-np.expm1(-on[here])) - np.log(-np.expm1(-off[here])))).sum()
+                linked = ((links[k] > 0) & others & (counts > 0)).any() or counts[network.phrases[k]] > 0
+                assert (k in entries) == linked
+                if linked:
+                    assert dense[d, k] == pytest.approx(present - part * (on - off)[~here].sum())
+
+
+def test_weighing_does_not_depend_on_workers_or_on_other_documents():
+    network = made(20, 60, seed=1)
+    rows = documents(network, 150)
+    one, three = weighed(network, rows, 9.0, 1), weighed(network, rows, 9.0, 3)
+    assert (one.data == three.data).all() and (one.indices == three.indices).all()
+    assert (weighed(network, rows[[77]], 9.0).data == one[[77]].data).all()
+
+
+def test_the_curve_is_the_share_of_documents_that_mention_the_keyphrase():
+    # Unit 0 mentions the keyphrase; units 1 and 2 speak for it. Documents with both mention it in 80 % of the cases, with
+    # one in 30 %, and others never.
+    network = network_of(csr_array([[0.0, 1.0, 1.0, 1.0]]), np.full(4, 0.2), np.array([0]))
+    rows = np.zeros((3000, 3))
+    rows[:1000, 1:], rows[1000:2000, 1] = 1, 1
+    rows[:800, 0], rows[1000:1300, 0] = 1, 1
+    curve = calibrate(network, csr_array(rows))
+    evidence = weighed(network, csr_array(rows[[0, 1000]])).data
+    assert curve.of(evidence) == pytest.approx([0.8, 0.3], abs=0.02)
+    assert (np.diff(curve.evidence) > 0).all() and (np.diff(curve.chances) >= 0).all()
+    backward = calibrate(network, csr_array(np.concatenate((1 - rows[:2000, :1], rows[:2000, 1:]), axis=1)))
+    assert (np.diff(backward.chances) >= 0).all(), "more evidence never makes a keyphrase less probable"
+    none = calibrate(network, csr_array((5, 3)))
+    assert none.of(np.array([-9.0, 9.0])).tolist() == [0, 0]
+
+
+def test_each_keyphrase_has_the_same_weight_in_the_curve():
+    # Unit 2 speaks for both keyphrases: a tenth of its documents mention the first, and a hundredth the second, rare one.
+    links = np.array([[0, 0, 3.0, 0, 1.0], [0, 0, 0, 3.0, 1.0]])
+    network = network_of(csr_array(links), np.array([0.1, 0.01, 0.1, 0.01, 0.5]), np.array([0, 1]))
+    rows = np.zeros((2000, 3))
+    rows[:, 2] = 1
+    rows[:200, 0], rows[200:220, 1] = 1, 1
+    found = calibrate(network, csr_array(rows)).of(weighed(network, csr_array(rows[[999]])).data)
+    weights = 0.055 / np.array([0.1, 0.01])
+    mentioned = weights @ [200, 20]
+    assert found == pytest.approx([mentioned / (mentioned + 4000 - 220)] * 2, rel=0.05)
+
+
+def test_a_mention_is_surer_the_more_often_rarer_and_longer_it_is():
+    # Unit 0 is in 100 of 1,000 documents and twice in 50 of them; unit 1 in as many, and never twice; unit 2 in 10.
+    counts = np.zeros((1000, 3))
+    counts[:100, :2], counts[:50, 0], counts[:10, 2] = 1, 2, 1
+    odds = odds_of_mentions(csr_array(counts), np.array([0, 1, 2]), np.array([1, 1, 2]), np.array([0.9, 0.9, 0.3]))
+    rest = np.array([certainty.BASE, certainty.RARE, certainty.AGAIN, certainty.SEVERAL, certainty.NAMED])
+    facts = [[1, np.log(10), 51 / 104, 0, 0.9], [1, np.log(10), 1 / 104, 0, 0.9], [1, np.log(100), 1 / 14, 1, 0.3]]
+    assert odds == pytest.approx(np.array(facts) @ rest)
+    network = network_of(csr_array([[0.0, 1.0, 1.0]]), np.full(3, 0.2), np.array([0]))
+    curve = Curve(np.array([0.0, 1.0]), np.array([0.2, 0.4]))
+    found = certain(network, csr_array([[1.0, 0], [3.0, 1], [0, 1]]), curve, np.array([-1.0])).toarray()[:, 0]
+    logistic = [1 / (1 + np.exp(-x)) for x in (-1, -1 + certainty.COUNT * np.log(3))]
+    assert found[:2] == pytest.approx(logistic)
+    assert found[2] == pytest.approx(curve.of(weighed(network, csr_array([[0.0, 1.0]])).data)[0])
+
+
+def test_a_keyphrase_leads_to_the_units_that_nothing_else_explains():
+    network = network_of(
+        csr_array([[0, 0, 2.0, 1.0, 0], [0, 0, 0, 1.0, 0.5]]), np.array([0.1, 0.1, 0.01, 0.7, 0.2]), [0, -1]
+    )
+    found = evoked_by(network, csr_array([[1.0, 2.0, 0.0]]), csr_array([[0.5, 0.25]])).toarray()
+    s, leak = 1 - np.exp(-np.array([2.0, 1.0])), 1 - np.exp(-np.array([0.01, 0.7]))
+    on = s / (1 - (1 - s) * (1 - leak))
+    assert found == pytest.approx(np.array([[0.5 * on[0], 0.5 * on[1], 0], [0, 0.25 * on[1], 0]]))
+
+
 # Structure.
 
 
@@ -467,7 +568,7 @@ def test_links_are_those_of_the_paper():
     counts = (chance.random((60, 12)) < np.linspace(0.7, 0.1, 12)) * 2
     vectors = chance.standard_normal((12, 3))
     keyphrases = [9, 0, 3, 5, 1]
-    network = structure(csr_array(counts), keyphrases, vectors, alpha=0.4, beta=0.2)
+    network = structure(csr_array(counts), keyphrases, vectors, weights="similarity", alpha=0.4, beta=0.2)
     df = (counts > 0).sum(axis=0)
     order = sorted(keyphrases, key=lambda unit: (-df[unit], unit))
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -489,7 +590,9 @@ def test_links_are_those_of_the_paper():
 def test_a_keyphrase_leads_to_its_most_similar_units_only():
     chance = np.random.default_rng(0)
     counts, vectors = csr_array(np.ones((3, 50))), np.abs(chance.standard_normal((50, 4)))
-    every, few = (structure(counts, range(20), vectors, beta=0.5, most=most).silhouettes for most in (50, 6))
+    every, few = (
+        structure(counts, range(20), vectors, weights="similarity", beta=0.5, most=most).silhouettes for most in (50, 6)
+    )
     assert np.diff(few.indptr).tolist() == [min(6, size) for size in np.diff(every.indptr)]
     for k in range(20):
         weights = np.sort(every[[k]].data)[::-1][:6]
@@ -497,11 +600,54 @@ def test_a_keyphrase_leads_to_its_most_similar_units_only():
         assert few[k, k] == 1.0
 
 
-def test_structure_is_the_same_for_any_number_of_workers():
+def test_a_keyphrase_leads_to_the_units_that_its_documents_have_more_often():
+    chance = np.random.default_rng(0)
+    counts = (chance.random((80, 15)) < np.linspace(0.6, 0.1, 15)) * 2.0
+    counts[:, 14] = counts[:, 13] * (chance.random(80) < 0.8)
+    vectors, keyphrases = np.ones((15, 1)), [13, 4, 8]
+    network = structure(csr_array(counts), keyphrases, vectors, weights="shares", alpha=0.3, beta=0.2, most=99)
+    here = counts > 0
+    df = here.sum(axis=0)
+    order = sorted(keyphrases, key=lambda unit: (-df[unit], unit))
+    assert network.phrases.tolist() == order and network.leaks == pytest.approx(np.append(df[order], df) / 80)
+    expected = {}
+    for i, k in enumerate(order):
+        for unit in range(15):
+            # Five imagined documents have each unit as often as all documents.
+            both, usual = (here[:, k] & here[:, unit]).sum(), df[unit] / 80
+            share = (both + 5 * usual) / (df[k] + 5)
+            if unit == k or (both >= 2 and share > 2 * usual):
+                expected[i, 3 + unit] = -np.log(1 - (share - usual) / (1 - usual))
+        for j, other in enumerate(order):
+            both, usual = (here[:, k] & here[:, other]).sum(), df[other] / 80
+            if i < j and both >= 0.3 * df[other]:
+                expected[i, j] = max(1e-12, -np.log(1 - ((both + 5 * usual) / (df[k] + 5) - usual) / (1 - usual)))
+    links = network.children.tocoo()
+    found = dict(zip(zip(*(c.tolist() for c in links.coords), strict=True), links.data, strict=True))
+    assert found == pytest.approx(expected)
+    assert (order.index(13), 3 + 14) in expected and any(child < 3 for _, child in expected)
+
+
+def test_of_many_units_a_keyphrase_leads_to_those_that_say_most_about_it():
+    # Units 1 to 4 are in 10, 20, 4 and 10 of the 10 documents of unit 0, and in 10, 40, 4 and 100 of all 200.
+    counts = np.zeros((200, 5))
+    for unit, (own, others) in enumerate([(20, 0), (10, 0), (20, 20), (4, 0), (10, 20)]):
+        counts[:own, unit] = counts[20 : 20 + others, unit] = 1
+    says = [
+        n * np.log(((n + 5 * (n + m) / 200) / 25) / ((n + m) / 200)) for n, m in [(10, 0), (20, 20), (4, 0), (10, 20)]
+    ]
+    assert says[1] > says[0] > says[3] > says[2]
+    for most, expected in ((1, [0]), (2, [0, 2]), (3, [0, 1, 2]), (4, [0, 1, 2, 4]), (5, [0, 1, 2, 3, 4])):
+        network = structure(csr_array(counts), [0], np.ones((5, 1)), most=most)
+        assert sorted(network.silhouettes.indices.tolist()) == expected, "its own unit is always kept"
+
+
+@pytest.mark.parametrize("weights", ["shares", "similarity"])
+def test_structure_is_the_same_for_any_number_of_workers(weights):
     chance = np.random.default_rng(1)
     counts = csr_array(chance.random((300, 400)) < 0.1).astype(np.float64)
     vectors = unit_vectors(counts, 10)
-    one, two = (structure(counts, range(0, 400, 2), vectors, alpha=0.1, workers=n) for n in (1, 2))
+    one, two = (structure(counts, range(0, 400, 2), vectors, weights=weights, alpha=0.1, workers=n) for n in (1, 2))
     assert (one.parents == two.parents).all()
     assert (one.weights == two.weights).all()
 
@@ -589,6 +735,7 @@ def test_a_good_network_is_taken_from_other_types():
         (lambda n, x: structure(x, [1], np.ones((15, 2))), "vector"),
         (lambda n, x: structure(0 * x, [1], np.ones((16, 2))), "unit 1 is a keyphrase but occurs in no document"),
         (lambda n, x: structure(x, [1], np.ones((16, 2)), beta=0.0), "beta=0"),
+        (lambda n, x: structure(x, [1], np.ones((16, 2)), weights="magic"), "none of shares, similarity"),
         (lambda n, x: unit_vectors(-1 * x), "must not be negative"),
     ],
 )
@@ -603,3 +750,31 @@ def test_one_sweep_is_enough_to_get_a_result():
     found = sampled(graphs, np.zeros(6, np.uint64), 1)
     assert set(found.shares.tolist()) <= {0.0, 1.0}
     assert ((found.means > 0) & (found.means < 1)).all()
+
+
+def test_documents_with_a_term_of_a_subject_are_more_alike_than_those_with_a_general_word():
+    chance = np.random.default_rng(0)
+    counts = np.zeros((200, 42))
+    for document in range(200):
+        subject = document % 4
+        counts[document, chance.choice(np.arange(10 * subject, 10 * subject + 10), 6)] = 1
+        counts[document, 40] = subject == 1 and chance.random() < 0.5
+        counts[document, 41] = chance.random() < 0.2
+    counts[0, 40] = 0
+    found = decomposed(csr_array(counts), 8)
+    subject, general = concentration(found, np.array([40, 41]))
+    assert subject > 2 and general < 1.5
+    # The definition, document by document: the mean cosine of pairs, without the unit itself.
+    vectors = found.svd.vectors / np.sqrt(found.svd.values)
+    every = found.matrix.toarray()
+
+    def mean(rows):
+        rows = rows[np.linalg.norm(rows, axis=1) > 0]
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        cosines = rows @ rows.T
+        return cosines[~np.eye(len(rows), dtype=bool)].mean()
+
+    having = np.flatnonzero(every[:, 40] > 0)
+    others = every[having].copy()
+    others[:, 40] = 0
+    assert subject == pytest.approx(mean(others @ vectors) / mean(every @ vectors))

@@ -15,13 +15,15 @@ from sublex.contracts.base import Break
 from sublex.errors import InputError
 from sublex.estimators.phrases.lexicon import Lexicon
 from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
-from sublex_phrases.abbreviations import definitions, main_definitions
+from sublex_phrases.abbreviations import defining_places, definitions, main_definitions
 from sublex_phrases.features import count_uses, features
 from sublex_phrases.forest import binned, likeness
 from sublex_phrases.forms import written_forms
+from sublex_phrases.inflections import is_inflection, variants_of
 from sublex_phrases.mining import mine, phrase_list_of
 from sublex_phrases.ngrams import frequent
 from sublex_phrases.quality import judge_words
+from sublex_phrases.roles import learn_roles, unknown_roles
 from sublex_phrases.segmentation import segment
 from sublex_phrases.text import Text
 
@@ -125,7 +127,7 @@ def test_uses_are_counted():
     # Quoted, bracketed, capitals, hyphens, after a wall, before a wall, alone, not at the beginning of a sentence.
     assert ngrams.counts[node] == 5
     assert uses.tolist() == [0, 1, 0, 1, 4, 4, 3, 3]
-    table = features(text, ngrams, count_uses(text, ngrams), ngrams.counts)
+    table = features(text, ngrams, count_uses(text, ngrams), unknown_roles(text))
     assert table.shape == (len(ngrams.parents), len(NAMES)) and np.isfinite(table).all()
     c, total = ngrams.counts, len(text.units)
     a, b = ngrams.nodes([(text.lexicon.unit("big", "big"),), (text.lexicon.unit("data", "data"),)])
@@ -191,7 +193,7 @@ def test_abbreviations_are_found_by_the_first_letters():
     )
     found = {
         text.lexicon.words[unit]: {words(text, sequence): times for sequence, times in sequences.items()}
-        for unit, sequences in definitions(text, 6).items()
+        for unit, sequences in definitions(text, defining_places(text, 6)).items()
     }
     assert found == {"svm": {"support vector machine": 3}, "iot": {"internet of things": 3}}
 
@@ -201,7 +203,7 @@ def test_an_abbreviation_that_is_mostly_a_word_or_stands_for_two_phrases_is_left
         *["World Health Organization ( WHO ) here"] * 3, *["who is who"] * 9,
         *["cool new name ( CNN ) , central nerve node ( CNN ) here"] * 3, *["red green blue ( RGB ) here"] * 2,
     )  # fmt: skip
-    main = main_definitions(text, definitions(text, 6))
+    main = main_definitions(text, definitions(text, defining_places(text, 6)))
     assert {text.lexicon.words[unit]: times for unit, (_, times) in main.items()} == {"rgb": 2}
 
 
@@ -232,7 +234,7 @@ def test_single_words_are_those_that_texts_come_back_to():
     by_chance = -np.log(1 - np.exp(-60 / 300))
     assert text.residual_idf[[dull, keen]] == pytest.approx([np.log(5) - by_chance, np.log(10) - by_chance])
     ngrams = frequent(text, 5, 6)
-    table = features(text, ngrams, count_uses(text, ngrams), ngrams.counts)
+    table = features(text, ngrams, count_uses(text, ngrams), unknown_roles(text))
     every = np.ones(len(table))
     quality = judge_words(text, ngrams, table, every, every > 0)
     assert quality[ngrams.nodes([(keen,)])] > 0.5 > quality[ngrams.nodes([(dull,)])]
@@ -257,7 +259,7 @@ def test_a_list_finds_its_phrases_in_the_text_as_mining_counted_them(mined):
     phrases = phrase_list_of(text, found)
     assert phrases.is_whole()
     again = PhraseList(
-        phrases.lexicon.words[: phrases.lexicon.first_stop],
+        phrases.lexicon.terms,
         phrases.lexicon.words[phrases.lexicon.first_stop :],
         phrases.values(),
     )
@@ -314,3 +316,90 @@ def test_forms_keep_capitals_and_hyphens_and_chinese_has_no_spaces():
         text, ngrams, np.where(ngrams.lengths[ngrams.longest] == 2, ngrams.longest, -1), np.array(nodes)
     )
     assert forms == {nodes[0]: [("big data", 4), ("big-data", 1)], nodes[1]: [("机器", 1)]}
+
+
+# What may be in a phrase.
+
+
+@pytest.mark.parametrize(
+    "word, other, same",
+    [
+        ("network", "networks", True), ("theory", "theories", True), ("class", "classes", True), ("Netz", "Netze", True),
+        ("analysis", "analyses", True), ("computer", "computational", False), ("relation", "related", False),
+        ("observed", "observations", False), ("formal", "formalism", False),
+    ],
+)  # fmt: skip
+def test_inflections_differ_by_few_letters_at_the_end(word, other, same):
+    assert is_inflection(word, other) is is_inflection(other, word) is same
+
+
+def test_words_of_one_stem_that_are_no_inflections_are_variants_if_they_are_frequent():
+    written = ["Computer", "computers", "computational", "computer", "computing", "of"]
+    terms = np.array([0, 0, 0, 0, 0, -1])
+    counts = np.array([2, 3, 4, 2, 1, 9])
+    assert list(variants_of(written, terms, counts, 2)) == [(0, ["computational"])]
+    assert list(variants_of(written, terms, counts, 1)) == [(0, ["computational"]), (0, ["computing"])]
+    assert list(variants_of(written, terms, np.array([2, 3, 9, 2, 1, 9]), 2)) == [(0, ["computer", "computers"])]
+    lexicon = Lexicon(["comput"], ["of"], [["computational"]], [0])
+    assert [lexicon.unit(word, "comput") for word in ("computer", "Computational")] == [0, 1]
+    assert lexicon.unit("of", "") == 2 == lexicon.first_stop and lexicon.words == ["comput", "comput", "of"]
+
+
+def sentences(number: int = 120) -> list[str]:
+    """Return texts in which nouns, adjectives and verbs stand where English has them; the text defines few phrases."""
+    chance = np.random.default_rng(1)
+    nouns, adjectives = [f"noun{k}" for k in range(30)], [f"adj{k}" for k in range(20)]
+    verbs, determiners = [f"verb{k}" for k in range(20)], ["the", "a"]
+    made = []
+    for _ in range(number):
+        parts = []
+        for _ in range(12):
+            a, n, m, v = (chance.choice(words) for words in (adjectives, nouns, nouns, verbs))
+            short = f" ( {a[0]}{n[0]} )".upper() if chance.random() < 0.1 else ""
+            parts.append(f"{chance.choice(determiners)} {a} {n}{short} {v} {chance.choice(determiners)} {m} .")
+        made.append(" ".join(parts))
+    return made
+
+
+def test_words_get_roles_from_the_phrases_that_the_text_defines():
+    text = text_of(*sentences())
+    places = defining_places(text, 6)
+    several = [(begin, end) for begin, end in places if end - begin > 1]
+    assert several
+    firsts, lasts = (np.array(column) for column in zip(*[(begin, end - 1) for begin, end in several], strict=True))
+    roles = learn_roles(text, firsts, lasts).of_units(text)
+    of = {kind: [text.lexicon.unit(f"{kind}{k}", f"{kind}{k}") for k in range(20)] for kind in ("noun", "adj", "verb")}
+    assert roles.begins[of["adj"]].mean() > 0.8 and roles.begins[of["verb"]].mean() < 0.4
+    assert roles.ends[of["noun"]].mean() > 0.8
+    assert max(roles.ends[of["adj"]].mean(), roles.ends[of["verb"]].mean()) < 0.4
+
+
+def test_a_role_does_not_tell_how_frequent_a_word_is():
+    levels = np.repeat([0, 5], [90, 30])
+    features = np.random.default_rng(0).random((120, 2))
+    features[:, 0] += levels
+    good = np.arange(100, 110)
+    with_levels = likeness(features, good, 0, levels=levels)
+    assert likeness(features, good, 0)[110:].mean() > with_levels[110:].mean() + 0.2
+
+
+def test_phrases_with_verbs_numbers_and_letters_are_no_phrases():
+    made = collection()
+    for k in range(0, 300, 10):
+        made[k] += " . we show how balpha1x bbeta1x bgamma1x . 50 calpha2x cbeta2x . x is k . it is x"
+    text = text_of(*made)
+    found = mine(text, support=5)
+    names = [forms[0][0] for forms in found.forms]
+    assert "balpha1x bbeta1x bgamma1x" in names
+    assert not [name for name in names if {"show", "how", "we", "50"} & {*name.split()} or len(name) == 1]
+
+
+def test_a_phrase_is_written_in_small_letters_if_texts_often_do():
+    text = text_of(*["Neural Network"] * 3, *["neural network", "Markov chain", "Markov chain", "Markov Chain"])
+    ngrams = frequent(text, 1, 2)
+    nodes = ngrams.nodes(
+        [tuple(text.lexicon.unit(w, w) for w in pair.split()) for pair in ("neural network", "markov chain")]
+    )
+    found = np.where(ngrams.lengths[ngrams.longest] == 2, ngrams.longest, -1)
+    forms = written_forms(text, ngrams, found, np.array(nodes))
+    assert [forms[node] for node in nodes] == [[("neural network", 4)], [("Markov chain", 3)]]

@@ -75,6 +75,25 @@ def test_a_phrase_is_listed_with_quality_features_forms_and_abbreviations(fitted
     assert table[0].split() == ["phrase", "quality", "mentions", "abbreviations", "other", "forms"] and len(table) == 3
 
 
+def test_phrases_whose_words_only_share_a_stem_are_two(tmp_path):
+    texts = collection()
+    for k in range(0, 120, 2):
+        texts[k] += " . computer science , computational science . computer science"
+    index = sublex.build([{"id": str(k), "text": text} for k, text in enumerate(texts)], tmp_path / "i")
+    (tmp_path / "list.txt").write_text("computer science\ncomputational science\n")
+    assert index.analyze("computer") == index.analyze("computational")
+    for forms, names in (
+        ("inflections", {"computer science", "computational science"}),
+        ("stems", {"computer science"}),
+    ):
+        model = f'phrases(support=5, list="{tmp_path / "list.txt"}", forms={forms})'
+        index.fit(model)
+        found = sublex.open(index.path).fitted_model(model).model.phrases
+        assert {*found.names} == names
+        mentions = dict(zip(found.names, found.mentions.tolist(), strict=True))
+        assert mentions["computer science"] == (120 if forms == "inflections" else 180)
+
+
 @pytest.mark.slow
 def test_an_edited_list_is_given_back(fitted, tmp_path):
     text = invoke("phrases", fitted.path, MODEL, "--format", "csv").output

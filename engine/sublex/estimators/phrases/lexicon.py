@@ -1,11 +1,12 @@
-"""The numbers of units: words with the same term are one unit, so all inflections of a phrase count as this phrase.
+"""The numbers of units: words with the same term are one unit, so all inflections of a phrase count as this phrase. A
+term may have variants, which are units of their own.
 
 A stop word has no term. It is a unit by its letters, in lower case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from sublex.analysis.words import word_spans
 
@@ -14,25 +15,41 @@ COMMON_SHARE = 0.25
 
 
 class Lexicon:
-    """The numbers of units. A unit is a term, or a stop word in lower case."""
+    """The numbers of units. A unit is a term, a variant of a term, or a stop word in lower case.
 
-    def __init__(self, terms: Iterable[str] = (), stops: Iterable[str] = ()):
-        self.words: list[str] = []
-        self._terms: dict[str, int] = {}
-        self._stops: dict[str, int] = {}
-        for known, words in ((self._terms, terms), (self._stops, stops)):
-            for word in words:
-                known[word] = len(self.words)
-                self.words.append(word)
-        # The numbers of stop words follow those of terms.
-        self.first_stop = len(self._terms)
+    `variants` has the written forms of each variant in lower case, and `variant_terms` the number of its term. Words
+    with a variant's term and one of its forms are this unit, and all other words with the term are the term's unit. So
+    "computational" and "computer" may be two units, although a stemmer makes one term of them.
+    """
+
+    def __init__(
+        self,
+        terms: Iterable[str] = (),
+        stops: Iterable[str] = (),
+        variants: Sequence[Sequence[str]] = (),
+        variant_terms: Sequence[int] = (),
+    ):
+        self.terms = list(dict.fromkeys(terms))
+        self.variants, self.variant_terms = list(variants), list(variant_terms)
+        # The numbers of stop words follow those of terms and variants.
+        self.first_stop = len(self.terms) + len(self.variants)
+        own = [self.terms[term] for term in self.variant_terms]
+        stopped = list(dict.fromkeys(stops))
+        self.words = [*self.terms, *own, *stopped]
+        self._terms = {term: unit for unit, term in enumerate(self.terms)}
+        self._stops = {word: unit for unit, word in enumerate(stopped, self.first_stop)}
+        numbered = enumerate(zip(own, self.variants, strict=True), len(self.terms))
+        self._forms = {(form, term): unit for unit, (term, forms) in numbered for form in forms}
 
     def __len__(self) -> int:
         return len(self.words)
 
     def unit(self, surface: str, term: str) -> int:
         """Return the unit of a word, -1 for an unknown word. A stop word has an empty term."""
-        return self._terms.get(term, -1) if term else self._stops.get(surface.casefold(), -1)
+        if not term:
+            return self._stops.get(surface.casefold(), -1)
+        unit = self._forms.get((surface.casefold(), term), -1) if self._forms else -1
+        return unit if unit >= 0 else self._terms.get(term, -1)
 
     def sequence(self, phrase: str, analyze: Callable[[str], list[str]]) -> tuple[int, ...]:
         """Return the units of a phrase, -1 for unknown words.
@@ -42,5 +59,7 @@ class Lexicon:
         units: list[int] = []
         for begin, end in word_spans(phrase):
             word = phrase[begin:end]
-            units += [self.unit(term, term) for term in analyze(word)] or [self.unit(word, "")]
+            terms = analyze(word)
+            written = [word] if len(terms) == 1 else terms
+            units += [self.unit(*pair) for pair in zip(written, terms, strict=True)] or [self.unit(word, "")]
         return tuple(units)

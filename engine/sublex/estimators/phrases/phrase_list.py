@@ -27,9 +27,15 @@ from sublex.estimators.word_sums import check_model
 #   neighbours, where rare neighbours are taken to differ
 # * of_prefix, of_suffix: the count of the sequence, divided by the count of the sequence without its last word, or
 #   without its first word
+# * again: log of the number of occurrences in a text that has any, after segmentation
+# * residual_idf: the largest residual idf of its words
+# * begins, ends: how likely its first word can begin a phrase, and its last word can end one; content: how likely each
+#   word can do either, the least; numbers: the share of the words without a letter
+# * named: how likely it is used as the name of a thing, by the words before and after it
 NAMES = (
     "concordance association salience kept words mean_idf least_idf largest_idf first_idf last_idf stops first_stop last_stop "
-    "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix"
+    "quoted bracketed hyphened capitals after before alone right left right_choice left_choice of_prefix of_suffix "
+    "again residual_idf begins ends content numbers named"
 ).split()
 # A weight is the logarithm of a probability, so its size is below this.
 MOST_WEIGHT = 1e6
@@ -75,7 +81,7 @@ class PhraseList:
     LISTS = ("forms", "abbreviations")
 
     def __init__(self, terms: Sequence[str], stops: Sequence[str], values: Mapping[str, Any]):
-        self.lexicon = Lexicon(terms, stops)
+        self.lexicon = Lexicon(terms, stops, values["variants"], values["variant_terms"].tolist())
         self.quality, self.counts, self.mentions = values["quality"], values["counts"], values["mentions"]
         self.features, self.sequences, self.weights = values["features"], values["sequences"], values["weights"]
         self.word_phrases, self.word_weights = values["word_phrases"], values["word_weights"]
@@ -84,8 +90,13 @@ class PhraseList:
 
     def values(self) -> dict[str, Any]:
         """Return the values that a model must store, by name."""
-        stops = self.lexicon.first_stop
-        words = {"terms": self.lexicon.words[:stops], "stops": self.lexicon.words[stops:]}
+        lexicon = self.lexicon
+        words = {
+            "terms": lexicon.terms,
+            "stops": lexicon.words[lexicon.first_stop :],
+            "variants": [list(forms) for forms in lexicon.variants],
+            "variant_terms": np.array(lexicon.variant_terms, np.int32),
+        }
         return words | {name: getattr(self, name) for name in (*self.ARRAYS, *self.LISTS)}
 
     def save(self, store: Store, prefix: str = "") -> None:
@@ -99,17 +110,23 @@ class PhraseList:
 
         With values that fit the declarations, and with `is_whole`, kernels stay within their arrays.
         """
-        of_phrases, of_units, texts = ("phrases",), ("terms + stops",), Json(list[list[tuple[str, int]]], "phrases")
+        of_phrases, of_units, texts = (
+            ("phrases",),
+            ("terms + variants + stops",),
+            Json(list[list[tuple[str, int]]], "phrases"),
+        )
         declared: dict[str, Declared] = {
             "terms": Json(list[str], "terms", distinct=True),
             "stops": Json(list[str], "stops", distinct=True),
+            "variants": Json(list[list[str]], "variants"),
+            "variant_terms": Numbers(("variants",), "i4", 0, below="terms"),
             "forms": texts,
             "abbreviations": texts,
             "quality": Numbers(of_phrases),
             "counts": Numbers(of_phrases, "i8"),
             "mentions": Numbers(of_phrases, "i8"),
             "features": Numbers(("phrases", len(NAMES)), "f4"),
-            "sequences": Numbers(("phrases", "longest"), "i4", -1, below="terms + stops"),
+            "sequences": Numbers(("phrases", "longest"), "i4", -1, below="terms + variants + stops"),
             "weights": Numbers(of_phrases, "f8", -MOST_WEIGHT, MOST_WEIGHT),
             "word_phrases": Numbers(of_units, "i4", -1, below="phrases"),
             "word_weights": Numbers(of_units, "f8", -MOST_WEIGHT, MOST_WEIGHT),
@@ -119,7 +136,8 @@ class PhraseList:
     @classmethod
     def load(cls, store: Stored, prefix: str = "") -> PhraseList:
         """Return the phrases that `save` stored; raise `IndexCorrupt` for anything else."""
-        values = {name: store.get(prefix + name) for name in ("terms", "stops", *cls.ARRAYS, *cls.LISTS)}
+        words = ("terms", "stops", "variants", "variant_terms")
+        values = {name: store.get(prefix + name) for name in (*words, *cls.ARRAYS, *cls.LISTS)}
         found = cls(values["terms"], values["stops"], values)
         check_model(found.is_whole())
         return found

@@ -1,0 +1,87 @@
+"""Inference that weighs each keyphrase alone.
+
+In a noisy-OR network keyphrases compete: one that explains a unit makes others needless. So a single unit can make a
+keyphrase certain, and a text that mentions a keyphrase evokes no others. Here each keyphrase is weighed as the paper weighs
+it before it chooses the keyphrases to consider (section 5): as if all others were off.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from sublex.estimators.blocks import in_order, spans
+from sublex_laki.estimator.network import Network
+from sublex_laki.estimator.subgraphs import units_of
+
+# Documents that a thread takes at a time. Each document is weighed by itself, so this number changes no result.
+DOCUMENTS = 64
+# A number that changes no sum, but keeps the place of its sum in a sparse matrix.
+NOTHING = 1e-300
+
+
+def weighed(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> csr_array:
+    """Return the evidence of each document for each keyphrase, as sparse rows of documents by keyphrases.
+
+    The evidence is the logarithm of a ratio: the probability of the document's units if the keyphrase alone is on,
+    divided by their probability if all keyphrases are off. A unit that the document has n times counts 1 + log(n) times.
+    The keyphrase's own unit does not count. The rows have an entry for the keyphrases that the document mentions, and for
+    those with a link to one of its units. For `length`, see `encode`.
+    """
+    rows = units_of(matrix, network)
+    weights, ratios = _by_unit(network)
+    totals = np.bincount(weights.indices, weights.data, network.keyphrases)
+
+    def work(span: slice) -> csr_array:
+        part = rows[span]
+        sizes = np.diff(part.indptr)
+        ones = csr_array((np.ones(part.nnz), part.indices, part.indptr), shape=part.shape)
+        times = csr_array((1 + np.log(np.maximum(part.data, 1.0)), part.indices, part.indptr), shape=part.shape)
+        # Both products have entries at the same places, because all numbers are above 0.
+        found, present = csr_array(times @ ratios), csr_array(ones @ weights)
+        found.sort_indices(), present.sort_indices()
+        lacking = np.minimum(1.0, sizes / length) if length > 0 else np.ones(len(sizes))
+        found.data -= np.repeat(lacking, np.diff(found.indptr)) * (totals[found.indices] - present.data)
+        return found
+
+    parts = [csr_array((0, network.keyphrases)), *in_order(work, spans(rows.shape[0], DOCUMENTS), workers)]
+    return csr_array(vstack(parts, format="csr"))
+
+
+def _by_unit(network: Network) -> tuple[csr_array, csr_array]:
+    """Return two matrices of units by keyphrases: the weights of the links, and what the presence of a unit adds to the
+    evidence for a keyphrase. Both have almost 0 for a keyphrase and its own unit.
+    """
+    first, sizes = network.starts[network.keyphrases], np.diff(network.starts[network.keyphrases :])
+    units, parents = np.repeat(np.arange(network.units), sizes), network.parents[first:]
+    odds = np.expm1(network.leaks[network.keyphrases :])[units]
+    weights, ratios = network.weights[first:], np.log1p(network.strengths[first:] / odds)
+    own, known = units == network.phrases[parents], np.flatnonzero(network.phrases >= 0)
+    places = np.append(units, network.phrases[known]), np.append(parents, known)
+
+    def matrix(values: np.ndarray) -> csr_array:
+        values = np.append(np.where(own, NOTHING, values), np.full(len(known), NOTHING))
+        return csr_array((values, places), shape=(network.units, network.keyphrases))
+
+    return matrix(weights), matrix(ratios)
+
+
+def evoked_by(network: Network, matrix: Any, chances: csr_array) -> csr_array:
+    """Return how far keyphrases lead to the units of one document, as sparse rows of keyphrases by units.
+
+    An entry is the probability that the document is about the keyphrase, which `chances` has, times the probability that
+    the keyphrase and not the unit's leak turns the unit on. `matrix` has the counts of the one document. A keyphrase that
+    the document mentions leads to its own unit too.
+    """
+    rows = units_of(matrix, network)
+    chosen = rows.indices
+    nodes = network.keyphrases + chosen
+    sizes = network.starts[nodes + 1] - network.starts[nodes]
+    links = np.repeat(network.starts[nodes] - np.append(0, np.cumsum(sizes)[:-1]), sizes) + np.arange(sizes.sum())
+    parents, units = network.parents[links], np.repeat(chosen, sizes)
+    strengths, leaks = network.strengths[links], -np.expm1(-network.leaks[network.keyphrases + units])
+    on = strengths / (strengths + leaks - strengths * leaks)
+    about = np.asarray(chances.todense())[0]
+    return csr_array((about[parents] * on, (parents, units)), shape=(network.keyphrases, network.units))

@@ -1,0 +1,119 @@
+"""How sure it is that a text is about a keyphrase: probabilities that documents bear out.
+
+For keyphrases that a text does not mention: the evidence of `weighed` counts units as independent that occur together, so it
+is too large to be read as log-odds. `calibrate` therefore asks documents that the network was not made of: of those that have
+so much evidence for a keyphrase, how many mention it?
+
+For keyphrases that a text mentions, the rest of the text hardly tells whether the text is about them. What tells is how often
+the text mentions the keyphrase, how rare it is, whether texts come back to it, whether it has several words, and whether
+it is used as a name (`odds_of_mentions`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex_laki.estimator.alone import weighed
+from sublex_laki.estimator.network import Network
+from sublex_laki.estimator.subgraphs import units_of
+
+# The log-odds that a text is about a keyphrase that it mentions once: BASE, and for a keyphrase in one of N documents RARE *
+# log(N), AGAIN * the share of its documents that mention it twice or more, SEVERAL if it has several words, and NAMED * the
+# probability that it names a thing. A text that mentions it n times has COUNT * log(n) more. All but BASE are about the means
+# of two fits: which mentioned keyphrases are in the title of a text, and which did readers choose
+# (benchmarks/laki_phrases.py about)? BASE is by judgement.
+BASE, RARE, AGAIN, SEVERAL, NAMED, COUNT = -3.3, 0.25, 1.4, 0.5, 2.6, 0.9
+# Documents that are added to those that mention a keyphrase, before the share of those that come back to it is computed.
+# This share is taken to be USUAL in them.
+ADDED, USUAL = 4, 0.25
+# The number of knots of a curve, and the fewest pairs of a document and a keyphrase between two knots.
+KNOTS, PAIRS = 40, 20
+
+
+class Curve(NamedTuple):
+    """A probability for each amount of evidence: `chances` at the knots `evidence`, and straight lines between them. Both
+    ascend.
+    """
+
+    evidence: np.ndarray
+    chances: np.ndarray
+
+    def of(self, evidence: np.ndarray) -> np.ndarray:
+        """Return the probability of each amount of evidence."""
+        return np.interp(evidence, self.evidence, self.chances)
+
+
+def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> Curve:
+    """Return the curve that the documents in `matrix` bear out, which the network was not made of.
+
+    The documents that mention a keyphrase count the more, the rarer it is, so that each keyphrase has the same weight.
+    """
+    rows = units_of(matrix, network)
+    found = weighed(network, rows, length, workers)
+    share = network.leaks[: network.keyphrases]
+    mentioned = mentions(network, rows, found) > 0
+    weights = np.where(mentioned, share.mean() / share[found.indices], 1.0)
+    if not found.nnz:
+        return Curve(np.zeros(1), np.zeros(1))
+    order = np.argsort(found.data, kind="stable")
+    evidence, weights, right = found.data[order], weights[order], (weights * mentioned)[order]
+    # Knots lie closer together where there is much evidence, because there it matters. Equal evidence has one knot.
+    sizes = np.geomspace(PAIRS, max(PAIRS, len(order)), KNOTS).astype(np.int64)
+    places = np.unique(np.searchsorted(evidence, evidence[np.maximum(0, len(order) - sizes)]))
+    total = np.add.reduceat(weights, places)
+    means, shares = np.add.reduceat(evidence * weights, places) / total, np.add.reduceat(right, places) / total
+    return Curve(*_rising(means, shares, total))
+
+
+def _rising(x: np.ndarray, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of the ascending curve that is nearest to some points. Neighbours that descend become one point."""
+    points: list[tuple[float, float, float]] = []
+    for point in zip(x.tolist(), values.tolist(), weights.tolist(), strict=True):
+        points.append(point)
+        while len(points) > 1 and points[-2][1] >= points[-1][1]:
+            pair, total = points[-2:], points[-2][2] + points[-1][2]
+            points[-2:] = [(sum(p[0] * p[2] for p in pair) / total, sum(p[1] * p[2] for p in pair) / total, total)]
+    return np.array([point[0] for point in points]), np.array([point[1] for point in points])
+
+
+def odds_of_mentions(
+    matrix: csr_array, phrases: np.ndarray, words: np.ndarray, named: np.ndarray | float
+) -> np.ndarray:
+    """Return for each keyphrase the log-odds that a text that mentions it once is about it.
+
+    `matrix` has documents by units. `phrases` has the unit of each keyphrase, `words` its number of words, and `named` the
+    probability that it names a thing.
+    """
+    df = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])[phrases]
+    again = np.bincount(matrix.indices, matrix.data > 1, matrix.shape[1])[phrases]
+    rarity = np.log(matrix.shape[0] / np.maximum(df, 1))
+    share = (again + ADDED * USUAL) / (df + ADDED)
+    return np.asarray(BASE + RARE * rarity + AGAIN * share + SEVERAL * (words > 1) + NAMED * named)
+
+
+def certain(
+    network: Network, matrix: Any, curve: Curve, odds: np.ndarray, length: float = 0.0, workers: int = 1
+) -> csr_array:
+    """Return the probability that each document is about each keyphrase, as sparse rows of documents by keyphrases.
+
+    `odds` are those of `odds_of_mentions`. For `length`, see `encode`.
+    """
+    rows = units_of(matrix, network)
+    found = weighed(network, rows, length, workers)
+    values = curve.of(found.data)
+    counts = mentions(network, rows, found)
+    here = np.flatnonzero(counts)
+    values[here] = 1 / (1 + np.exp(-odds[found.indices[here]] - COUNT * np.log(counts[here])))
+    return csr_array((values, found.indices, found.indptr), shape=found.shape)
+
+
+def mentions(network: Network, rows: csr_array, found: csr_array) -> np.ndarray:
+    """Return for each entry of `found`, documents by keyphrases, how often the document mentions the keyphrase."""
+    width = network.units
+    known = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr)) * width + rows.indices
+    wanted = np.repeat(np.arange(rows.shape[0]), np.diff(found.indptr)) * width + network.phrases[found.indices]
+    place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    return np.where(known[place] == wanted, rows.data[place], 0.0) if len(known) else np.zeros(len(wanted))
