@@ -242,7 +242,7 @@ def test_similarities_may_come_from_another_model_or_from_a_file_with_phrases(tm
         others = {*PHRASES[phrase], *PHRASES} - {phrase}
         assert {item.name for item in keyphrases.silhouette(number, 5)} <= {*others, phrase}
     with pytest.raises((InputError, PluginError), match="has no word vectors"):
-        index.fit(model.replace("max_df=1", f"max_df=1, words={phrases}"))
+        index.fit(model.replace("max_df=1, width=4", f"max_df=1, words={phrases}"))
 
 
 @pytest.mark.slow
