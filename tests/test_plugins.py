@@ -55,7 +55,7 @@ HOOKS = [name for name, f in inspect.getmembers(hookspecs, inspect.isfunction) i
 
 def compose(composer, expression):
     """Return the scorer of an expression."""
-    return composer.compose(composer.resolve(sublex.parse(expression), {}), {})
+    return composer.compose(composer.read(sublex.parse(expression), {}).expression, {})
 
 
 def registry(monkeypatch, **modules) -> plugins.Registry:

@@ -89,7 +89,7 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
     if "raw" in dict(continuations):
         # Where a component may stand, a name and a fitted model may stand too.
         found += [(text, help) for text, help in _known(context).items() if begins(text, word)]
-    return [CompletionItem(_as_typed(before + text), help=help) for text, help in found if text != word or before]
+    return [CompletionItem(_as_typed(before + text), help=help) for text, help in found]
 
 
 def models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -102,27 +102,31 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
 
 def given_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a name that the index gives to an expression."""
-    names = _manifest(context).names
+    manifest = _manifest(context)
+    names = manifest.names if manifest else {}
     return [CompletionItem(name, help=text) for name, text in names.items() if begins(name, incomplete)]
 
 
-def _manifest(context: click.Context) -> Manifest:
-    """Return the manifest of the index that the command line names."""
+def _manifest(context: click.Context) -> Manifest | None:
+    """Return the manifest of the index that the command line names; None without an index that can be read."""
+    from sublex.errors import SublexError
     from sublex.index.lookup import existing_path
     from sublex.index.manifest import read_manifest
 
     # After an option without its value, which is being typed, click leaves all words in `args`.
     words = [context.params.get("index_name"), *(context.params.get("files") or ()), *context.args]
-    return read_manifest(existing_path(next(word for word in words if word)))
+    try:
+        return read_manifest(existing_path(next((word for word in words if word), "")))
+    except SublexError:
+        return None
 
 
 def _known(context: click.Context) -> dict[str, str]:
     """Return the names and the fitted models of the index; nothing without an index that can be read."""
     from sublex.representations.stored_models import expressions_of
 
-    try:
-        manifest = _manifest(context)
-    except Exception:
+    manifest = _manifest(context)
+    if manifest is None:
         return {}
     fitted = [text for entry in manifest.fitted.values() for text in expressions_of(entry)]
     return {**manifest.names, **dict.fromkeys(fitted, "fitted")}

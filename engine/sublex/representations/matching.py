@@ -122,8 +122,9 @@ class Matching:
         for name, value in queried.items():
             if given[name][0].type is Expression and isinstance(value, (str, Expression)):
                 queried[name] = self.apply(parse(value) if isinstance(value, str) else value)
-        kept = {name: value for name, value in component.params.items() if name not in queried}
-        return Call(component.name, component.args, kept | queried)
+        places = [param.name for param in component.registration.params]
+        args = tuple(queried.pop(name, value) for name, value in zip(places, component.args, strict=False))
+        return Call(component.name, args, component.params | queried)
 
     def _several(self, call: Call, texts: list[str]) -> str:
         listed = ", ".join(texts[:LISTED_MODELS]) + (
