@@ -492,7 +492,7 @@ def test_why_a_document_is_absent_takes_the_terms_of_the_query_as_they_are(tmp_p
     # The index has the term "crane". An analyzer would make it of "cranes", and two terms of "river-crane".
     query = Query("cranes", tuple(QueryTerm(term, 1.0) for term in ("cranes", "river-crane", "river")))
     found = absence(index, query, "a", index.pipeline("BM25"), 1)
-    assert {word: tf for word, _, tf in found.words} == {"cranes": 0, "river-crane": 0, "river": 1}
+    assert {word.word: word.tf for word in found.words} == {"cranes": 0, "river-crane": 0, "river": 1}
 
 
 # Masks.

@@ -69,4 +69,4 @@ def test_the_code_of_each_plugin_can_be_changed():
     for plugin in PLUGINS:
         changes = list(changes_of(plugin, KINDS, ()))
         assert len(changes) > 20 and not any(change.path.stem.endswith("kernels") for change in changes), plugin
-    assert defaults_of("swg").items() >= {"terms": 10, "weight": 0.3, "sense": "auto", "rho": 0.1}.items()
+    assert defaults_of("swg").items() >= {"terms": 10, "weight": 0.1, "sense": "auto", "rho": 2.0}.items()

@@ -253,8 +253,8 @@ def test_a_weight_of_a_query_is_a_number(index, weight):
 def test_the_first_query_runs_alone_in_the_main_thread(index):
     pipeline = index.pipeline("BM25")
     calls: list[tuple[str, bool]] = []
-    answer = pipeline.answer
-    pipeline.answer = lambda query, k: (
+    answer = pipeline._answer
+    pipeline._answer = lambda query, k: (
         calls.append((query.text, current_thread() is main_thread())),
         answer(query, k),
     )[1]

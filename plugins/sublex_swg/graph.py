@@ -24,7 +24,7 @@ class Edges(NamedTuple):
 
 def word_graph(
     binary: Any,
-    rho: float = 0.1,
+    rho: float = 2.0,
     combine: str = "union",
     tol: float = 1e-5,
     workers: int = 1,
