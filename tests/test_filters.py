@@ -495,6 +495,27 @@ def test_why_a_document_is_absent_takes_the_terms_of_the_query_as_they_are(tmp_p
     assert {word.word: word.tf for word in found.words} == {"cranes": 0, "river-crane": 0, "river": 1}
 
 
+def test_a_filter_that_keeps_nothing_is_named(tmp_path):
+    from sublex.display.hits import nothing_found
+
+    texts = {"a": "river crane", "b": "river river bank", "c": "a tower by the sea"}
+    index = sublex.build([{"id": docno, "text": text} for docno, text in texts.items()], tmp_path / "index")
+
+    def said(expression):
+        query = index.query("River")
+        assert not len(index.search(query, expression))
+        return nothing_found(index, query, index.pipeline(expression))
+
+    keep = {
+        name: sublex.keep(lambda d, ids=ids: d.docno in ids, name=name, version=1)
+        for name, ids in (("c", "c"), ("a", "a"))
+    }
+    left = "Nothing is left: keep({}@1) keeps none of the {} that BM25{} finds for River."
+    assert said("BM25" >> keep["c"]) == left.format("c", "2 documents", "")
+    assert said("BM25" >> keep["a"] >> keep["c"]) == left.format("c", "1 document", " >> keep(a@1)")
+    assert said("BM25" >> keep["c"] >> keep["a"] >> sublex.parse("PL2")) == left.format("c", "2 documents", "")
+
+
 # Masks.
 
 

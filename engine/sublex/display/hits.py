@@ -10,8 +10,9 @@ import numpy as np
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Mark, Query
 from sublex.forms.lines import Line, Shown, Span, line, marked
+from sublex.pipeline.absence import kept_none
 from sublex.pipeline.query_forms import words_of
-from sublex.tools.messages import cut
+from sublex.tools.messages import counted, cut
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
@@ -150,6 +151,11 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     words = cut(" or ".join(terms))
     if not words:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
+    if dropped := kept_none(index, query, pipeline):
+        last, before, number = dropped
+        return (
+            f"Nothing is left: {last} keeps none of the {counted(number, 'document')} that {before} finds for {words}."
+        )
     if pipeline.models:
         return f"Nothing in {index.path} is found by {pipeline} for {words}."
     return f"Nothing in {index.path} contains {words}."

@@ -62,6 +62,18 @@ def absence(index: Index, query: Query, docno: str, pipeline: Pipeline, k: int) 
     return Absence(docno, k, _words(index, query, doc, pipeline), stages, changes)
 
 
+def kept_none(index: Index, query: Query, pipeline: Pipeline) -> tuple[Expression, Expression, int] | None:
+    """Return the filter that dropped all hits, the stages before it, and the number of hits that these have; None without one."""
+    stages = pipeline.expression.stages if isinstance(pipeline.expression, Chain) else ()
+    for place, stage in enumerate(stages):
+        if place and getattr(stage, "kind", "") == "filter":
+            before, after = chain(stages[:place]), chain(stages[: place + 1])
+            if not index.search(query, after, 1):
+                number = len(index.search(query, before, max(1, len(index))))
+                return (stage, before, number) if number else None
+    return None
+
+
 def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Word]:
     """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
     final = pipeline.answer(query, 1).query
