@@ -29,7 +29,7 @@ PARAMS = [
         0.4,
         stage="fit",
         range=(0, 1),
-        help="how likely a word names a thing that may be a keyphrase; half of it for phrases of several words",
+        help="the least probability that a word is used as a name; phrases of several words need half of it",
     ),
     Param(
         "focus",
@@ -37,7 +37,7 @@ PARAMS = [
         1.6,
         stage="fit",
         range=(0, 1000),
-        help="how much more alike the documents with a keyphrase are than any two documents",
+        help="the least ratio of the mean cosine of a keyphrase's documents to that of any two documents",
     ),
     Param(
         "width",
@@ -45,8 +45,7 @@ PARAMS = [
         100,
         stage="fit",
         range=(1, 2000),
-        only=("words", (None,)),
-        help="the width of the vectors, if words names no model",
+        help="the width of the vectors of units, by which focus is measured",
     ),
     Param(
         "weights",

@@ -152,21 +152,14 @@ class LAKIRepresentation(Representation):
         )  # fmt: skip
 
     def _curve(self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job) -> Curve:
-        """Return how sure evidence is: held-out documents, and a network of the others, say it.
-
-        The others' network is not learned by EM, because the curve needs the evidence of one keyphrase at a time.
-        """
-        params = self.params
+        """Hold out a tenth of the documents, make a network of the others, and calibrate it on those held out."""
         held = np.zeros(counts.shape[0], bool)
-        held[np.arange(0, counts.shape[0], max(HELD_OUT, counts.shape[0] // MOST_HELD_OUT))] = True
+        held[np.arange(0, counts.shape[0], max(HELD_OUT, -(-counts.shape[0] // MOST_HELD_OUT)))] = True
         others = csr_array(counts[np.flatnonzero(~held)])
         known = np.intersect1d(keyphrases, others.indices)
         if not len(known):
             return Curve(np.zeros(1), np.zeros(1))
-        network = structure(
-            others, known, vectors, weights=params.weights, alpha=params.alpha, beta=params.beta, most=params.links,
-            workers=job.workers,
-        )  # fmt: skip
+        network, _ = self._network(others, known, vectors, job)
         return calibrate(network, counts[np.flatnonzero(held)], self.usual_length, job.workers)
 
     def save(self, store: Store) -> None:

@@ -1,4 +1,4 @@
-"""Say how close two words are by the documents in which a word has a sense: its contexts.
+"""Score the neighbours of a word in a sense by its contexts, the documents in which the word has this sense.
 
 Edges of a word graph predict well, but many of them come from two or three documents, or lead to words that mean
 little, such as "cannot". Contexts look at more: how many documents of a sense contain the other word, how many

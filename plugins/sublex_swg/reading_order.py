@@ -31,18 +31,18 @@ def followers(
     if "text" not in corpus.has:
         return found
     numbers = np.append(corpus.recode(vocabulary), -1)
+    pattern = csr_array((np.ones(edges.nnz, np.int32), edges.indices, edges.indptr), shape=edges.shape)
     for block in corpus.words().blocks(run):
         place = numbers[block.terms]
         # A word that begins a document follows none. Between the words of a phrase stands nothing but a hyphen.
         joined = block.breaks <= Break.HYPHEN
-        joined[0] = False
+        joined[:1] = False
         joined[block.ends[block.ends < len(joined)]] = False
         second = np.flatnonzero(joined & (place >= 0))
         second = second[place[second - 1] >= 0]
         ones = np.ones(len(second), np.int32)
-        found = csr_array(found + csr_array((ones, (place[second - 1], place[second])), shape=found.shape))
-    pattern = csr_array((np.ones(edges.nnz, np.int32), edges.indices, edges.indptr), shape=edges.shape)
-    found = csr_array(found.multiply(pattern))
+        pairs = csr_array((ones, (place[second - 1], place[second])), shape=found.shape)
+        found = csr_array(found + pairs.multiply(pattern))
     found.data[found.data < LEAST] = 0
     found = csr_array(found.multiply(found > found.T), dtype=np.int32)
     found.eliminate_zeros()

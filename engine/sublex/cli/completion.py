@@ -129,7 +129,13 @@ def _known(context: click.Context) -> dict[str, str]:
     if manifest is None:
         return {}
     fitted = [text for entry in manifest.fitted.values() for text in expressions_of(entry)]
-    return {**manifest.names, **dict.fromkeys(fitted, "fitted")}
+    known = {**manifest.names, **dict.fromkeys(fitted, "fitted")}
+    # A shell may run what a hostile index puts between quotes.
+    return {text: help for text, help in known.items() if not _RISKY.search(text)}
+
+
+# Characters that have a meaning for a shell within quotes, or that end the quotes.
+_RISKY = re.compile(r"[\"'`$\\!\x00-\x1f]")
 
 
 def _as_typed(text: str) -> str:

@@ -101,7 +101,7 @@ class Corpus(Uncopied):
                 terms = terms[live_entries]
                 if has_unknown and unknown[terms].any():
                     raise IndexCorrupt(
-                        f"{self._snapshot.path} is damaged: documents have terms that stand in no document; restore it from a "
+                        f"{self._snapshot.path} is damaged: stored documents hold terms whose document frequency is 0; restore it from a "
                         "backup, or build it again."
                     )
                 pending.append((counts[live], ranks[terms], tfs[live_entries]))

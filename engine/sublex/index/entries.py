@@ -36,7 +36,7 @@ def _is_expression(text: str) -> bool:
 def fault_of_name(name: str) -> str:
     """Return what is wrong with a name that a person gives to a label, as the end of a sentence; "" if nothing is.
 
-    A name without control characters, half characters and marks of direction cannot change how a line around it looks.
+    Control characters, half characters and marks of direction are refused: they could change the rest of a line.
     """
     if not 0 < len(name) <= NAME_LETTERS:
         return f"has {len(name):,} characters; give it 1 to {NAME_LETTERS}"

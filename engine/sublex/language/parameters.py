@@ -100,7 +100,12 @@ def matched(call: Call, params: Sequence[Param], canonical: Canonical, profile: 
     chosen = {param.name: param.default for param in params} | dict(profile) | written
     values = {param.name: typed(call.name, param, chosen[param.name], canonical) for param in params}
     for param in params:
-        if param.only and values[param.name] != param.default and values[param.only[0]] not in param.only[1]:
+        if (
+            param.only
+            and param.name in written
+            and values[param.name] != param.default
+            and values[param.only[0]] not in param.only[1]
+        ):
             other, value = param.only[0], values[param.only[0]]
             raise InputError(
                 f"{call.name}: {param.name} has no effect with {other}={print_value(value)}; leave it out."

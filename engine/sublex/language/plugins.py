@@ -218,6 +218,11 @@ class Registry:
             raise PluginError(f"a parameter of {name} is not a Param with one of the stages {', '.join(STAGES)}")
         if len({param.name for param in params}) < len(params):
             raise PluginError(f"two parameters of {name} have the same name")
+        unknown = {param.only[0] for param in params if param.only} - {param.name for param in params}
+        if unknown:
+            raise PluginError(
+                f"a parameter of {name} has an effect only with {min(unknown)}, which is no parameter of {name}"
+            )
         plugin.registered.append(Registration(kind, name, plugin.name, factory, params))
 
     def names(self, kind: str) -> list[str]:

@@ -138,7 +138,10 @@ class Context:
             return self.index.pipeline(ranker, profile)
 
     def meaning(self, expression: str) -> str:
-        """Return the expression of the fitted model that a user names, written out, and say if it was taken as the only one."""
+        """Return the expression of the fitted model that a user names, written out.
+
+        Tell the user if the model is taken because no other fitted model matches.
+        """
         text, notes = self.index.meaning(expression)
         self.say(*notes)
         return text

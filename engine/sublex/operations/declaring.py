@@ -23,7 +23,7 @@ class Needs(Enum):
     INDEX = "an index"
     MODEL = "an index whose fitted models may lack documents, since the operation names the model that it reads"
     ANY_INDEX = "an index if the user names one by --index"
-    MAYBE_INDEX = "an index if the user names one before the text, which is then the second argument"
+    MAYBE_INDEX = "an index as an optional first argument, before the text"
     PATH = "the path of an index, which the operation opens itself"
     NEW = "the path of an index to make"
     SESSION = "a session of the shell, with its last results; the operation gets the session in place of a context"

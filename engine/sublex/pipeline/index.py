@@ -265,11 +265,8 @@ class Index(Contents):
         model = self._nameable(expression)
         key, made = model.labels_expression, self.snapshot.manifest.labels
         if action == "undo":
-            refs = [
-                decisions.LabelRef(n, model.proposals[n].text)
-                for n in (decisions.number_of(model, each) for each in labels)
-            ]
-            decisions.undo(self.path, key, refs)
+            numbers = {decisions.number_of(model, each) for each in labels}
+            decisions.undo(self.path, key, numbers, [own.text for own in model.proposals])
         elif action == "take":
             if len(labels) != 1:
                 raise InputError("take takes the expression of another fitted model.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from sublex.index.spelling import Correction, correction
@@ -16,14 +17,17 @@ if TYPE_CHECKING:
 
 # The number of words that a sentence about topics shows.
 EXAMPLES = 3
+# The most words for which other spellings are looked for. Each takes a look at all words of the index.
+MOST_CORRECTED = 5
 
 
 def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Correction]:
     """Return what documents have in place of words that none contains, by term; words without the like are left out.
 
-    `words` maps terms to words as written.
+    `words` maps terms to words as written. Only the first words are looked at.
     """
-    found = {term: correction(snapshot, term, word) for term, word in words.items()}
+    some = islice(words.items(), MOST_CORRECTED)
+    found = {term: correction(snapshot, term, word) for term, word in some}
     return {term: other for term, other in found.items() if other}
 
 
@@ -72,7 +76,7 @@ class MissingWords(Mapping[str, tuple[str, ...]]):
 
     @cached_property
     def _found(self) -> dict[str, Query]:
-        """The queries that have such words."""
+        """The queries with a word that no document contains."""
         terms = self.terms
         return {qid: query for qid, query in self._queries.items() for term in query.terms if term[0] in terms}
 

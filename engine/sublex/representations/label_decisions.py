@@ -7,7 +7,7 @@ that the model gave it. It applies to the label with both; if a refit numbers la
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -55,8 +55,11 @@ class Applied(NamedTuple):
 NOTHING = Applied({}, {}, {}, [])
 
 
-def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied:
-    """Return what the decisions say about the labels of a model. `texts` has the model's own text for each label."""
+def _finder(texts: Sequence[str]) -> Callable[[LabelRef | None], int]:
+    """Return the function that finds the label that a decision names: its number, or -1.
+
+    `texts` has the model's own text for each label.
+    """
     places: dict[str, list[int]] = {}
     for number, text in enumerate(texts):
         places.setdefault(text[:MOST_LETTERS], []).append(number)
@@ -65,10 +68,19 @@ def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied
         found = places.get(ref.text, []) if ref else []
         return ref.number if ref and ref.number in found else found[0] if len(found) == 1 else -1
 
-    result = Applied({}, {}, {}, [])
-    for each in decisions:
+    return place
+
+
+def applied(decisions: Sequence[LabelDecision], texts: Sequence[str]) -> Applied:
+    """Return what the decisions say about the labels of a model. `texts` has the model's own text for each label.
+
+    A decision without what its action needs, which only a forged index has, counts as lost.
+    """
+    place, result = _finder(texts), Applied({}, {}, {}, [])
+    for each in decisions[:MOST_DECISIONS]:
         number, into = place(each.label), place(each.into)
-        if number < 0 or (each.action == "merge" and into < 0):
+        lacks_name = each.action in ("accept", "rename") and not each.name
+        if number < 0 or lacks_name or (each.action == "merge" and into < 0):
             result.lost.append(each)
             continue
         into = result.merged.get(into, into)
@@ -105,20 +117,21 @@ def decide(root: Path, expression: str, new: Sequence[LabelDecision]) -> None:
         commit(root, manifest.next(labels={**manifest.labels, expression: kept}))
 
 
-def undo(root: Path, expression: str, refs: Sequence[LabelRef] = ()) -> list[LabelDecision]:
-    """Remove the last decision about the labels of a model, or all decisions about some labels, and return them.
+def undo(root: Path, expression: str, numbers: Collection[int], texts: Sequence[str]) -> list[LabelDecision]:
+    """Remove the decisions about the labels with these numbers, or without numbers the last decision, and return them.
 
-    Decisions that are lost, since the model has no such label, are removed by their text and number too.
+    `texts` has the model's own text for each label.
     """
+    place = _finder(texts)
     with locked(root, "label"):
         manifest = read_manifest(root)
         remove_leftovers(root, manifest)
         decisions = manifest.labels.get(expression, ())
-        gone = [each for each in decisions if each.label in refs] if refs else list(decisions[-1:])
+        gone = [each for each in decisions if place(each.label) in numbers] if numbers else list(decisions[-1:])
         if not gone:
-            which = "these labels" if refs else "the labels"
+            which = "these labels" if numbers else "the labels"
             raise InputError(f"Nobody decided anything about {which} of {expression}; there is nothing to undo.")
-        left = [each for each in decisions if each.label not in refs] if refs else list(decisions[:-1])
+        left = [each for each in decisions if each not in gone] if numbers else list(decisions[:-1])
         labels = {name: own for name, own in manifest.labels.items() if name != expression}
         commit(root, manifest.next(labels=labels | ({expression: tuple(left)} if left else {}) or ABSENT))
         return gone
@@ -191,6 +204,9 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
         raise InputError(f"{action} got one label twice; name each once.")
     refs = [LabelRef(number, model.proposals[number].text[:MOST_LETTERS]) for number in numbers]
     if action == "merge":
+        merged = model.applied_decisions.merged
+        if {merged.get(number, number) for number in numbers} == {merged.get(numbers[0], numbers[0])}:
+            raise InputError(f"These labels of {model.name} are merged already.")
         return [LabelDecision("merge", ref, into=refs[0]) for ref in refs[1:]]
     if new is not None:
         taken = [n for n, label in enumerate(model.labels) if n != numbers[0] and label.casefold() == new.casefold()]

@@ -360,7 +360,7 @@ class LoadedRepresentation(LoadedModel):
         return self._joined(shares)
 
     def _joined(self, shares: csr_array) -> csr_array:
-        """Return shares in which merged labels have the share of the label that they are a part of: their sum."""
+        """Give every label of a merged group the sum of the group's shares."""
         merged = self._applied.merged
         if not merged:
             return shares

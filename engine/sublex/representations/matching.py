@@ -21,7 +21,7 @@ from sublex.tools.messages import Message, Step
 
 
 class Matching:
-    """The fitted models of one index, as expressions may mean them.
+    """Finds the fitted model for an incomplete expression such as `lda`.
 
     `is_fitted` tells whether a resolved component is one that has to be fitted. `notes` collects a sentence for each model
     that was taken for another expression than its own.
@@ -35,7 +35,7 @@ class Matching:
     def apply(self, expression: Expression) -> Expression:
         """Return an expression in which each model that is not fitted is replaced by the only fitted one that matches.
 
-        Raise IndexProblem, with all of them, if several match.
+        Raise IndexProblem if several match; the message lists them.
         """
         return rewritten(expression, self.registry, self._meaning) if self.fitted else expression
 

@@ -52,17 +52,18 @@ class Journal:
         self._path, self._file = path, file
         whole, newline, _ = file.read(MOST_BYTES).rpartition(b"\n")
         try:
-            self.steps = [record_of(json.loads(text), Judged) for text in whole.split(b"\n") if text]
+            lines = [text for text in whole.split(b"\n") if text]
+            self.steps = [record_of(json.loads(text), Judged) for text in lines]
         except (ValueError, Mismatch, RecursionError):
             raise InputError(f"Cannot read {path}, the journal of :judge; move it away to begin a new one.") from None
         # A line without an end was being written when its process was killed.
-        self._end = len(whole) + len(newline)
+        self._end, self._last = len(whole) + len(newline), len(lines[-1]) + 1 if lines else 0
 
     def drop_unmade(self, now: str) -> None:
         """Drop the last step if it was not made: the process was killed when the journal had it and the file had not."""
         if self.steps and self.steps[-1].old == now != self.steps[-1].new:
             del self.steps[-1]
-            self._end = sum(map(len, map(_line, self.steps)))
+            self._end -= self._last
 
     def add(self, step: Judged) -> None:
         """Write a step to the disk."""

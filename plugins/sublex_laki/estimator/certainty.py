@@ -47,7 +47,9 @@ class Curve(NamedTuple):
 
 
 def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> Curve:
-    """Return the curve that the documents in `matrix` bear out, which the network was not made of.
+    """Learn from held-out documents how often a document mentions a keyphrase, given some evidence for it.
+
+    The network was made without the documents in `matrix`.
 
     The documents that mention a keyphrase count the more, the rarer it is, so that each keyphrase has the same weight.
     """

@@ -143,10 +143,14 @@ class PhraseList:
         return found
 
     def is_whole(self) -> bool:
-        """Return whether every phrase has a form and at least one unit, and only -1 stands after its last unit."""
+        """Return whether every phrase has a form and at least one unit, and only -1 stands after its last unit.
+
+        Every variant of a word has a written form.
+        """
         sequences = self.sequences
         return (
             all(self.forms)
+            and all(self.lexicon.variants)
             and sequences.shape[1] > 0
             and bool((sequences[:, 0] >= 0).all())
             and bool(((sequences[:, :-1] >= 0) | (sequences[:, 1:] < 0)).all())

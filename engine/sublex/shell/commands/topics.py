@@ -101,7 +101,7 @@ def unjudge(session: Session, write: Write = False) -> Shown:
     path = _judgements(session)
     _expect_leave(session, path, write)
     step = take_back(path)
-    before = f"has grade {step.before[0].split()[3]} again" if step.before else "is not judged any more"
+    before = f"has grade {step.before[0].split()[-1]} again" if step.before else "is not judged any more"
     return _judged(session, f"topic {step.qid}: {step.docno} {before}")
 
 
