@@ -217,6 +217,26 @@ def test_a_decision_finds_its_label_by_text_when_numbers_change():
     assert applied([reject], ["Birds", "Birds"]).named == {0: None}
 
 
+def test_what_follows_a_label_to_another_number_is_taken_back_there(index):
+    """As after a refit that numbers topics anew: the decision about topic 3 was made when it was topic 0."""
+    text = index.representation(LDA).proposals[3].text
+    made = [{"action": "rename", "label": {"number": 0, "text": text}, "name": "Moved"}]
+    write_manifest(index.path, manifest_of(index.path) | {"labels": {LDA: made}})
+    again = sublex.open(index.path)
+    assert again.representation(LDA).labels[3] == "Moved"
+    again.label(LDA, "undo", "Moved")
+    assert "Moved" not in again.representation(LDA).labels and "labels" not in manifest_of(index.path)
+
+
+def test_labels_that_are_merged_are_not_merged_again(index):
+    index.label(LDA, "merge", 0, 1, 2)
+    before = manifest_of(index.path)
+    for again in ((0, 1), (1, 2), (2, 0)):
+        with pytest.raises(InputError, match="are merged already"):
+            index.label(LDA, "merge", *again)
+    assert manifest_of(index.path) == before
+
+
 # Reading what anybody may have written.
 
 decisions = st.builds(
@@ -289,10 +309,11 @@ def test_decisions_about_labels_that_do_not_exist_change_nothing(index, given):
 def test_a_name_that_nobody_wrote_is_no_name(index):
     """A decision without a name, which only a forger writes, leaves a topic by its words."""
     text = index.representation(LDA).proposals[0].text
-    forged = [{"action": "rename", "label": {"number": 0, "text": text}}]
+    forged = [{"action": action, "label": {"number": 0, "text": text}} for action in ("rename", "accept")]
     before = index.representation(LDA).labels
     write_manifest(index.path, manifest_of(index.path) | {"labels": {LDA: forged}})
-    assert sublex.open(index.path).representation(LDA).labels == before
+    again = sublex.open(index.path)
+    assert again.representation(LDA).labels == before and not any(each.decision for each in again.labels(LDA))
 
 
 def test_a_page_shows_names_safely(index):

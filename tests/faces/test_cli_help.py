@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 import pytest
 from click.shell_completion import BashComplete
-from shared import DEMO, QRELS, SUBLEX, TOPICS
+from shared import DEMO, QRELS, SUBLEX, TOPICS, manifest_of, write_manifest
 from strategies import ALL
 
 import sublex as engine
@@ -293,6 +293,16 @@ def test_names_and_models_are_offered_as_a_printed_command_has_them(demo, monkey
     # Other shells put quotes where they need them.
     monkeypatch.setenv(completion.VARIABLE, "zsh_complete")
     assert completions("sublex card demo lsi") == [f"plain,{model}"]
+    # A shell may run what stands between quotes, so a hostile index's texts are not offered.
+    manifest = manifest_of(index.path)
+    (entry,) = manifest["fitted"].values()
+    for evil in ('lsi(e=3, words="$(touch x)")', "lsi(e=3, words='`x`')"):
+        for rows in entry["rows"].values():
+            rows["expression"] = evil
+        write_manifest(index.path, manifest)
+        assert "lsmine" in completions('sublex card demo "ls')[0] and "words" not in "".join(
+            completions('sublex card demo "lsi')
+        )
 
 
 @pytest.mark.parametrize(

@@ -643,6 +643,24 @@ def test_a_kill_loses_at_most_the_judgement_just_typed(session, monkeypatch, mom
         later.run(":unjudge")
 
 
+def test_a_step_that_was_not_made_is_dropped_however_the_journal_is_written(session, monkeypatch):
+    judging(session, "mine")
+    session.run(":judge 1 1")
+    journal = judgements.journal_path(Path("mine"))
+    with monkeypatch.context() as patch:
+        patch.setattr(judgements, "replace_file", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            session.run(":judge 2 1")
+    spaced = [json.dumps(json.loads(line), separators=(" ,  ", " :  ")) for line in journal.read_text().splitlines()]
+    journal.write_text("\n".join(spaced) + "\n")
+    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "mine")
+    later.run(":judge 3 1")
+    assert len(journal.read_text().splitlines()) == 2
+    later.run(":unjudge")
+    later.run(":unjudge")
+    assert Path("mine").read_bytes() == b""
+
+
 @pytest.mark.parametrize("content", [b"x\n", b"[]\n", b'{"qid": 1}\n', b"[" * 5000 + b"\n", b"\xff\n"])
 def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
     judging(session, "mine")

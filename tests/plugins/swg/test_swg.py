@@ -476,6 +476,19 @@ def test_words_that_follow_each_other_are_in_reading_order(banks):
             assert not graphs.follows[second, first]
 
 
+def test_documents_without_words_have_no_reading_order(tmp_path):
+    """Also if they are all documents of a segment."""
+    from sublex_swg.reading_order import followers
+
+    index = sublex.build(
+        [{"id": str(k), "text": "big data. big data"} for k in range(3)], tmp_path / "i", analyzer="plain"
+    )
+    index.add([sublex.Document("none", "…")])
+    assert len(index.snapshot.segments) == 2
+    found = followers(index.corpus, ["big", "data"], csr_array(np.ones((2, 2))))
+    assert found.toarray().tolist() == [[0, 6], [0, 0]]
+
+
 def test_an_index_without_texts_has_no_reading_order(tmp_path):
     index = sublex.build(list(texts(60)), tmp_path / "talk", analyzer="plain", store="terms")
     index.fit(MODEL)
