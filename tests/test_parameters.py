@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from sublex import Expression, parse
 from sublex.contracts.base import Param
 from sublex.contracts.hookspecs import hookimpl
-from sublex.errors import InputError, SublexError, UnknownName
+from sublex.errors import InputError, PluginError, SublexError, UnknownName
 from sublex.language import plugins
 from sublex.language.expression import Call
+from sublex.language.parameters import matched
 from sublex.language.parser import parse_call
 from sublex.trec import given_tables, given_topics
 
@@ -245,7 +246,6 @@ def test_unknown_parameters_and_values_list_near_ones():
             "inference=gibbs",
         ),
         ("laki(inference=propagation, swaps=1)", "swaps has no effect with inference=propagation", "inference=gibbs"),
-        ('laki(words="lsi:lsi(e=50)", width=10)', "width has no effect with words=", ""),
     ],
 )
 def test_a_parameter_without_an_effect_is_refused(text: str, unused: str, used: str) -> None:
@@ -267,3 +267,17 @@ def test_rows_of_many_columns_are_named_by_the_nearest() -> None:
         with pytest.raises(InputError) as raised:
             read()
         assert "quid" in str(raised.value) and "and 46 others;" in str(raised.value)
+
+
+def test_a_parameter_depends_on_a_parameter_that_is_declared():
+    registry = plugins.load()
+    param = Param("a", int, 1, stage="query", only=("b", (1,)), help="x")
+    with pytest.raises(PluginError, match="a parameter of x has an effect only with b, which is no parameter of x"):
+        registry._register(registry.plugins[0], "ranker", "x", object, [param])
+
+
+def test_a_value_of_a_profile_is_not_blamed_on_the_user():
+    params = [Param("a", int, 1, only=("b", ("x",))), Param("b", str, "x", range=("x", "y"))]
+    assert matched(Call("r", (), {"b": "y"}), params, lambda inner: inner, {"a": 5}) == {"a": 5, "b": "y"}
+    with pytest.raises(InputError, match="r: a has no effect with b=y; leave it out"):
+        matched(Call("r", (), {"b": "y", "a": 5}), params, lambda inner: inner, {})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from copy import copy
 from types import SimpleNamespace
 from typing import Any
 
@@ -81,7 +80,8 @@ def test_texts_are_inferred_with_the_capped_weight(inference):
 
 def test_what_evokes_a_keyphrase_is_inferred_with_the_capped_weight():
     counts = [1, 1]
-    found = with_params(one_keyphrase(3.0, 2.0), cap=0.6, absent="all").evoked(csr_array([counts])).toarray()[0]
+    model = with_params(one_keyphrase(3.0, 2.0), cap=0.6, absent="all", inference="gibbs")
+    found = model.evoked(csr_array([counts])).toarray()[0]
     # The keyphrase is on, and its link is one of those that turn the unit on.
     for unit, weight in enumerate((0.6, 2.0)):
         share = (1 - np.exp(-weight)) / (1 - np.exp(-LEAK - weight))
@@ -89,18 +89,15 @@ def test_what_evokes_a_keyphrase_is_inferred_with_the_capped_weight():
 
 
 def test_a_short_text_is_read_as_a_part_only_if_it_is_told_to():
-    # The network expects more units than the text has; then only a part of each absent unit's weight counts.
+    # The usual text has five units, and this one has one; then only a fifth of each absent unit's weight counts.
     weights, counts = [0.4] + 11 * [2.0], [1] + 11 * [0]
-    model = with_params(one_keyphrase(*weights), cap=100, absent="all")
+    model = with_params(one_keyphrase(*weights), cap=100, absent="all", inference="propagation")
     assert model.encode_units(csr_array([counts]), 0.0).toarray()[0, 0] == pytest.approx(
         chance_of(weights, counts), abs=2e-3
     )
-    part = with_params(one_keyphrase(*weights), cap=100, absent="part")
-    on = 1 - np.exp(-PRIOR)
-    # By equation 1, a unit is off if neither the leak nor the keyphrase turns it on.
-    length = sum(1 - np.exp(-LEAK) * (1 - on * (1 - np.exp(-weight))) for weight in weights)
-    assert 2 < length < 12 and part.length == pytest.approx(length)
-    odds = np.expm1(PRIOR) * (1 - np.exp(-LEAK - 0.4)) / (1 - np.exp(-LEAK)) * np.exp(-11 * 2.0 / length)
+    part = with_params(one_keyphrase(*weights), cap=100, absent="part", inference="propagation")
+    part.usual_length = 5.0
+    odds = np.expm1(PRIOR) * (1 - np.exp(-LEAK - 0.4)) / (1 - np.exp(-LEAK)) * np.exp(-11 * 2.0 / 5)
     assert part.encode_units(csr_array([counts]), 0.0).toarray()[0, 0] == pytest.approx(odds / (1 + odds), abs=2e-3)
 
 
@@ -191,7 +188,10 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Index, str]:
     lines = "open_water 1 0\ndeep_lake .8 .6\nreed .6 .8\nmud .28 .96\nopen 1 0\nwater 1 0\ndeep .8 .6\nlake .8 .6\n"
     (folder / "vectors.txt").write_text(lines, encoding="utf-8")
     phrases, words = folder / "phrases.txt", folder / "vectors.txt"
-    return index, f'phrases=phrases(support=2, list="{phrases}"), words=vectors("{words}"), max_df=1, iterations=0'
+    return (
+        index,
+        f'phrases=phrases(support=2, list="{phrases}"), words=vectors("{words}"), max_df=1, weights=similarity',
+    )
 
 
 def links_of(linked: tuple[Index, str], options: str) -> set[tuple[str, str]]:
@@ -245,7 +245,7 @@ def test_units_to_which_texts_do_not_come_back_are_no_keyphrases(index: Index, m
         return kept
 
     monkeypatch.setattr(representation, "come_back", all_but_first)
-    expression = "laki(phrases=phrases(support=3), again=0.25, max_df=1, iterations=0, width=2)"
+    expression = "laki(phrases=phrases(support=3), again=0.25, max_df=1, width=2, named=0, focus=0)"
     index.fit(expression)
     ((counts, candidates, share),) = asked
     model = index.representation(expression).model
@@ -258,14 +258,16 @@ def test_units_to_which_texts_do_not_come_back_are_no_keyphrases(index: Index, m
     assert phrases.names[0] in [model.units.name(unit, str) for unit in range(len(model.units))]
 
 
-def test_workers_and_seed_reach_the_vectors(monkeypatch: pytest.MonkeyPatch):
+def test_workers_and_seed_reach_the_vectors(index: Index, monkeypatch: pytest.MonkeyPatch):
     given: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(representation, "unit_vectors", lambda *asked: given.append(asked) or np.ones((2, 2)))
-    model = with_params(one_keyphrase(1.0), width=7, seed=11)
-    counts = csr_array(np.ones((3, 2)))
-    model._vectors(counts, None, SimpleNamespace(workers=3))
-    assert given[0][0] is counts and given[0][1:] == (7, 11, 3)
-    assert copy(model).depends() == (model.params.phrases,)
+    real = representation.decomposed
+    monkeypatch.setattr(
+        representation, "decomposed", lambda counts, *asked: given.append(asked) or real(counts, *asked)
+    )
+    index.fit("laki(phrases=phrases(support=3), max_df=1, width=7, seed=11, named=0, focus=0)", workers=3)
+    assert given == [(7, 11, 3)]
+    model = with_params(one_keyphrase(1.0))
+    assert model.depends() == (model.params.phrases,)
 
 
 def test_texts_of_a_file_are_read_in_blocks_one_after_another(monkeypatch: pytest.MonkeyPatch):
