@@ -46,7 +46,9 @@ def fitted(tmp_path: Path, assigned: dict[tuple[str, str], int], progress: list 
 
     told = [] if progress is None else progress
     topics = SimpleNamespace(vocabulary=vocabulary, estimator=SimpleNamespace(theta=theta, assign=assign))
-    job = SimpleNamespace(model=lambda expression: topics, workers=1, progress=lambda *counts: told.append(counts))
+    job = SimpleNamespace(
+        model=lambda expression: topics, workers=1, map=map, progress=lambda *counts: told.append(counts)
+    )
     made = make(**{param.name: param.default for param in PARAMS} | {"topics": Call("lda")} | params)
     made.fit(index.corpus, job)
     return made
@@ -87,9 +89,8 @@ def test_rho_reaches_the_regressions_and_a_large_one_leaves_no_edge(tmp_path, mo
     assert set(given) == {50.0, 0.05}
 
 
-def test_of_more_documents_than_are_taken_those_with_the_largest_shares_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(expander, "MOST", 3)
-    found = fitted(tmp_path, {})
+def test_of_more_documents_than_are_taken_those_with_the_largest_shares_are(tmp_path):
+    found = fitted(tmp_path, {}, documents=3)
     # Documents a, b and c.
     assert found.graphs.sizes.tolist() == [3, 3]
     assert documents_with(found, 0) == {"river": 3}
