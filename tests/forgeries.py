@@ -54,7 +54,10 @@ QUERY = "cranes by the river"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
-LDA, SOURCE = "lda(k=2, iterations=5, min_df=8)", "sourcelda(known, k=2, iterations=10, model=mixture, min_df=8)"
+LDA, SOURCE = (
+    "lda(k=2, iterations=5, min_df=8)",
+    "sourcelda(known, k=2, iterations=10, model=mixture, min_df=8, evidence=0)",
+)
 SWG, PHRASES = f"swg(topics={LDA}, near=edges, rho=0.1)", "phrases(support=3)"
 LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
 READING = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import unicodedata
@@ -16,14 +17,16 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from shared import manifest_of, write_manifest
 from strategies import examples
 
+import sublex
 from sublex.analysis import porter, stopwords, tokens
 from sublex.analysis.analyzers import LANGUAGES
 from sublex.analysis.folding import fold
 from sublex.analysis.interner import Interner
 from sublex.analysis.words import LONGEST, words
-from sublex.errors import InputError, SublexError, UnknownName
+from sublex.errors import IndexCorrupt, InputError, SublexError, UnknownName
 from sublex.language import plugins
 from sublex.language.expression import Call
 from sublex.language.parser import parse_call
@@ -556,7 +559,7 @@ def test_what_is_wrong_with_an_analyzer_is_said_in_one_sentence(text: str, parts
 def test_a_stop_list_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"caf\xe9\n")
     assert "it is not UTF-8" in fails(lambda: stopwords.load(str(tmp_path / "latin")))
-    assert "directory" in fails(lambda: stopwords.load(str(tmp_path)))
+    assert "not a plain file" in fails(lambda: stopwords.load(str(tmp_path)))
 
 
 # Printed forms.
@@ -696,3 +699,19 @@ def test_vocabulary_order_does_not_matter_to_a_batch() -> None:
     assert dict(zip(raws, tokens.terms_of(analyzer, raws), strict=True)) == dict(
         zip(shuffled, tokens.terms_of(analyzer, shuffled), strict=True)
     )
+
+
+def test_an_index_cannot_name_a_file_of_stop_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index stores the words of a list. The path of a list would be read, wherever it leads."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secret").write_text("crane")
+    os.mkfifo(tmp_path / "pipe")
+    sublex.build([{"id": "a", "text": "crane"}], "index", analyzer="english(stop=none)")
+    for path in (str(tmp_path / "secret"), "secret", str(tmp_path / "pipe"), "/dev/zero", str(tmp_path)):
+        manifest = manifest_of(tmp_path / "index")
+        manifest["analyzer"]["settings"]["params"]["stop"] = path
+        write_manifest(tmp_path / "index", manifest)
+        with pytest.raises(IndexCorrupt, match="The analyzer of the index names a file outside the index"):
+            sublex.open("index").search("crane")
+    with pytest.raises(InputError, match="is not a plain file"):
+        sublex.build([{"id": "a", "text": "crane"}], "other", analyzer="english(stop=pipe)")

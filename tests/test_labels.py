@@ -414,3 +414,35 @@ def test_the_command_line_lists_and_decides(demo: Callable[..., Done]):
     )
     assert demo("forget", "demo", LDA, "--labels").code == 0
     assert "labels" not in manifest_of(Path("indexes/demo"))
+
+
+def test_the_shell_reads_an_expression_with_blanks(index, capsys):
+    from sublex.shell.commands import built_in
+    from sublex.shell.session import Session
+    from sublex.shell.settings import Settings
+
+    session = Session(lambda: sublex.open(index.path), index.path, built_in(), Settings(bars=False))
+    session.run(f':label {LDA} rename 3 "Cranes and rivers"')
+    assert label_of(index, LDA, 3) == "Cranes and rivers"
+
+
+@pytest.mark.parametrize("other", ["cranes_AND  rivers", "probably Cranes", "unlabelled: x", None, 7])
+def test_no_two_labels_can_be_meant_by_one_name(index, other):
+    index.label(LDA, "rename", 3, "Cranes and rivers")
+    before = manifest_of(index.path)
+    with pytest.raises(InputError, match="is called|says how sure|is no name"):
+        index.label(LDA, "rename", 4, other)
+    assert manifest_of(index.path) == before
+
+
+def test_what_is_decided_already_is_no_decision(index, sourcelda):
+    shown = [each.number for each in index.labels(sourcelda) if each.label and each.proposed][:1]
+    index.label(sourcelda, "reject", *shown)
+    with pytest.raises(InputError, match="This label is rejected already"):
+        index.label(sourcelda, "reject", *shown)
+    other = "lda(k=6, iterations=41)"
+    index.fit(other)
+    index.label(LDA, "rename", 1, "One")
+    index.label(other, "take", LDA)
+    with pytest.raises(InputError, match="are taken already"):
+        index.label(other, "take", LDA)

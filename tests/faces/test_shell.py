@@ -661,7 +661,56 @@ def test_a_step_that_was_not_made_is_dropped_however_the_journal_is_written(sess
     assert Path("mine").read_bytes() == b""
 
 
-@pytest.mark.parametrize("content", [b"x\n", b"[]\n", b'{"qid": 1}\n', b"[" * 5000 + b"\n", b"\xff\n"])
+# A line of a journal, but for the line of the file that the step replaced.
+STEP = b'{"qid": "1", "docno": "a", "grade": 1, "before": [%s], "old": "x", "new": "y", "is_undone": false}\n'
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_journal_that_is_a_link_is_not_written(session, link):
+    judging(session, "mine")
+    journal = judgements.journal_path(Path("mine"))
+    journal.parent.mkdir(parents=True)
+    Path("precious").write_bytes(b"precious without a line end")
+    link(Path("precious").absolute(), journal)
+    with pytest.raises(InputError, match="the journal of :judge, is a link; move it away"):
+        session.run(":judge 1 1")
+    assert Path("precious").read_bytes() == b"precious without a line end" and not Path("mine").exists()
+
+
+def test_only_what_can_be_read_again_is_judged(session):
+    judging(session, "mine")
+    for line in (":judge 1 2147483648", ":judge 1 -9999999999"):
+        with pytest.raises(InputError, match="is no grade that trec_eval can read"):
+            session.run(line)
+    with pytest.raises(InputError, match="topic id 'a b' holds white space"):
+        judgements.write_judgement(Path("mine"), "a b", "birds-05", 1)
+    assert not Path("mine").exists()
+    session.run(":judge 1 -2147483647")
+    assert engine.read_qrels("mine")
+
+
+def test_a_run_does_not_take_the_place_of_the_loaded_judgements(session):
+    judging(session, "mine")
+    session.run(":judge 1 1")
+    before = Path("mine").read_bytes()
+    with pytest.raises(InputError, match="mine is read by this command"):
+        session.run(":run --overwrite mine")
+    assert Path("mine").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x\n",
+        b"[]\n",
+        b'{"qid": 1}\n',
+        STEP % b'"\\ud800"',
+        STEP % b'"x"',
+        STEP % b'"1 0 a 1\\n2 0 b 1"',
+        b"[" * 5000 + b"\n",
+        b"\xff\n",
+    ],
+)
 def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
     judging(session, "mine")
     session.run(":judge 1 1")

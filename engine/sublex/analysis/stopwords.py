@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
+from sublex.tools.plain_files import open_plain
 
 # The 33 words of Lucene's EnglishAnalyzer.
 LUCENE = """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
 this to was will with"""
 NAMES = ("none", "lucene")
+# Bytes that a user's list may have.
+MOST_BYTES = 1 << 24
 _CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"
 
 
@@ -36,9 +39,12 @@ def load(choice: Any) -> StopWords:
     if not isinstance(choice, str):
         raise InputError(f"stop={choice} is not a list of stop words; {_CHOICES}.")
     try:
-        with open(choice, encoding="utf-8-sig") as file:
-            words = (line.partition("#")[0].strip().lower() for line in file)
-            return StopWords(os.path.basename(choice), frozenset(filter(None, words)))
+        with open_plain(choice) as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise InputError(f"The stop list {choice} has more than {MOST_BYTES:,} bytes; {_CHOICES}.")
+        words = (line.partition("#")[0].strip().lower() for line in text.decode("utf-8-sig").splitlines())
+        return StopWords(os.path.basename(choice), frozenset(filter(None, words)))
     except UnicodeDecodeError:
         reason: str | None = "it is not UTF-8"
     except OSError as error:

@@ -26,10 +26,10 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
     """
     if not labels:
         raise InputError(f"{model} names no {noun}s; name a model that does.")
-    plain = _plain(wanted)
-    found = [number for number, label in enumerate(labels) if _plain(label) == plain]
+    plain = plain_label(wanted)
+    found = [number for number, label in enumerate(labels) if plain_label(label) == plain]
     if not found:
-        found = [number for number, label in enumerate(labels) if _plain(label) == PROBABLY + plain]
+        found = [number for number, label in enumerate(labels) if plain_label(label) == PROBABLY + plain]
     if not found and plain.isdecimal():
         if int(plain) < len(labels):
             return int(plain)
@@ -38,7 +38,7 @@ def find_label(wanted: str | int, labels: Sequence[str], noun: str, model: objec
         numbers = " and ".join(map(str, found))
         raise InputError(f"{model} has several {noun}s {wanted}; write one of their numbers: {numbers}.")
     if not found:
-        close = next((label for label in labels if plain and plain in _plain(label)), "")
+        close = next((label for label in labels if plain and plain in plain_label(label)), "")
         hint = f"did you mean {close}? " if close else nearest(plain, labels)
         unknown = f"{model} has no {noun} {wanted or repr(wanted)}; {hint}{'T' if hint else 't'}o list them"
         raise InputError(Message(unknown, ", run: ", Step("card", "INDEX", model)))
@@ -57,7 +57,7 @@ def count_labels(labels: Sequence[str], shares: csr_array, least: float) -> list
     return [Facet(number, labels[number], int(docs[number])) for number in order[docs[order] > 0].tolist()]
 
 
-def _plain(label: str | int) -> str:
+def plain_label(label: str | int) -> str:
     """Return a label in one case for comparison, with each underscore or run of white space as one blank."""
     return " ".join(str(label).replace("_", " ").split()).casefold()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ WILDCARDS = frozenset("*?[")
 
 def terms(index: Index, pattern: str, number: int | None) -> Shown:
     """Return the terms that match a pattern as Shown: all of them, or the first `number`."""
-    matches = list(islice(index.terms(pattern), number))
+    matches = list(islice(index.terms(pattern), None if number is None else min(number, sys.maxsize)))
     notes = [] if matches else [_no_term(index, pattern)]
     shown = records(HEAD, matches, notes)
     # Without a term, there is no head to show either.

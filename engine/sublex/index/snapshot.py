@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Query, Statistics
-from sublex.errors import IndexCorrupt, IndexProblem, SublexError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
@@ -44,6 +44,8 @@ ATTEMPTS = 5
 KEPT = 8
 # Terms read from a lexicon at a time.
 TERMS = 4096
+# Characters of a pattern of terms, at most: the time to read a pattern grows with the square of its length.
+LONGEST_PATTERN = 1000
 
 
 class Term(NamedTuple):
@@ -190,6 +192,8 @@ class Snapshot(Deferred):
 
         The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms.
         """
+        if len(pattern) > LONGEST_PATTERN:
+            raise InputError(f"The pattern has {len(pattern):,} characters; write at most {LONGEST_PATTERN:,}.")
         letters = getattr(self.analyzer, "letters", None)
         pattern = letters(pattern) if letters else pattern
         prefix = pattern[: min((i for i, c in enumerate(pattern) if c in "*?["), default=len(pattern))]

@@ -63,8 +63,9 @@ def fit(
         index.check_name(named)
     shown = fit_each(context, index, wanted, seed, None if source is None else existing_path(source), workers, memory)
     if named is not None:
-        index.name(named, str(_call(wanted[0], seed, index)))
-        context.say(f"{named} stands for {index.names[named]}.")
+        before = index.name(named, str(_call(wanted[0], seed, index)))
+        instead = f"; before, it stood for {before}" if before not in ("", index.names[named]) else ""
+        context.say(f"{named} stands for {index.names[named]}{instead}.")
     return shown
 
 

@@ -273,7 +273,10 @@ class Index(Contents):
             other = self._nameable(str(labels[0])).labels_expression
             if not made.get(other) or other == key:
                 raise InputError(f"Nobody decided anything about the labels of {labels[0]}; there is nothing to take.")
-            decisions.decide(self.path, key, made[other])
+            new = [each for each in made[other] if each not in made.get(key, ())]
+            if not new:
+                raise InputError(f"All decisions about the labels of {labels[0]} are taken already.")
+            decisions.decide(self.path, key, new)
         elif action in decisions.ACTIONS:
             decisions.decide(self.path, key, decisions.decisions_of(model, action, labels))
         else:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xxhash
 
-from sublex.contracts.labels import find_label
+from sublex.contracts.labels import PROBABLY, find_label, plain_label
 from sublex.errors import InputError
 from sublex.index.entries import ACTIONS, MOST_LETTERS, NAME_LETTERS, LabelDecision, LabelRef, fault_of_name
 from sublex.index.lock import locked
@@ -198,6 +198,8 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
     least, form = FORMS[action]
     if len(given) < least or (action == "rename" and len(given) > least):
         raise InputError(f"{action} takes {form}.")
+    if action == "rename" and not isinstance(given[1], str):
+        raise InputError(f"{given[1]!r} is no name for a label; give a text.")
     new = " ".join(str(given[1]).split()) if action == "rename" else None
     numbers = [number_of(model, each) for each in (given[:1] if new is not None else given)]
     if len(set(numbers)) < len(numbers):
@@ -209,20 +211,33 @@ def decisions_of(model: LoadedRepresentation, action: str, given: Sequence[str |
             raise InputError(f"These labels of {model.name} are merged already.")
         return [LabelDecision("merge", ref, into=refs[0]) for ref in refs[1:]]
     if new is not None:
-        taken = [n for n, label in enumerate(model.labels) if n != numbers[0] and label.casefold() == new.casefold()]
-        if taken:
-            raise InputError(
-                f"Label {taken[0]} of {model.name} is called {new} already; merge the two, or choose another."
-            )
+        _refuse_taken(model, numbers[0], new)
         return [LabelDecision("rename", refs[0], new)]
     for number in numbers:
         if not (model.proposals[number].label or model.applied_decisions.named.get(number)):
             does = "give it one by rename" if action == "accept" else "it is shown by its words already"
             raise InputError(f"Topic {number} of {model.name} has no label to {action}; {does}.")
     if action == "reject":
+        if all(model.applied_decisions.done.get(number) == "reject" for number in numbers):
+            raise InputError(f"{'These labels are' if numbers[1:] else 'This label is'} rejected already.")
         return [LabelDecision("reject", ref) for ref in refs]
     names = [model.applied_decisions.named.get(number) or model.proposals[number].label for number in numbers]
+    for number, name in zip(numbers, names, strict=True):
+        _refuse_taken(model, number, name)
     return [LabelDecision("accept", ref, plain_name(name)) for ref, name in zip(refs, names, strict=True)]
+
+
+def _refuse_taken(model: LoadedRepresentation, number: int, name: str) -> None:
+    """Raise InputError if another label, also one that is only probable, has this name but for case and underscores."""
+    if plain_label(name).startswith((PROBABLY, "unlabelled")):
+        raise InputError(f"{name} begins with a word that says how sure a label is; choose another name.")
+    merged = model.applied_decisions.merged
+    whole = merged.get(number, number)
+    for other, label in enumerate(model.labels):
+        if merged.get(other, other) != whole and plain_label(label).removeprefix(PROBABLY) == plain_label(name):
+            raise InputError(
+                f"Label {other} of {model.name} is called {name} already; merge the two, or choose another."
+            )
 
 
 def number_of(model: LoadedRepresentation, wanted: str | int) -> int:

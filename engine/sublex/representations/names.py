@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sublex.contracts.stored import is_text
 from sublex.errors import IndexProblem, InputError
 from sublex.index.entries import Manifest
 from sublex.index.lock import locked
@@ -26,6 +27,8 @@ def give(root: Path, name: str, expression: str | Expression, registry: Registry
     that is not free, and for an expression that cannot be used.
     """
     tree = parse(expression) if isinstance(expression, str) else expression
+    if not is_text(str(tree)):
+        raise InputError(f"The expression of {name} holds bytes that are not UTF-8; correct it.")
     with locked(root, "name"):
         manifest = read_manifest(root)
         remove_leftovers(root, manifest)
@@ -36,9 +39,8 @@ def give(root: Path, name: str, expression: str | Expression, registry: Registry
         changed = {known: text for known, text in names.items() if known != before} | {name: str(tree)}
         if len(changed) > MOST:
             raise InputError(f"{root.name} has {MOST:,} names, which is the most; remove one first.")
-        # Other names may contain this one, so each is written out as it will be.
         namer.names = changed
-        whole = [namer.written_out(parse(known)) for known in changed][-1]
+        whole = namer.written_out(parse(name))
         namer.registry.resolve_all(fill(whole, [item.values[0] for item in ranges(whole)]))
         if changed != names:
             commit(root, manifest.next(names=changed))

@@ -108,7 +108,7 @@ def _positional(operation: Operation, text: str, given: Mapping[str, Any]) -> di
         elif place == len(wanted) - 1 and takes_rest(each):
             found[each.name], text = (text if each.completes == "word" else unquoted(text)), ""
         else:
-            words, text = split(text, 1 + bool(each.word))
+            words, text = split(text, 1 + bool(each.word), each.completes in EXPRESSIONS)
             if each.word and words.pop(0).lower() != each.word:
                 raise usage_error(operation)
             if not words:

@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 import xxhash
 
+from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.shell.settings import state_folder
@@ -54,10 +55,13 @@ class Journal:
         try:
             lines = [text for text in whole.split(b"\n") if text]
             self.steps = [record_of(json.loads(text), Judged) for text in lines]
+            if not all(map(_is_sound, self.steps)):
+                raise ValueError
         except (ValueError, Mismatch, RecursionError):
             raise InputError(f"Cannot read {path}, the journal of :judge; move it away to begin a new one.") from None
         # A line without an end was being written when its process was killed.
-        self._end, self._last = len(whole) + len(newline), len(lines[-1]) + 1 if lines else 0
+        self._end = len(whole) + len(newline)
+        self._last = self._end - whole.rindex(lines[-1]) if lines else 0
 
     def drop_unmade(self, now: str) -> None:
         """Drop the last step if it was not made: the process was killed when the journal had it and the file had not."""
@@ -86,6 +90,12 @@ class Journal:
         return left
 
 
+def _is_sound(step: Judged) -> bool:
+    """Return whether the lines of a step are lines of judgements, as `_replaced` found them."""
+    shown = all(line.isprintable() or "\t" in line for line in step.before)
+    return shown and all(len(line.split()) == 4 for line in step.before) and is_text(step.qid) and is_text(step.docno)
+
+
 def _line(step: Judged) -> bytes:
     return json.dumps(as_json(step)).encode() + b"\n"
 
@@ -94,7 +104,8 @@ def journal_path(file: Path) -> Path:
     """Return the path of the journal of a file of judgements."""
     place = os.path.realpath(file)
     digest = xxhash.xxh3_64_hexdigest(os.fsencode(place))
-    return state_folder() / "judgements" / f"{file.name[:100]}-{digest}.jsonl"
+    name = os.fsencode(file.name)[:100].decode(errors="ignore")
+    return state_folder() / "judgements" / f"{name}-{digest}.jsonl"
 
 
 @contextmanager
@@ -107,6 +118,8 @@ def _opened(file: Path) -> Iterator[tuple[Journal, bytes]]:
     except OSError as error:
         raise InputError(f"Cannot write {path}, the journal of :judge: {error.strerror}.") from None
     with opened:
+        if path.is_symlink() or os.fstat(opened.fileno()).st_nlink > 1:
+            raise InputError(f"{path}, the journal of :judge, is a link; move it away.")
         fcntl.flock(opened, fcntl.LOCK_EX)
         journal, data = Journal(path, opened), _read(file)
         journal.drop_unmade(_hash(data))
@@ -132,6 +145,8 @@ def write_judgement(file: Path, qid: str, docno: str, grade: int) -> None:
     """
     if docno.split() != [docno]:
         raise InputError(f"{docno!r} holds white space, which separates the columns of judgements.")
+    if qid.split() != [qid]:
+        raise InputError(f"The topic id {qid!r} holds white space, which separates the columns of judgements.")
     refuse_faulty(Strings.of([docno]), "document")
     expect_replaceable(file, overwrite=True)
     with _opened(file) as (journal, data):

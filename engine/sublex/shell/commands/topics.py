@@ -17,6 +17,7 @@ from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
 from sublex.shell.judging import is_own, take_back, write_judgement
 from sublex.shell.session import Last, Session, ShellContext
+from sublex.tools.outputs import expect_no_input
 
 
 @operation(needs=Needs.SESSION)
@@ -87,6 +88,8 @@ def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRAD
     path = _judgements(session)
     if not session.topic:
         raise InputError("Ask a topic by :topic QID first; a judgement is one for a topic.")
+    if abs(grade) >= 2**31:
+        raise InputError(f"{grade} is no grade that trec_eval can read; give a smaller number.")
     _expect_leave(session, path, write)
     write_judgement(path, session.topic, docno, grade)
     return _judged(session, f"topic {session.topic}: {docno} has grade {grade}")
@@ -143,6 +146,7 @@ def run(
 ) -> Shown:
     """Run the loaded topics and write a TREC run, by the session's expression or another one."""
     loaded, pipeline = session.loaded_topics(), session.pipeline(expression or None)
+    expect_no_input(file, {"topics": str(loaded.path or ""), "qrels": str(session.qrels_path or "")})
     context = ShellContext(session, write_runs)
     done = write_run(context, loaded, pipeline, place_of_run(file, [expression]), k=RUN_HITS, overwrite=overwrite)
     if loaded.path:
