@@ -679,9 +679,9 @@ def test_a_journal_that_is_a_link_is_not_written(session, link):
 
 def test_only_what_can_be_read_again_is_judged(session):
     judging(session, "mine")
-    for line in (":judge 1 2147483648", ":judge 1 -9999999999"):
+    for grade in ("2147483648", "-9999999999"):
         with pytest.raises(InputError, match="is no grade that trec_eval can read"):
-            session.run(line)
+            session.run(f":judge 1 {grade}")
     with pytest.raises(InputError, match="topic id 'a b' holds white space"):
         judgements.write_judgement(Path("mine"), "a b", "birds-05", 1)
     assert not Path("mine").exists()

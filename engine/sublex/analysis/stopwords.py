@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from sublex.errors import InputError
+from sublex.errors import IndexCorrupt, InputError
 from sublex.tools.plain_files import open_plain
 
 # The 33 words of Lucene's EnglishAnalyzer.
@@ -15,6 +17,7 @@ this to was will with"""
 NAMES = ("none", "lucene")
 # Bytes that a user's list may have.
 MOST_BYTES = 1 << 24
+_FILES_ALLOWED: ContextVar[bool] = ContextVar("files of stop words", default=True)
 _CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"
 
 
@@ -23,6 +26,19 @@ class StopWords(NamedTuple):
 
     name: str
     words: frozenset[str]
+
+
+@contextmanager
+def without_files() -> Iterator[None]:
+    """Refuse to read lists from files within this block.
+
+    An index stores the words of a user's list, and not its path. A path in an index would be read wherever it leads.
+    """
+    token = _FILES_ALLOWED.set(False)
+    try:
+        yield
+    finally:
+        _FILES_ALLOWED.reset(token)
 
 
 def load(choice: Any) -> StopWords:
@@ -38,6 +54,8 @@ def load(choice: Any) -> StopWords:
         return StopWords(choice["name"], frozenset(choice["words"]))
     if not isinstance(choice, str):
         raise InputError(f"stop={choice} is not a list of stop words; {_CHOICES}.")
+    if not _FILES_ALLOWED.get():
+        raise IndexCorrupt("The analyzer of the index names a file outside the index; rebuild the index.")
     try:
         with open_plain(choice) as file:
             text = file.read(MOST_BYTES + 1)

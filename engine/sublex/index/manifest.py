@@ -7,7 +7,6 @@ visible. Files that it does not name are leftovers, and the next writer removes 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
@@ -16,7 +15,7 @@ from typing import Any
 
 import xxhash
 
-from sublex.analysis.stopwords import NAMES
+from sublex.analysis.stopwords import without_files
 from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
@@ -129,12 +128,9 @@ def _no_index(root: Path) -> str:
 def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
     """Return the analyzer that an index was built with, made again from its stored settings."""
     settings = manifest.analyzer.settings
-    stop = settings.params.get("stop")
-    if isinstance(stop, str) and stop not in NAMES and os.path.lexists(stop):
-        # An index stores the words of a user's list. A path would be read, wherever it leads.
-        raise IndexCorrupt("The analyzer of the index names a file outside the index; rebuild the index.")
     try:
-        return registry.build("analyzer", settings.name, settings.params)
+        with without_files():
+            return registry.build("analyzer", settings.name, settings.params)
     except SublexError:
         raise
     except Exception as error:
