@@ -962,7 +962,7 @@ def test_the_built_in_plugins_pass_their_checks(tmp_path, plugin):
         ("swg",),
         ("whoosh",),
         ("lda(k=3, iterations=20)", 'topic("0", of=lda(k=3, iterations=20))'),
-        ('keyphrase("would", of=laki(phrases=phrases(support=4)))',),
+        ('keyphrase("would have", of=laki(phrases=phrases(support=4)))',),
     ],
 )
 def test_the_other_bundled_components_pass_their_checks(tmp_path, names):

@@ -143,7 +143,7 @@ def test_a_component_says_with_which_values_of_another_a_parameter_has_an_effect
     )
     assert "only with model=full or bijective" in command("components", "sourcelda").output
     assert (
-        "width=100 (whole number; 1 to 2,000; changes the fit; only without words)"
+        "sweeps=5000 (whole number; 10 to 10,000,000; changes the rows of documents; only with inference=gibbs)"
         in command("components", "laki").output
     )
 

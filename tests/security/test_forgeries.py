@@ -240,7 +240,7 @@ def test_a_value_that_is_not_as_declared_is_refused_by_the_name_of_its_file(mode
         ("laki", "phrases_forms", lambda a: a[:-1], "quality|abbreviations|_values"),
         ("laki", "units", lambda a: a[::-1].copy(), "has numbers that do not ascend"),
         ("swg", "df", lambda a: -a, "has the number -"),
-        ("swg", "graphs", lambda a: a[:-1], "has 787 entries where the model has 788"),
+        ("swg", "graphs", lambda a: a[:-1], "entries where the model has "),
         ("lda", "alpha", lambda a: a * 0, "has the number 0, which is out of range"),
         ("sourcelda", "texts", lambda a: [*a[:-1], 7], r"texts\[3\] should be a text or null"),
         ("lsi", "vocabulary", lambda a: [a[1], *a[1:]], "holds a text twice"),

@@ -304,7 +304,7 @@ def _character(text, i):
     return int64(0x10000), 4
 
 
-@kernel((STORED_U8, I64, I64, U16, I32, I64, KEYS, I64, U16))
+@kernel((STORED_U8, I64, I64, U16, I32, I64, KEYS, I64, U16), before="demo")
 def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, marks):
     """Set `marks`, which has an item for each occurrence of a raw token, to the kinds of break before the occurrence.
 
