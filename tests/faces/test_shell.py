@@ -689,6 +689,18 @@ def test_only_what_can_be_read_again_is_judged(session):
     assert engine.read_qrels("mine")
 
 
+def test_a_judged_file_keeps_its_mark_and_who_may_read_it(session):
+    Path("theirs").write_bytes(b"\xef\xbb\xbf1 0 a 1\n1 0 b 1\n")
+    Path("theirs").chmod(0o600)
+    for docno, grade in (("a", 2), ("b", 0), ("c", 1)):
+        judgements.write_judgement(Path("theirs"), "1", docno, grade)
+    assert Path("theirs").read_bytes() == b"\xef\xbb\xbf1 0 a 2\n1 0 b 0\n1 0 c 1\n"
+    assert Path("theirs").stat().st_mode & 0o777 == 0o600
+    for _ in range(3):
+        judgements.take_back(Path("theirs"))
+    assert Path("theirs").read_bytes() == b"\xef\xbb\xbf1 0 a 1\n1 0 b 1\n"
+
+
 def test_a_run_does_not_take_the_place_of_the_loaded_judgements(session):
     judging(session, "mine")
     session.run(":judge 1 1")

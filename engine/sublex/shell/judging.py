@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -184,7 +185,8 @@ def _replaced(file: Path, data: bytes, wanted: tuple[str, str], lines: Iterable[
     pair = tuple(word.encode() for word in wanted)
     new = b"".join(line.encode(errors="surrogateescape") + b"\n" for line in lines)
     kept, found = list[bytes](), list[str]()
-    for line in data.splitlines(keepends=True):
+    mark = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
+    for line in data.removeprefix(mark).splitlines(keepends=True):
         cells = line.split()
         if cells and not line.startswith(b"#") and len(cells) != 4:
             raise InputError(f"{file} is not in TREC's format; Sublex writes judgements only to such a file.")
@@ -194,7 +196,7 @@ def _replaced(file: Path, data: bytes, wanted: tuple[str, str], lines: Iterable[
         if not found:
             kept.append(new)
         found.append(line.rstrip(b"\r\n").decode(errors="surrogateescape"))
-    return found, b"".join([*kept, *([] if found else [new])])
+    return found, b"".join([mark, *kept, *([] if found else [new])])
 
 
 def _read(file: Path) -> bytes:

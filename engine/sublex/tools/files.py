@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -52,8 +53,12 @@ def _new_file(path: Path, buffering: int, dir_fd: int | None) -> tuple[BinaryIO,
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Write `data` to `path` in one atomic step."""
+    """Write `data` to `path` in one atomic step. A file that was there passes on who may read and write it."""
     with replacing(path) as file:
+        with suppress(FileNotFoundError):
+            mode = os.lstat(path).st_mode
+            if stat.S_ISREG(mode):
+                os.fchmod(file.fileno(), stat.S_IMODE(mode))
         file.write(data)
 
 
