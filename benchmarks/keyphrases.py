@@ -173,7 +173,7 @@ class Model:
 
 
 class Quiet:
-    """A job that reports nothing."""
+    """Stands for the engine's `Job` where the benchmark fits a method itself, and drops all reports of progress."""
 
     map = staticmethod(map)
 
@@ -190,7 +190,7 @@ def within(part: Terms, whole: Terms) -> bool:
 def show_present(
     methods: dict[str, Callable[[int], list[Terms]]], chosen: list[int], present: list[set[Terms]]
 ) -> None:
-    """Print precision, recall and F1 of each method among the keyphrases that texts have."""
+    """Print precision, recall and F1 of each method for the readers' keyphrases that stand in the text."""
     known = [text for text in chosen if present[text]]
     print(f"{len(known):,} texts with {sum(len(present[text]) for text in known):,} keyphrases that the text has\n")
     print("| method | P@5 | R@5 | F1@5 | P@10 | R@10 | F1@10 |\n|---|---|---|---|---|---|---|")

@@ -144,7 +144,7 @@ def labels_of(index: sublex.Index, topics: str, texts: list[str]) -> list[list[s
 
 
 def merged(ranked: dict[str, list[Ranked]]) -> list[dict[str, Any]]:
-    """Return a record for each distinct phrase of a text, with its rank by each method."""
+    """Merge the lists that the methods give for a text: return one record for each phrase, with its rank in each list."""
     found: dict[str, dict[str, Any]] = {}
     for source, phrases in ranked.items():
         for rank, phrase in enumerate(phrases, 1):

@@ -166,7 +166,7 @@ def main() -> None:
             index = sublex.build(data.documents, folder / "index")
             others = decoys(chosen.collections, index, len(data.labels))
             lines = [json.dumps({"label": one.label, "text": one.words}) for one in data.labels]
-            # Words of decoys are terms of the analyzer, which are written as they are most often in the collection.
+            # A decoy keeps its words as terms. They are shown in the form that the collection has most often.
             lines += [
                 json.dumps({"label": label, "text": " ".join(map(index.corpus.surface, words))})
                 for label, words in others

@@ -107,7 +107,7 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
 
 
 def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> None:
-    """Print what tells which mentioned keyphrases a text is about."""
+    """Print how well counts, rarity and the like tell the mentioned keyphrases that a text is about from the others."""
     from sklearn.linear_model import LogisticRegression
 
     loaded = index.representation(model)

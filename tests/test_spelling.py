@@ -114,7 +114,7 @@ SPELLINGS = {
 
 @pytest.fixture(scope="module")
 def spellings(tmp_path_factory):
-    """An index in two segments, with names in LaTeX, with accents, and without."""
+    """An index of two segments. It has names such as Erdős written as in LaTeX, with accents, and without accents."""
     documents = [{"id": docno, "text": text} for docno, text in SPELLINGS.items()]
     made = sublex.build(documents[:3], tmp_path_factory.mktemp("spellings") / "index")
     made.add(documents[3:])

@@ -92,7 +92,7 @@ def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[in
     terms = np.append(np.arange(len(text.lexicon.terms)), text.lexicon.variant_terms)
     terms = np.append(terms, np.arange(len(terms), len(text.lexicon)))
     for unit, sequences in found.items():
-        # Sequences of other variants of the same terms are other forms of the meaning.
+        # Sequences of the same terms, such as "neural networks" and "neural network", are one meaning.
         sums = Counter[Sequence]()
         for sequence, times in sequences.items():
             sums[tuple(terms[[*sequence]].tolist())] += times

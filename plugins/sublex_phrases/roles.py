@@ -52,9 +52,7 @@ def learn_roles(text: Text, firsts: np.ndarray, lasts: np.ndarray, run: Run = ma
     """
     words = text.folded[text.surfaces]
     counts = np.bincount(words, minlength=text.folded.max(initial=-1) + 1)
-    judged = np.flatnonzero(counts >= FEWEST)
-    place = np.full(len(counts), -1, np.int64)
-    place[judged] = np.arange(len(judged))
+    judged, place = _judged(counts)
     every = np.arange(len(words))
     table = _neighbours(text, place[words], every, every, len(judged))
     endings = _endings(text, judged)
@@ -87,9 +85,7 @@ def learn_names(text: Text, done: Segmentation, lengths: np.ndarray, good: np.nd
     kept = (follows & Break.OPEN) == 0
     firsts, lasts, nodes = firsts[kept], lasts[kept], nodes[kept]
     counts = np.bincount(nodes, minlength=len(lengths))
-    judged = np.flatnonzero(counts >= FEWEST)
-    place = np.full(len(counts), -1, np.int64)
-    place[judged] = np.arange(len(judged))
+    judged, place = _judged(counts)
     examples = place[good]
     examples = np.unique(examples[examples >= 0])
     values = np.full(len(counts), UNKNOWN)
@@ -97,6 +93,14 @@ def learn_names(text: Text, done: Segmentation, lengths: np.ndarray, good: np.nd
         table = _neighbours(text, place[nodes], firsts, lasts, len(judged))
         values[judged] = likeness(table, examples, 5, run, np.log2(counts[judged]).astype(np.int64))
     return values
+
+
+def _judged(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of what occurs often enough to be judged, and for each number its place among these, or -1."""
+    judged = np.flatnonzero(counts >= FEWEST)
+    place = np.full(len(counts), -1, np.int64)
+    place[judged] = np.arange(len(judged))
+    return judged, place
 
 
 def _neighbours(text: Text, rows: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, number: int) -> np.ndarray:

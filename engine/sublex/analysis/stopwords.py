@@ -15,7 +15,7 @@ from sublex.tools.plain_files import open_plain
 LUCENE = """a an and are as at be but by for if in into is it no not of on or such that the their then there these they
 this to was will with"""
 NAMES = ("none", "lucene")
-# Bytes that a user's list may have.
+# The largest file, in bytes, that is read as a user's list of stop words.
 MOST_BYTES = 1 << 24
 _FILES_ALLOWED: ContextVar[bool] = ContextVar("files of stop words", default=True)
 _CHOICES = f"use {' or '.join(NAMES)}, or name a file with one word a line"

@@ -87,7 +87,7 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
     before = incomplete[: len(incomplete) - len(word)]
     found = [(text, help) for text, help in continuations if begins(text, word)]
     if "raw" in dict(continuations):
-        # Where a component may stand, a name and a fitted model may stand too.
+        # Besides components, offer the names that the index gives to expressions, and its fitted models.
         found += [(text, help) for text, help in _known(context).items() if begins(text, word)]
     return [CompletionItem(_as_typed(before + text), help=help) for text, help in found]
 

@@ -229,7 +229,7 @@ class Composer(Uncopied):
 
     def written_out(self, expression: Expression) -> Expression:
         """Return the expression with the names of the index replaced by what they stand for."""
-        return self._namer.written_out(expression) if self.snapshot.names else expression
+        return self._namer.written_out(expression)
 
     def searcher(self, ranker: Component) -> Searcher:
         """Return the searcher of a ranker, made on first use."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sublex.building.document_source import Documents
     from sublex.pipeline.compose import Composer
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
-    from sublex.representations.label_decisions import LabelState
+    from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
@@ -240,7 +240,7 @@ class Index(Contents):
 
     def labels(self, expression: Expr) -> list[LabelState]:
         """Return the labels of a fitted model as they stand, with what the model proposes and what people decided."""
-        from sublex.representations.label_decisions import states
+        from sublex.representations.labelling import states
 
         model = self._nameable(expression)
         docs = np.flatnonzero(~np.concatenate([segment.dead for segment in self.snapshot.segments]))
@@ -260,28 +260,9 @@ class Index(Contents):
 
         Decisions are kept by the expression of the model. They outlive a refit, and apply to labels of the same text.
         """
-        from sublex.representations import label_decisions as decisions
+        from sublex.representations.labelling import act
 
-        model = self._nameable(expression)
-        key, made = model.labels_expression, self.snapshot.manifest.labels
-        if action == "undo":
-            numbers = {decisions.number_of(model, each) for each in labels}
-            decisions.undo(self.path, key, numbers, [own.text for own in model.proposals])
-        elif action == "take":
-            if len(labels) != 1:
-                raise InputError("take takes the expression of another fitted model.")
-            other = self._nameable(str(labels[0])).labels_expression
-            if not made.get(other) or other == key:
-                raise InputError(f"Nobody decided anything about the labels of {labels[0]}; there is nothing to take.")
-            new = [each for each in made[other] if each not in made.get(key, ())]
-            if not new:
-                raise InputError(f"All decisions about the labels of {labels[0]} are taken already.")
-            decisions.decide(self.path, key, new)
-        elif action in decisions.ACTIONS:
-            decisions.decide(self.path, key, decisions.decisions_of(model, action, labels))
-        else:
-            known = ", ".join((*decisions.ACTIONS, "undo", "take"))
-            raise InputError(f"{action!r} is nothing to do with labels; choose one of {known}.")
+        act(self.path, self._nameable(expression), action, labels, self._nameable)
         self._open()
         return self.labels(expression)
 

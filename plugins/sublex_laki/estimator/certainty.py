@@ -99,9 +99,10 @@ def odds_of_mentions(
 def certain(
     network: Network, matrix: Any, curve: Curve, odds: np.ndarray, length: float = 0.0, workers: int = 1
 ) -> csr_array:
-    """Return the probability that each document is about each keyphrase, as sparse rows of documents by keyphrases.
+    """Return how likely a document (a row) is about a keyphrase (a column), as a sparse matrix.
 
-    `odds` are those of `odds_of_mentions`. For `length`, see `encode`.
+    For a keyphrase that the document mentions, `odds` (from `odds_of_mentions`) and the number of mentions decide; for any
+    other, the curve. For `length`, see `encode`.
     """
     rows = units_of(matrix, network)
     found = weighed(network, rows, length, workers)

@@ -151,11 +151,8 @@ def _to_units(
         similar[np.arange(span.stop - span.start), phrases[span]] = 1.0
         row, unit = np.nonzero(similar >= beta)
         weights = similar[row, unit]
-        order = np.lexsort((unit, -weights, row))
-        row, unit, weights = row[order], unit[order], weights[order]
-        first = np.searchsorted(row, np.arange(span.stop - span.start))
-        kept = np.arange(len(row)) - first[row] < most
-        return row[kept] + span.start, unit[kept] + len(phrases), weights[kept]
+        best = _best_of_each_row(row, unit, weights, most)
+        return row[best] + span.start, unit[best] + len(phrases), weights[best]
 
     return list(in_order(work, spans(len(phrases), KEYPHRASES), workers))
 
@@ -180,14 +177,19 @@ def _by_shares(
         own = unit == phrases[span][row]
         says = np.where(own, np.inf, number * np.log(share / usual))
         kept = own | ((number >= FEWEST) & (share > TIMES * usual))
-        row, unit, says, values = row[kept], unit[kept], says[kept], _weights_of(share, usual)[kept]
-        order = np.lexsort((unit, -says, row))
-        row, unit, values = row[order], unit[order], values[order]
-        first = np.searchsorted(row, np.arange(span.stop - span.start))
-        kept = np.arange(len(row)) - first[row] < most
-        return row[kept] + span.start, unit[kept] + len(phrases), values[kept]
+        row, unit, values = row[kept], unit[kept], _weights_of(share, usual)[kept]
+        best = _best_of_each_row(row, unit, says[kept], most)
+        return row[best] + span.start, unit[best] + len(phrases), values[best]
 
     return list(in_order(work, spans(len(phrases), KEYPHRASES), workers))
+
+
+def _best_of_each_row(rows: np.ndarray, units: np.ndarray, values: np.ndarray, most: int) -> np.ndarray:
+    """Return the places of at most `most` entries of each row: those with the largest values, row by row, best first."""
+    order = np.lexsort((units, -values, rows))
+    ordered = rows[order]
+    first = np.searchsorted(ordered, np.arange(ordered.max(initial=-1) + 1))
+    return order[np.arange(len(ordered)) - first[ordered] < most]
 
 
 def _shares(number: np.ndarray, of: np.ndarray, usual: np.ndarray) -> np.ndarray:

@@ -64,7 +64,7 @@ def test_a_document_needs_a_quarter_of_the_topic_and_a_word_three_of_its_documen
     # Documents a to e have a quarter of the first topic; heron is in one of them, all others are in three or more.
     assert found.graphs.sizes.tolist() == [5, 4]
     assert documents_with(found, 0) == {"river": 4, "boat": 4, "mud": 3, "reed": 3}
-    # No word has the second topic.
+    # The model gives the first topic to every word, so the second topic has documents and no words.
     assert documents_with(found, 1) == {}
 
 
