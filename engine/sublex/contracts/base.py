@@ -22,6 +22,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.contracts.operators import Condition
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"
@@ -496,22 +497,41 @@ class _TextAndTerms(NamedTuple):
 
 
 class Query(_TextAndTerms):
-    """A query: the user's text, and the weighted terms that stand for it.
+    """A query: the user's text, and the weighted terms that stand for it. A term may be a `sublex.contracts.operators.Operator`.
+
+    `text` is plain words. `tree` is the query as it was written in the query language, None for plain words; it has a
+    printed form. `condition` is a `sublex.contracts.operators.Condition` that all hits meet, None if there is none.
+    After an expander, the engine puts both back, and leaves out terms that the condition excludes.
 
     `evidence` says how an expander found the terms, and explanations show it. Comparison, the hash, the printed form
-    and iteration ignore `evidence`: queries with equal text and terms are equal.
+    and iteration ignore `evidence` and `tree`: queries with equal text, terms and condition are equal.
     """
 
     evidence: tuple[Evidence, ...] = ()
+    tree: Any = None
+    condition: Condition | None = None
 
-    def __new__(cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = ()) -> Query:
+    def __new__(
+        cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = (), tree: Any = None,
+        condition: Condition | None = None,
+    ) -> Query:  # fmt: skip
         query = super().__new__(cls, text, terms)
-        query.evidence = tuple(evidence)
+        query.evidence, query.tree, query.condition = tuple(evidence), tree, condition
         return query
+
+    def __eq__(self, other: object) -> bool:
+        return tuple.__eq__(self, other) and self.condition == getattr(other, "condition", None)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((tuple(self), self.condition))
 
     def _replace(self, **changes: Any) -> Query:
         """Return the query with some fields replaced."""
-        return Query(**{**self._asdict(), "evidence": self.evidence, **changes})
+        beside = {"evidence": self.evidence, "tree": self.tree, "condition": self.condition}
+        return Query(**{**self._asdict(), **beside, **changes})
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each distinct term. The weights of a repeated term are added up."""

@@ -1,0 +1,235 @@
+"""Operators: query terms that are made of other terms, such as phrases; and conditions on the documents of a query.
+
+An operator has postings like any term: the documents in which it occurs, with the number of its occurrences. They are
+computed when a query first asks for them. `docs/operators.md` says what an occurrence is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from sublex.errors import InputError
+from sublex.tools.messages import counted
+
+# The most parts of an operator, and the most operators within one another.
+MOST_PARTS, DEEPEST = 1_024, 16
+# The widest window.
+WIDEST = 1 << 20
+
+
+class Kind(StrEnum):
+    """The kinds of operators. ORDERED: one part after the other. WINDOW: all parts, in any order. SYNONYMS: any part."""
+
+    ORDERED = "ordered"
+    WINDOW = "window"
+    SYNONYMS = "syn"
+
+
+class Gap:
+    """A part of an ORDERED operator that matches any one position; it stands for a stop word within a phrase."""
+
+    def __repr__(self) -> str:
+        return "GAP"
+
+    def __reduce__(self) -> str:
+        return "GAP"
+
+
+GAP = Gap()
+
+
+class Operator(str):
+    """A term of a query that is made of other terms. Its text is its printed form, such as `#1('stem','cell')`.
+
+    `kind` is one of `Kind`. `width` is the number in the printed form, 0 for SYNONYMS: for ORDERED, the most positions
+    from the end of a part to the begin of the next; for WINDOW, the most positions from the first to the last, both
+    counted. `parts` are terms, operators and, for ORDERED, gaps. Operators are equal to operators alone, since an
+    index may hold any text as a term.
+
+    `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form.
+    """
+
+    kind: Kind
+    width: int
+    parts: tuple[Any, ...]
+
+    def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
+        printed = ",".join(map(_printed, parts))
+        head = {Kind.ORDERED: str(width), Kind.WINDOW: f"uw{width}", Kind.SYNONYMS: "syn"}[kind]
+        made = super().__new__(cls, f"#{head}({printed})")
+        made.kind, made.width, made.parts = kind, width, tuple(parts)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Operator) and str.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((Operator, str.__hash__(self)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Operator, (self.kind, self.width, self.parts)
+
+    def terms(self) -> Iterator[str]:
+        """Yield the terms in the operator, in order, with repetitions."""
+        for part in self.parts:
+            if isinstance(part, Operator):
+                yield from part.terms()
+            elif isinstance(part, str):
+                yield part
+
+    @property
+    def reads_positions(self) -> bool:
+        """Whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such SYNONYMS."""
+        inner = (part for part in self.parts if isinstance(part, Operator))
+        return self.kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
+
+    @property
+    def depth(self) -> int:
+        """The number of operators within one another, this one counted."""
+        return 1 + max((part.depth for part in self.parts if isinstance(part, Operator)), default=0)
+
+
+def ordered(parts: Sequence[Any], width: int = 1) -> str:
+    """Return the term for `parts` one after the other, with at most `width - 1` positions between two neighbours.
+
+    Gaps at the ends are dropped. A single part is returned unchanged.
+    """
+    kept = list(parts)
+    while kept and kept[0] is GAP:
+        del kept[0]
+    while kept and kept[-1] is GAP:
+        del kept[-1]
+    return _made(Kind.ORDERED, width, kept)
+
+
+def window(parts: Sequence[Any], width: int) -> str:
+    """Return the term for all `parts` within `width` positions, in any order. A single part is returned unchanged.
+
+    Raise InputError if so few positions cannot hold the parts.
+    """
+    kept = sorted(part for part in parts if part is not GAP)
+    needed = sum(_least_width(part) for part in kept)
+    if len(kept) > 1 and width < needed:
+        raise InputError(f"#uw{width} is smaller than its {counted(needed, 'word')}; write #uw{needed} or more.")
+    return _made(Kind.WINDOW, width, kept)
+
+
+def synonyms(parts: Sequence[Any]) -> str:
+    """Return the term that occurs where any of `parts` does. Equal parts count once; a single part is returned unchanged."""
+    return _made(Kind.SYNONYMS, 0, sorted({part for part in parts if part is not GAP}))
+
+
+def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
+    if not parts:
+        raise InputError("There is no word in the operator that the index could hold; write at least one.")
+    if len(parts) > MOST_PARTS:
+        raise InputError(f"An operator has {len(parts):,} parts; the most are {MOST_PARTS:,}.")
+    if kind is not Kind.SYNONYMS and not 1 <= width <= WIDEST:
+        raise InputError(f"The width {width} of an operator should be from 1 to {WIDEST:,}.")
+    if len(parts) == 1:
+        return parts[0]
+    made = Operator(kind, width, parts)
+    if made.depth > DEEPEST:
+        raise InputError(f"The operators are {made.depth} deep within one another; the most are {DEEPEST}.")
+    return made
+
+
+def _least_width(part: Any) -> int:
+    """Return the least number of positions that an occurrence of a part takes."""
+    if not isinstance(part, Operator):
+        return 1
+    least = [_least_width(inner) for inner in part.parts]
+    return min(least) if part.kind is Kind.SYNONYMS else sum(least)
+
+
+# The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.
+_ESCAPED = re.compile(r"[\\'\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
+_TERM = re.compile(r"'((?:[^\\']|\\.)*)'")
+_CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
+
+
+def _printed(part: Any) -> str:
+    if part is GAP:
+        return "*"
+    return str(part) if isinstance(part, Operator) else f"'{_ESCAPED.sub(_escape, part)}'"
+
+
+def _escape(match: re.Match[str]) -> str:
+    letter = match[0]
+    return f"\\{letter}" if letter in "\\'" else f"\\u{{{ord(letter):x}}}"
+
+
+def _unescape(match: re.Match[str]) -> str:
+    code = int(match[1], 16) if match[1] else 0
+    return match[2] if match[2] else chr(code) if code < 0x110000 else ""
+
+
+def operator(text: str) -> Operator | None:
+    """Return the operator with this printed form, or None if the text is no printed form of an operator."""
+    if not _HEAD.match(text):
+        return None
+    try:
+        found, end = _read(text, 0, 0)
+    except (_NotPrinted, InputError):
+        return None
+    return found if end == len(text) and isinstance(found, Operator) and str.__eq__(found, text) else None
+
+
+class _NotPrinted(Exception):
+    """The text is not the printed form of an operator."""
+
+
+def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
+    """Return the part that begins at a place of a text, and where it ends."""
+    if text.startswith("*", at):
+        return GAP, at + 1
+    if term := _TERM.match(text, at):
+        return _CODE.sub(_unescape, term[1]), term.end()
+    head = _HEAD.match(text, at)
+    if not head or depth > DEEPEST:
+        raise _NotPrinted
+    parts, at = [], head.end()
+    while True:
+        part, at = _read(text, at, depth + 1)
+        parts.append(part)
+        if text.startswith(")", at):
+            break
+        if not text.startswith(",", at):
+            raise _NotPrinted
+        at += 1
+    if head[1]:
+        return synonyms(parts), at + 1
+    return (window if head[2] else ordered)(parts, int(head[3])), at + 1
+
+
+class Condition(NamedTuple):
+    """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
+
+    "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
+    in which it occurs.
+    """
+
+    kind: str
+    parts: tuple[Any, ...]
+
+    def leaves(self) -> Iterator[str]:
+        """Yield the terms and operators of the condition, in order, with repetitions."""
+        for part in self.parts:
+            if isinstance(part, Condition):
+                yield from part.leaves()
+            else:
+                yield part
+
+    def excluded(self) -> frozenset[str]:
+        """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
+        nots = self.parts if self.kind == "all" else (self,)
+        leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
+        found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
+        return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
