@@ -17,6 +17,7 @@ import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
 from sublex.contracts.base import Analyzer, DocStats, Document, Ranker, TermStats
+from sublex.contracts.operators import GAP, Kind, Operator
 
 # Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
 
@@ -767,6 +768,63 @@ def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: S
         else:
             total[docno] = sum(scores) * (len(scores) if method == "combmnz" else 1)
     return total
+
+
+# Operators: all intervals by trying all choices of the parts' intervals, and the frequencies that follow.
+
+Interval = tuple[int, int]
+
+
+def minimal(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the distinct intervals that have no other one within them, ascending."""
+    found = set(intervals)
+    return sorted(
+        one for one in found if not any(one[0] <= b and e <= one[1] for b, e in found if (b, e) != one)
+    )  # fmt: skip
+
+
+def intervals_of(part: Any, positions: Mapping[str, Sequence[int]]) -> list[Interval]:
+    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms."""
+    if part is GAP:
+        last = max((places[-1] for places in positions.values() if places), default=-1)
+        return [(place, place) for place in range(last + 1)]
+    if not isinstance(part, Operator):
+        return [(place, place) for place in positions.get(part, ())]
+    found = [intervals_of(inner, positions) for inner in part.parts]
+    if part.kind is Kind.SYNONYMS:
+        return minimal(itertools.chain(*found))
+    fits = _ordered if part.kind is Kind.ORDERED else _within
+    return minimal(
+        (min(b for b, _ in chosen), max(e for _, e in chosen))
+        for chosen in itertools.product(*found)
+        if fits(chosen, part.width)
+    )
+
+
+def _ordered(chosen: Sequence[Interval], width: int) -> bool:
+    """Return whether each interval begins 1 to `width` positions after the end of the one before."""
+    return all(1 <= after[0] - before[1] <= width for before, after in itertools.pairwise(chosen))
+
+
+def _within(chosen: Sequence[Interval], width: int) -> bool:
+    """Return whether no two intervals share a position, and all lie within `width` positions."""
+    apart = all(a[1] < b[0] or b[1] < a[0] for a, b in itertools.combinations(chosen, 2))
+    return apart and max(e for _, e in chosen) - min(b for b, _ in chosen) < width
+
+
+def frequency(term: str, positions: Mapping[str, Sequence[int]]) -> int:
+    """Return how often a term or an operator occurs in a document: its intervals without overlap, earliest end first."""
+    count, last = 0, -1
+    for begin, end in sorted(intervals_of(term, positions), key=lambda interval: interval[::-1]):
+        if begin > last:
+            count, last = count + 1, end
+    return count
+
+
+def postings_of(term: str, documents: Mapping[Any, Mapping[str, Sequence[int]]]) -> dict[Any, int]:
+    """Return the documents in which a term or an operator occurs, with frequencies."""
+    found = {doc: frequency(term, positions) for doc, positions in documents.items()}
+    return {doc: tf for doc, tf in found.items() if tf}
 
 
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.

@@ -49,18 +49,29 @@ class Operator(str):
     counted. `parts` are terms, operators and, for ORDERED, gaps. Operators are equal to operators alone, since an
     index may hold any text as a term.
 
+    `reads_positions` says whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such
+    SYNONYMS. `depth` is the number of operators within one another, this one counted.
+
     `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form.
     """
 
     kind: Kind
     width: int
     parts: tuple[Any, ...]
+    reads_positions: bool
+    depth: int
+    _hash: int
 
     def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
         printed = ",".join(map(_printed, parts))
         head = {Kind.ORDERED: str(width), Kind.WINDOW: f"uw{width}", Kind.SYNONYMS: "syn"}[kind]
         made = super().__new__(cls, f"#{head}({printed})")
         made.kind, made.width, made.parts = kind, width, tuple(parts)
+        inner = [part for part in made.parts if isinstance(part, Operator)]
+        made.reads_positions = kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
+        made.depth = 1 + max((part.depth for part in inner), default=0)
+        # A search looks operators up many times.
+        made._hash = hash((Operator, str.__hash__(made)))
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +81,7 @@ class Operator(str):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((Operator, str.__hash__(self)))
+        return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operator, (self.kind, self.width, self.parts)
@@ -82,17 +93,6 @@ class Operator(str):
                 yield from part.terms()
             elif isinstance(part, str):
                 yield part
-
-    @property
-    def reads_positions(self) -> bool:
-        """Whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such SYNONYMS."""
-        inner = (part for part in self.parts if isinstance(part, Operator))
-        return self.kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
-
-    @property
-    def depth(self) -> int:
-        """The number of operators within one another, this one counted."""
-        return 1 + max((part.depth for part in self.parts if isinstance(part, Operator)), default=0)
 
 
 def ordered(parts: Sequence[Any], width: int = 1) -> str:
