@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sublex.contracts.base import TermStats
 from sublex.contracts.operators import GAP, Kind, Operator
 from sublex.errors import InputError
 from sublex.index.offsets import starts_of
@@ -75,9 +76,17 @@ class KnownOperators:
         """Return the operator with a number."""
         return self.operators[number - self.first]
 
-    def stats(self, number: int) -> tuple[float, float]:
-        """Return the document and collection frequency of the operator with a number."""
-        return self.df[number - self.first], self.cf[number - self.first]
+    def df_of(self, number: int) -> float:
+        """Return the document frequency of the operator with a number."""
+        return float(self.df[number - self.first])
+
+    def stats(self, numbers: np.ndarray) -> TermStats:
+        """Return the document and collection frequencies of operators, given by their numbers."""
+        return TermStats(self.df[numbers - self.first], self.cf[numbers - self.first])
+
+    def count(self, numbers: np.ndarray, k: int) -> int:
+        """Return the number of postings of operators in segment k."""
+        return int(self._counts[k, numbers - self.first].sum())
 
     def has_room(self, operators: int, postings: int) -> bool:
         """Return whether there is room for more operators with so many postings."""

@@ -6,8 +6,9 @@ term's position in the corpus vocabulary. The numbers of operators follow those 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 
@@ -30,38 +31,46 @@ class TermTable:
         self._snapshot = snapshot
         self._number_of: dict[str, int] = {}
         self._name_of: dict[int, str] = {}
+        self._operators: OperatorTable | None = None
+        self._lock = Lock()
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
+        return self.find(terms)[0]
+
+    def find(self, terms: Collection[str]) -> tuple[list[int], KnownOperators | None]:
+        """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none."""
         known = self._number_of
         try:
-            return [known[term] for term in terms]
+            return [known[term] for term in terms], None
         except KeyError:
             pass
         operators = [term for term in terms if isinstance(term, Operator)]
-        if operators:
-            return self.with_operators(terms, operators)[0]
+        if not operators:
+            return self._numbers_of_words(terms), None
+        found = self.operators.find(operators)
+        of_words = iter(self._numbers_of_words([term for term in terms if not isinstance(term, Operator)]))
+        of_operators = found.number_of
+        return [of_operators[term] if isinstance(term, Operator) else next(of_words) for term in terms], found
+
+    def _numbers_of_words(self, words: Collection[str]) -> list[int]:
+        """Return the number of each word, -1 for a word that no live document contains."""
+        known = self._number_of
         if len(known) > REMEMBERED:
             # The dictionary is replaced and not cleared, because another thread may be reading it.
             known = self._number_of = {}
-        fresh = [term for term in dict.fromkeys(terms) if term not in known]
+        fresh = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(fresh, self._find(fresh), strict=True))
-        return [known[term] for term in terms]
+        return [known[word] for word in words]
 
-    def with_operators(
-        self, terms: Collection[str], operators: Sequence[Operator]
-    ) -> tuple[list[int], KnownOperators]:
-        """Return the number of each term, and the operators among the terms with their statistics and postings."""
-        known = self.operators.find(operators)
-        of_words = iter(self.numbers([term for term in terms if not isinstance(term, Operator)]))
-        of_operators = known.number_of
-        numbers = [of_operators[term] if isinstance(term, Operator) else next(of_words) for term in terms]
-        return numbers, known
-
-    @cached_property
+    @property
     def operators(self) -> OperatorTable:
         """The operators of the snapshot."""
-        return OperatorTable(self._snapshot, self.words, self.numbers, self.ordinals)
+        # Of two tables, each would give out the same numbers.
+        with self._lock:
+            if self._operators is None:
+                self._operators = OperatorTable(self._snapshot, self.words, self._numbers_of_words, self.ordinals)
+            return self._operators
 
     @cached_property
     def words(self) -> int:
@@ -111,15 +120,18 @@ class TermTable:
             cf += np.bincount(numbers, segment.live_cf, size)[:size]
         return TermStats(df, cf)
 
-    def stats_of(self, numbers: np.ndarray) -> TermStats:
-        """Return the document and collection frequencies of terms, given by their numbers."""
-        if not len(numbers) or int(numbers.max()) < self.words:
+    def stats_of(self, numbers: np.ndarray, operators: KnownOperators | None = None) -> TermStats:
+        """Return the document and collection frequencies of terms, given by their numbers.
+
+        `operators` has the operators among them; by default they are looked for among those known.
+        """
+        inside = numbers < self.words
+        if inside.all():
             return TermStats(self.stats.df[numbers], self.stats.cf[numbers])
-        found = [
-            (self.stats.df[n], self.stats.cf[n]) if n < self.words else self.operators.of_number(n).stats(n)
-            for n in numbers.tolist()
-        ]
-        df, cf = np.array(found, np.float64).T
+        df, cf = np.empty(len(numbers)), np.empty(len(numbers))
+        df[inside], cf[inside] = self.stats.df[numbers[inside]], self.stats.cf[numbers[inside]]
+        for x in np.flatnonzero(~inside).tolist():
+            df[x], cf[x] = (operators or self.operators.of_number(int(numbers[x]))).stats(numbers[x])
         return TermStats(df, cf)
 
     def postings(self, term: str, k: int) -> tuple[np.ndarray, np.ndarray]:
