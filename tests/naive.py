@@ -845,6 +845,39 @@ def postings_of(term: str, documents: Mapping[Any, Mapping[str, Sequence[int]]])
     return {doc: tf for doc, tf in found.items() if tf}
 
 
+class WithOperators:
+    """A snapshot that knows the statistics and postings of operators too. The texts of its documents must be stored."""
+
+    def __init__(self, snapshot: Any):
+        self.snapshot = snapshot
+        self.documents = {doc: positions_in(snapshot, doc) for doc in snapshot.corpus.docs.tolist()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.snapshot, name)
+
+    def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents that hold a term or an operator, ascending, and its frequency in each."""
+        if not isinstance(term, Operator):
+            return self.snapshot.postings(term)
+        found = postings_of(term, self.documents)
+        return np.array([*found], np.int32), np.array([*found.values()], np.int32)
+
+    def term(self, term: str) -> Any:
+        """Return the document and collection frequency of a term or an operator; None if no document holds it."""
+        if not isinstance(term, Operator):
+            return self.snapshot.term(term)
+        tfs = self.postings(term)[1]
+        return TermStats(len(tfs), int(tfs.sum())) if len(tfs) else None
+
+
+def positions_in(snapshot: Any, doc: int) -> dict[str, list[int]]:
+    """Return the positions of each term of a stored document."""
+    document = snapshot.stored(doc)
+    return positions(
+        *([snapshot.analyzer.terms(raw) for raw in raw_tokens(part)] for part in (document.title, document.text))
+    )
+
+
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.
 
 
@@ -878,12 +911,13 @@ def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
 
 def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> tuple[list[int], list[float]]:
     """Return the best k documents and their scores."""
-    known = sorted((index.term(t).df, t.encode(), qtf) for t, qtf in query.items() if qtf and index.term(t))
-    terms = [term.decode() for _, term, _ in known]
+    terms = [term for term, qtf in query.items() if qtf and index.term(term)]
+    # A word with the text of an operator's printed form comes before the operator.
+    terms.sort(key=lambda term: (index.term(term).df, term.encode(), isinstance(term, Operator)))
     stats = TermStats(
         np.array([float(index.term(t).df) for t in terms]), np.array([float(index.term(t).cf) for t in terms])
     )
-    weights = ranker.weight(np.array([qtf for *_, qtf in known], np.float64), stats, index.statistics)
+    weights = ranker.weight(np.array([query[term] for term in terms], np.float64), stats, index.statistics)
     total: dict[int, float] = {}
     for term, weight in zip(terms, weights.tolist(), strict=True):
         for doc, impact in impacts_of(index, ranker, term).items():

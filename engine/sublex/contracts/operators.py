@@ -7,7 +7,7 @@ computed when a query first asks for them. `docs/operators.md` says what an occu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -146,6 +146,19 @@ def _least_width(part: Any) -> int:
         return 1
     least = [_least_width(inner) for inner in part.parts]
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
+
+
+def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
+    """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words` or `car or automobile`.
+
+    `word_of` returns the word to show for a term that is no operator.
+    """
+    if not isinstance(term, Operator):
+        return word_of(term)
+    parts = ["*" if part is GAP else words_in(part, word_of) for part in term.parts]
+    if term.kind is Kind.ORDERED:
+        return f'"{" ".join(parts)}"' + (f" with gaps of {term.width - 1}" if term.width > 1 else "")
+    return " or ".join(parts) if term.kind is Kind.SYNONYMS else f"({' … '.join(parts)}) within {term.width} words"
 
 
 # The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.

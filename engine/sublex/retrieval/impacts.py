@@ -169,9 +169,7 @@ class Impacts:
         part = getattr(self.ranker, "norm_part", None)
         if part is None:
             return None
-        parts = PairScores(
-            self.segment, self.ranker, part, "part of a norm", self.collection, all_documents=True
-        )
+        parts = PairScores(self.segment, self.ranker, part, "part of a norm", self.collection, all_documents=True)
         norm = np.zeros(self.segment.docs)
         for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)

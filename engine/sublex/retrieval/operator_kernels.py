@@ -231,7 +231,9 @@ def occurrences(
                         for w in range(words):
                             row = entries[rows[w], BITS_ROW]
                             at[w] = (
-                                entries[rows[w], FIRST] + np.int64(ranks[row, step]) + np.int64(ones(bits[row, step] & below))
+                                entries[rows[w], FIRST]
+                                + np.int64(ranks[row, step])
+                                + np.int64(ones(bits[row, step] & below))
                             )
                     else:
                         left = np.uint64(0)
@@ -248,7 +250,11 @@ def occurrences(
                                     there = False
                                     break
                                 below = bit - np.uint64(1)
-                                at[w] = entries[word, FIRST] + np.int64(ranks[row, doc >> 6]) + np.int64(ones(held_bits & below))
+                                at[w] = (
+                                    entries[word, FIRST]
+                                    + np.int64(ranks[row, doc >> 6])
+                                    + np.int64(ones(held_bits & below))
+                                )
                             else:
                                 stop = entries[word, FIRST] + entries[word, COUNT]
                                 place = _place_of(docs, cursors[w], stop, doc)

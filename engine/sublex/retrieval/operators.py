@@ -6,7 +6,6 @@ The postings of recent operators are kept in memory, up to a limit. They are nev
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from threading import Lock
 from typing import NamedTuple
 
@@ -19,8 +18,9 @@ from sublex.index.offsets import starts_of
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.word_positions import WordPositions
 
-# The most operators, and the most postings of operators, that are kept. One group of queries may need more.
-MOST_OPERATORS, MOST_POSTINGS = 1 << 16, 1 << 23
+# The most operators, and the most postings of operators, that are kept. The operators of one query may have more
+# postings, up to MOST_ALONE.
+MOST_OPERATORS, MOST_POSTINGS, MOST_ALONE = 1 << 16, 1 << 23, 1 << 28
 # The most operators that are computed in one call, and the room for their postings.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
 # The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
@@ -101,7 +101,10 @@ class KnownOperators:
         for k, own in enumerate(found):
             at, n = self._used, len(own.docs)
             self._docs[at : at + n], self._tfs[at : at + n] = own.docs, own.tfs
-            self._begins[k, begin:end], self._counts[k, begin:end] = at + starts_of(own.counts)[there], own.counts[there]
+            self._begins[k, begin:end], self._counts[k, begin:end] = (
+                at + starts_of(own.counts)[there],
+                own.counts[there],
+            )
             self._used += n
         self.df[begin:end], self.cf[begin:end] = total[there], sum(own.totals for own in found)[there]
         chosen = operators if len(there) == len(operators) else [operators[x] for x in there.tolist()]
@@ -132,21 +135,24 @@ class OperatorTable:
     def __init__(self, snapshot: Snapshot, first: int, numbers_of: NumbersOf, ordinals: Sequence[np.ndarray | None]):
         self._snapshot, self._numbers_of, self._ordinals = snapshot, numbers_of, ordinals
         self._lock = Lock()
+        share = 1 / len(snapshot.segments)
+        self._words = [WordPositions(segment, share) for segment in snapshot.segments]
         self.known = KnownOperators(first, len(snapshot.segments), 0, 0, None)
 
-    @cached_property
-    def _words(self) -> list[WordPositions]:
-        share = 1 / len(self._snapshot.segments)
-        return [WordPositions(segment, share) for segment in self._snapshot.segments]
+    def find(self, operators: Sequence[Operator], alone: bool = True) -> KnownOperators | None:
+        """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
 
-    def find(self, operators: Sequence[Operator]) -> KnownOperators:
-        """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none."""
+        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond MOST_ALONE,
+        raise InputError.
+        """
         while True:
             known = self.known
             missing = [operator for operator in dict.fromkeys(operators) if operator not in known.number_of]
             if not missing:
                 return known
-            found = self._compute(missing)
+            found = self._compute(missing, alone)
+            if found is None:
+                return None
             with self._lock:
                 if self.known is not known or any(operator in known.number_of for operator in missing):
                     # Another thread has added some of them, or has replaced the arrays.
@@ -155,7 +161,9 @@ class OperatorTable:
                     known.add(missing, found)
                     return known
             whole = list(dict.fromkeys(operators))
-            return self._replace(whole, found if len(missing) == len(whole) else self._compute(whole))
+            if len(missing) < len(whole):
+                found = self._compute(whole, alone)
+            return None if found is None else self._replace(whole, found)
 
     def _replace(self, operators: Sequence[Operator], found: Sequence[Found]) -> KnownOperators:
         """Return these operators as the first ones of new arrays, which replace those that are full."""
@@ -178,19 +186,29 @@ class OperatorTable:
 
     # Postings.
 
-    def _compute(self, operators: Sequence[Operator]) -> list[Found]:
-        """Return the postings of operators in each segment."""
+    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[Found] | None:
+        """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
         for operator in operators:
             if operator.reads_positions:
                 self._snapshot.need("positions", f"{operator} reads")
                 break
-        return [self._of_segment(k, operators) for k in range(len(self._snapshot.segments))]
+        if len(operators) > MOST_OPERATORS and not alone:
+            return None
+        most, postings, found = MOST_ALONE if alone else MOST_POSTINGS, 0, []
+        for begin in range(0, len(operators), OPERATORS_PER_CALL):
+            group = operators[begin : begin + OPERATORS_PER_CALL]
+            found.append([self._of_segment(k, group) for k in range(len(self._words))])
+            postings += _size(found[-1])
+            if postings > most and alone:
+                raise InputError(f"The operators of a query, such as phrases, have more than {most:,} postings.")
+            if postings > most:
+                return None
+        return [_joined(own) for own in zip(*found, strict=True)]
 
     def _of_segment(self, k: int, operators: Sequence[Operator]) -> Found:
         """Return the postings of operators in segment k."""
         flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
-        groups = (flat[begin : begin + OPERATORS_PER_CALL] for begin in range(0, len(flat), OPERATORS_PER_CALL))
-        found = _joined([self._flat(k, group) for group in groups])
+        found = self._flat(k, flat) if flat else _joined([])
         if len(flat) == len(operators):
             return found
         bounds = iter(starts_of(found.counts).tolist())
@@ -236,7 +254,9 @@ class OperatorTable:
         arrays = words.get(distinct)
         rows = ordinals.copy()
         rows[there] = arrays.rows(ordinals[there])
-        kinds = np.array([kernels.WINDOW if operator.kind is Kind.WINDOW else kernels.ORDERED for operator in operators])
+        kinds = np.array(
+            [kernels.WINDOW if operator.kind is Kind.WINDOW else kernels.ORDERED for operator in operators]
+        )
         widths = np.array([operator.width for operator in operators])
         docs, tfs = np.empty(int(room.sum()), np.int32), np.empty(int(room.sum()), np.int32)
         counts, totals = np.empty(len(operators), np.int64), np.empty(len(operators), np.int64)

@@ -155,8 +155,8 @@ class Searcher(Uncopied):
     def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
         asked = self._weighted(queries)
-        given = self._slots(asked, len(queries) == 1)
-        if asked.operators and given is None:
+        given = self._slots(asked, len(queries) == 1) if asked else None
+        if asked is None or (asked.operators and given is None):
             half = len(queries) // 2
             parts = self._group(queries[:half], k), self._group(queries[half:], k)
             docs, scores, counts = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -262,6 +262,7 @@ class Searcher(Uncopied):
 
         self._prepare()
         asked = self._weighted([query])
+        assert asked
         given = self._slots(asked, alone=True)
         order, sums = np.argsort(docs), np.empty(len(docs))
         for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
@@ -282,20 +283,26 @@ class Searcher(Uncopied):
 
     def terms(self, query: Mapping[str, float]) -> list[tuple[str, TermStats, float]]:
         """Return each query term in the index, its statistics and its weight, in the order in which impacts are added up."""
-        numbers, operators = self.term_table.find(query)
+        numbers, operators = self.term_table.find(query) or ([], None)
         names = {number: name for number, name in zip(numbers, query, strict=True) if number >= 0}
         known = self._known(query, numbers, operators)
         stats = self._stats(known, operators)
-        each = map(TermStats, stats.df.tolist(), stats.cf.tolist())
-        return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, self._weights(known, operators), strict=True)]
+        each, weights = map(TermStats, stats.df, stats.cf), self._weights(known, operators)
+        return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, weights, strict=True)]
 
-    def _weighted(self, queries: Sequence[Terms]) -> Weighted:
-        """Return the terms of all queries. Raise InputError for a weight that float32 does not hold."""
+    def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
+        """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
+
+        Return None if there are several queries, whose operators have too many postings to be kept together.
+        """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         terms = [term for query in counted for term in query]
         if len(terms) > MOST_OPERATORS:
             _expect_few_operators(counted)
-        numbers, operators = self.term_table.find(terms)
+        found = self.term_table.find(terms, len(queries) == 1)
+        if found is None:
+            return None
+        numbers, operators = found
         known: list[tuple[float, int, float]] = []
         ends: list[int] = []
         weights: list[float] = []

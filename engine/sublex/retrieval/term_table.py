@@ -36,10 +36,16 @@ class TermTable:
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
-        return self.find(terms)[0]
+        found = self.find(terms)
+        assert found is not None
+        return found[0]
 
-    def find(self, terms: Collection[str]) -> tuple[list[int], KnownOperators | None]:
-        """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none."""
+    def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], KnownOperators | None] | None:
+        """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none.
+
+        Return None if the terms are not those of one query `alone`, and the operators have too many postings to be kept
+        together.
+        """
         known = self._number_of
         try:
             return [known[term] for term in terms], None
@@ -48,7 +54,9 @@ class TermTable:
         operators = [term for term in terms if isinstance(term, Operator)]
         if not operators:
             return self._numbers_of_words(terms), None
-        found = self.operators.find(operators)
+        found = self.operators.find(operators, alone)
+        if found is None:
+            return None
         of_words = iter(self._numbers_of_words([term for term in terms if not isinstance(term, Operator)]))
         of_operators = found.number_of
         return [of_operators[term] if isinstance(term, Operator) else next(of_words) for term in terms], found
@@ -142,6 +150,7 @@ class TermTable:
         segment = self._snapshot.segments[k]
         if isinstance(term, Operator):
             known = self.operators.find([term])
+            assert known is not None
             number = known.number_of[term]
             return known.postings(np.array([number] if number >= 0 else [], np.int64), k)[:2]
         ordinal = segment.find(term)

@@ -70,9 +70,7 @@ class WordArrays:
         postings_end, positions_end = postings_begin + len(docs), positions_begin + len(positions)
         starts = starts_of(tfs)
         if starts[-1] != len(positions) or positions_end > len(self.positions):
-            raise IndexCorrupt(
-                f"The positions of {self._segment.path} do not fit its frequencies; rebuild the index."
-            )
+            raise IndexCorrupt(f"The positions of {self._segment.path} do not fit its frequencies; rebuild the index.")
         self.docs[postings_begin:postings_end] = docs
         np.add(starts, positions_begin, out=self.starts[postings_begin : postings_end + 1])
         self.positions[positions_begin:positions_end] = positions
@@ -83,7 +81,9 @@ class WordArrays:
         entries[:, kernels.FIRST], entries[:, kernels.COUNT] = postings_begin + firsts, counts
         entries[:, kernels.LONGEST] = np.maximum.reduceat(tfs, firsts)
         entries[:, kernels.BITS_ROW] = -1
-        for word in np.flatnonzero(counts * SPARSEST >= self._segment.docs)[: len(self.bits) - self._used_bits].tolist():
+        for word in np.flatnonzero(counts * SPARSEST >= self._segment.docs)[
+            : len(self.bits) - self._used_bits
+        ].tolist():
             own = docs[firsts[word] : firsts[word] + counts[word]]
             if not kernels.mark(self._used_bits, own, self.bits, self.ranks):
                 raise IndexCorrupt(f"{self._segment.path} has postings that do not ascend; rebuild the index.")

@@ -260,7 +260,11 @@ def copy_lists(
         for i in range(size):
             codes[used[2] + i] = codes_in[lists_in[other, BEGIN] + i]
         lists[term, FIRST], lists[term, COUNT], lists[term, RUN] = used[0], count, used[1]
-        lists[term, BEGIN], lists[term, VALUES], lists[term, WIDTH] = used[2], lists_in[other, VALUES], lists_in[other, WIDTH]
+        lists[term, BEGIN], lists[term, VALUES], lists[term, WIDTH] = (
+            used[2],
+            lists_in[other, VALUES],
+            lists_in[other, WIDTH],
+        )
         run_counts[term] = own_runs
         used[0] += count
         used[1] += own_runs

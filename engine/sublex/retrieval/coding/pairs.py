@@ -84,7 +84,16 @@ class PairScores:
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
         classes = self._classes
         coding_kernels.find_pairs(
-            counts.astype(np.int64), docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
+            counts.astype(np.int64),
+            docs,
+            tfs,
+            classes.of_document,
+            classes.seen,
+            numbers,
+            frequencies,
+            kinds,
+            live,
+            ends,
         )
         n = int(ends[-1]) if len(ends) else 0
         return Pairs(ends, self._values(term, ends, frequencies[:n], kinds[:n], dtype), live[:n]), numbers
