@@ -399,7 +399,7 @@ def test_the_command_line_lists_and_decides(demo: Callable[..., Done]):
     assert len(rows) == 6 and {row["decision"] for row in rows} == {""}
     done = demo("label", "demo", LDA, "rename", "3", "Cranes", "--format", "json")
     assert done.code == 0
-    assert [row["label"] for row in json.loads(done.output) if row["number"] == 3] == ["Cranes"]
+    assert [(row["number"], row["label"]) for row in json.loads(done.output)] == [(3, "Cranes")]
     assert "Cranes" in demo("card", "demo", LDA).output
     assert "Cranes" in demo("search", "demo", TEXT, "--facets", "6", "--of", LDA).output
     code, output, messages = demo("label", "demo", LDA, "list", "3")

@@ -39,7 +39,7 @@ def label(
     never shown again; their topics are shown by their words. undo: take back the last decision, or all about the labels
     given. take EXPR: add the decisions about another model's labels.
 
-    Each decision is one commit. Facets, filters, explanations and cards follow it. Decisions stay when the model is
+    After a decision, the labels that it changed are shown. Each decision is one commit. Facets, filters, explanations and cards follow it. Decisions stay when the model is
     fitted again.
 
     Examples:
@@ -54,5 +54,7 @@ def label(
                 "list takes no label; to decide about it, write accept, rename, merge or reject before it."
             )
         return records(HEAD, context.index.labels(expression))
+    before = context.index.labels(expression)
     with context.changing():
-        return records(HEAD, context.index.label(expression, action, *labels))
+        after = context.index.label(expression, action, *labels)
+    return records(HEAD, [row for row in after if row not in before] or after)
