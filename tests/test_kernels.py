@@ -1,9 +1,11 @@
-"""Compares the kernels of the index with `naive.py`: counting terms, the byte code of lists, the code of postings."""
+"""Compares the kernels of the index with `naive.py`: counting terms, the byte code of lists, the codes of postings
+and positions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import NamedTuple
+from unittest import mock
 
 import naive
 import numpy as np
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from sublex.analysis.interner import Interner
 from sublex.building import inversion_kernels
-from sublex.index import posting_kernels
+from sublex.index import position_kernels, posting_kernels
 from sublex.index.offsets import starts_of
 
 HUGE = (1 << 31) - 1
@@ -244,6 +246,104 @@ def test_documents_beyond_the_limit_are_refused():
     assert decode(encode(postings), [128, 130], 127)[0] == 0
 
 
+# Positions. A term is a list of postings, and a posting a list of positions.
+
+Places = list[list[int]]
+
+
+class EncodedPositions(NamedTuple):
+    """The arrays that `encode_positions` returns."""
+
+    words: np.ndarray
+    widths: np.ndarray
+    tails: np.ndarray
+    sizes: np.ndarray
+
+
+def encode_positions(terms: list[Places]) -> EncodedPositions:
+    """Encode the positions of terms with the kernel."""
+    positions = np.array([place for term in terms for posting in term for place in posting], np.int32)
+    tfs = np.array([len(posting) for term in terms for posting in term], np.int32)
+    return EncodedPositions(*position_kernels.encode_positions(positions, tfs, cf_of(terms)))
+
+
+def cf_of(terms: list[Places]) -> np.ndarray:
+    return np.array([sum(map(len, term)) for term in terms], np.int64)
+
+
+def decode_positions(code: EncodedPositions, terms: list[Places], **changed: np.ndarray) -> tuple[int, list[Places]]:
+    """Decode positions with the kernel. Return the first damaged term or -1, and the positions of each term."""
+    cf = cf_of(terms)
+    tfs = np.array([len(posting) for term in terms for posting in term], np.int32)
+    blocks, tails = starts_of(cf // 128), starts_of(code.sizes)
+    words = starts_of(4 * code.widths.astype(np.int64))
+    given = {
+        "words": code.words, "widths": code.widths, "word_begins": words[blocks[:-1]], "block_begins": blocks[:-1], "tails": code.tails,
+        "tail_begins": tails[:-1], "tail_ends": tails[1:], "cf": cf, "df": np.array(list(map(len, terms)), np.int64), "tfs": tfs,
+    } | changed  # fmt: skip
+    positions = np.zeros(int(cf.sum()), np.int32)
+    bad = position_kernels.decode_positions(*given.values(), np.empty(128, np.uint32), positions)
+    rest = iter(positions.tolist())
+    return bad, [[[next(rest) for _ in posting] for posting in term] for term in terms]
+
+
+def check_positions(terms: list[Places]) -> None:
+    """Check that kernel and naive code encode to the same bytes, and that the kernel decodes them to the original."""
+    code, expected = encode_positions(terms), [naive.encode_positions(term) for term in terms]
+    assert code.words.tolist() == [word for coded in expected for word in coded.words]
+    assert code.widths.tolist() == [width for coded in expected for width in coded.widths]
+    assert code.tails.tobytes() == b"".join(coded.tail for coded in expected)
+    assert code.sizes.tolist() == [len(coded.tail) for coded in expected]
+    assert decode_positions(code, terms) == (-1, terms)
+
+
+@given(
+    st.lists(
+        st.lists(st.lists(st.integers(0, 1 << 24), min_size=1, max_size=6), min_size=1, max_size=8),
+        min_size=1,
+        max_size=5,
+    ),
+    st.sampled_from([1, 20, 64, 127, 128, 129]),
+    st.sampled_from([0, 1, 4]),
+)
+def test_any_positions_come_back(found, times, shrink):
+    gaps = [[posting for posting in term for _ in range(times)] for term in found]
+    check_positions(
+        [[(np.cumsum([(g >> 6 * shrink) + 1 for g in posting]) - 1).tolist() for posting in term] for term in gaps]
+    )
+
+
+def test_the_greatest_positions_come_back():
+    for least in (0, HUGE - 200):
+        check_positions([[[HUGE]], [[least + k, HUGE] for k in range(100)], [[*range(HUGE - 400, HUGE + 1)], [0]]])
+
+
+def test_positions_that_do_not_fit_their_frequencies_or_bounds_are_refused():
+    terms = [[[3, 4], [0]], [[k, k + 9] for k in range(100)], [[5, 6, 7]]]
+    code = encode_positions(terms)
+    assert decode_positions(code, terms)[0] == -1
+    tfs = np.array([len(posting) for term in terms for posting in term], np.int32)
+    for place, bad in ((0, 0), (1, 0), (2, 1), (101, 1), (102, 2)):
+        for change in (-1, 1, HUGE - 4):
+            forged = tfs.copy()
+            forged[place] += change
+            assert decode_positions(code, terms, tfs=forged)[0] == bad
+    for k in range(len(code.tails)):
+        assert decode_positions(code, terms, tail_ends=np.minimum(starts_of(code.sizes)[1:], k))[0] >= 0
+    for left in range(len(code.words)):
+        assert decode_positions(code, terms, words=code.words[:left].copy())[0] == 1
+    for width in (32, 33, 255):
+        assert decode_positions(code, terms, widths=np.array([width], np.uint8))[0] == 1
+
+
+@pytest.mark.parametrize("gaps", [[1 << 31], [HUGE, 0], [HUGE - 1, 0, 0], [1, 1 << 34], [1 << 41]])
+def test_positions_beyond_31_bits_are_refused(gaps):
+    tails = bytes(byte for gap in gaps for byte in naive.byte_code(gap))
+    none = np.empty(0, np.uint32), np.empty(0, np.uint8)
+    code = EncodedPositions(*none, np.frombuffer(tails, np.uint8), np.array([len(tails)]))
+    assert decode_positions(code, [[list(range(len(gaps)))]])[0] == 0
+
+
 # Counting.
 
 
@@ -299,10 +399,14 @@ def counted(batch: Batch) -> Counted:
     return Counted(*found, places)
 
 
+def kept(batch: Batch) -> list[list[int]]:
+    """Return the raw tokens of each document that is kept."""
+    return [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
+
+
 def terms_of(batch: Batch) -> list[list[int]]:
     """Return the terms of each document that is kept."""
-    kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
-    return [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept]
+    return [[term for token in document for term in batch.rows[batch.numbers[token]]] for document in kept(batch)]
 
 
 @given(batches())
@@ -317,9 +421,8 @@ def test_terms_of_kept_documents_are_counted(batch):
     assert found == [dict(Counter(document)) for document in expected]
     assert [list(counts) for counts in found] == [list(dict.fromkeys(document)) for document in expected]
     assert result.lengths.tolist() == list(map(len, expected))
-    kept = [document for document, keep in zip(batch.documents, batch.keep, strict=True) if keep]
     assert result.counts.tolist() == [
-        sum(document.count(token) for document in kept) for token in range(len(batch.numbers))
+        sum(document.count(token) for document in kept(batch)) for token in range(len(batch.numbers))
     ]
     everything = Counter(term for document in expected for term in document)
     assert {int(term): int(n) for term, n in zip(result.met, result.cf[1:], strict=True) if n} == everything
@@ -365,6 +468,51 @@ def test_the_lists_of_batches_are_joined_to_posting_lists_and_turned_back_into_d
             starts_of(np.array([len(postings[rank]) for rank in range(begin, end)]))[:-1], docs, tfs,
         )  # fmt: skip
         assert list(zip(docs.tolist(), tfs.tolist(), strict=True)) == wanted
+
+
+@given(batches(), batches(), st.permutations(range(6)), st.sampled_from([100, 1 << 16]), st.data())
+def test_the_positions_of_batches_are_joined(first, second, order, gap, data):
+    """A gap of 65,536 needs positions of four bytes."""
+    ranks = np.argsort(order).astype(np.int32)
+    expected: list[dict[int, list[int]]] = []
+    terms, counts, parts, sizes = [], [], [], []
+    for batch in (first, second):
+        titles = [data.draw(st.integers(0, len(document))) for document in batch.documents]
+        for document, title, keep in zip(batch.documents, titles, batch.keep, strict=True):
+            rows = [list(map(str, batch.rows[batch.numbers[token]])) for token in document]
+            if keep:
+                with mock.patch.object(naive, "TITLE_GAP", gap):
+                    found = naive.positions(rows[:title], rows[title:])
+                expected.append({int(term): places for term, places in found.items()})
+        result = counted(batch)
+        terms.append(np.array([term for term in order if any(term in one for one in terms_of(batch))], np.int32))
+        numbers = result.places[terms[-1]]
+        counts.append(result.cf[numbers].astype(np.int32))
+        cursors = np.zeros(len(result.cf), np.int64)
+        cursors[numbers] = starts_of(counts[-1])[:-1]
+        lengths = np.array([len(document) for document in batch.documents], np.int64)
+        ends = np.cumsum(lengths)
+        positions, size = inversion_kernels.invert_positions(
+            np.array([token for document in batch.documents for token in document], np.int32), ends,
+            ends - lengths + np.array(titles, np.int64), np.array(batch.keep, np.bool_), result.begins, result.flat, cursors, gap,
+        )  # fmt: skip
+        assert len(positions) == size * counts[-1].sum()
+        assert size == (4 if gap > 100 and any(kept(batch)) else 2)
+        parts.append(positions)
+        sizes.append(size)
+    wanted = [[place for document in expected for place in document.get(term, [])] for term in order]
+    joined_terms, joined_counts = np.concatenate(terms), np.concatenate(counts)
+    for begin, end in ((0, 2), (2, 6)):
+        cuts = [np.searchsorted(ranks[terms[b]], [begin, end]) for b in range(2)]
+        offsets = [sum(map(len, parts[:b])) + sizes[b] * starts_of(counts[b])[cuts[b][0]] for b in range(2)]
+        starts = starts_of(np.array(list(map(len, wanted[begin:end]))))
+        found = np.zeros(starts[-1], np.int32)
+        inversion_kernels.join_positions(
+            joined_terms, joined_counts, np.concatenate(parts), np.array(sizes, np.int64),
+            np.array([cuts[0][0], len(terms[0]) + cuts[1][0]]), np.array([cuts[0][1], len(terms[0]) + cuts[1][1]]),
+            np.array(offsets, np.int64), ranks, begin, starts[:-1].copy(), found,
+        )  # fmt: skip
+        assert found.tolist() == [place for places in wanted[begin:end] for place in places]
 
 
 @given(

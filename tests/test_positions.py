@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,15 +14,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import DEMO
+from shared import DEMO, manifest_of, write_manifest
 from strategies import collections, examples
 
 import sublex
-from sublex.analysis.tokens import located_terms
+from sublex.analysis.tokens import located_terms, tokenize
 from sublex.building import term_merge
+from sublex.building.inverter import Inverter, count_terms
+from sublex.building.vocabulary import TokenVocabulary
 from sublex.contracts.base import Document
-from sublex.errors import IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.check import check
+from sublex.index.directory import Directory
+from sublex.index.format import FolderWriter
+from sublex.index.schema import as_json
+from sublex.language.plugins import load as registry
 from sublex.pipeline.index import Index
 from sublex.readers import batch
 
@@ -141,7 +148,8 @@ def test_positions_of_any_collection_are_right_whatever_is_done_to_it(given, mor
     added = [document._replace(docno=f"new {document.docno}") for document in more]
     parts = mock.patch.multiple(term_merge, WINDOW_TERMS=1, LEAST_TERMS=number, RANGE_POSTINGS=number)
     with tempfile.TemporaryDirectory() as place, parts, mock.patch.object(batch, "BATCH_BYTES", 100):
-        index = sublex.build(given, Path(place) / "index", store=ALL, reorder=data.draw(st.booleans()))
+        index = sublex.build(given + given[::3], Path(place) / "index", store=ALL, reorder=data.draw(st.booleans()))
+        assert [*index.terms()] == [*sublex.build(given, Path(place) / "without").terms()]
         left = list(given)
         if added:
             index.add(added)
@@ -152,3 +160,61 @@ def test_positions_of_any_collection_are_right_whatever_is_done_to_it(given, mor
         assert_right(index, left)
         index.merge(reorder=data.draw(st.booleans()))
         assert_right(index, left)
+
+
+def test_the_memory_of_a_batch_counts_its_positions():
+    analyzer, contents = registry().make("analyzer", "english"), b"whale and whale " * 1000 + bytes(16)
+    tokens = tokenize(np.frombuffer(contents, np.uint8), np.array([len(contents) - 16]))
+    vocabulary = TokenVocabulary(analyzer)
+    numbers = vocabulary.number(np.frombuffer(contents, np.uint8), tokens)
+    given = tokens, np.ones(1, np.bool_), numbers, vocabulary.token_terms()
+    without, counts = count_terms(*given), count_terms(*given, np.zeros(1, np.int64))
+    assert without.positions is None and counts.positions is not None
+    assert counts.position_size == 2 and len(counts.positions) == 2 * 2000
+    assert counts.nbytes >= without.nbytes + 2 * 2000
+    sizes = []
+    for made, has_positions in ((without, False), (counts, True)):
+        with FolderWriter(Directory(Path(tempfile.mkdtemp()) / "folder")) as folder:
+            inverter = Inverter(analyzer, folder, has_positions)
+            inverter.vocabulary.number(np.frombuffer(contents, np.uint8), tokens)
+            inverter.add(made, numbers)
+            sizes.append(inverter.nbytes)
+    # Besides the positions themselves, writing needs memory for their numbers, gaps and code.
+    assert sizes[1] >= sizes[0] + (2 + 8) * 2000
+
+
+def test_positions_that_do_not_fit_the_lexicon_are_damage_before_memory_is_taken(tmp_path):
+    """Each forgery has right checksums. The collection frequencies of two terms would ask for more memory than any machine has."""
+    index = sublex.build([Document("a", "whale whale ship")], tmp_path / "index", store="positions")
+
+    def forged(**values: list[int]) -> None:
+        (segment,) = index.snapshot.segments
+        folder = index.path / "segments" / segment.name
+        arrays = {name: component.all().copy() for name, component in segment.folder}
+        arrays |= {
+            name: np.array(found, np.uint64 if name == "cf" else arrays[name].dtype) for name, found in values.items()
+        }
+        shutil.copytree(index.path, tmp_path / "forged", dirs_exist_ok=True)
+        shutil.rmtree(tmp_path / "forged" / "segments" / segment.name)
+        with FolderWriter(Directory(tmp_path / "forged" / folder.relative_to(index.path))) as writer:
+            for name, array in arrays.items():
+                writer.put(name, array)
+            entry = writer.finish()
+        manifest = manifest_of(index.path)
+        manifest["segments"][0]["data"] = as_json(entry)
+        write_manifest(tmp_path / "forged", manifest)
+        (segment,) = sublex.open(tmp_path / "forged").snapshot.segments
+        with pytest.raises(IndexCorrupt, match="rebuild the index"):
+            segment.positions(0, 2)
+        assert any("000001/position" in problem for problem in check(tmp_path / "forged"))
+
+    for cf in ([1, 3], [2, 1], [1, 2**40], [2**53, 2**53], [1, 2 + 128], [0, 2], [2**53, 2]):
+        forged(cf=cf)
+    forged(position_widths=[0])
+    forged(position_widths=[1])
+    forged(position_tail_sizes=[1, 1])
+    forged(position_tail_sizes=[0, 3])
+    forged(position_tail_sizes=[2, 1])
+    forged(position_tails=[2, 0])
+    forged(position_tails=[2, 0, 0x80])
+    forged(positions=[0])

@@ -66,8 +66,10 @@ class Change(NamedTuple):
 
 HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
+# All parts that an index may store.
+STORED = writer.STORED_PARTS
 CHANGES = {
-    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2), HELD, ADDED),
+    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED), HELD, ADDED),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
@@ -81,7 +83,7 @@ change = pytest.mark.parametrize("what", CHANGES)
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index of two segments with deletions, so that every kind of change has something to do."""
-    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index")
+    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED)
     index.add(OLD[200:])
     index.delete(DELETED)
     return index.path
@@ -108,6 +110,7 @@ def docnos(root: Path) -> frozenset[str]:
     """Check that an index is sound and return the docnos of its live documents."""
     index = sublex.open(root)
     assert check(root) == []
+    assert all(segment.has_positions is ("positions" in index.store) for segment in index.snapshot.segments)
     found = [index.docno(doc) for doc in index.corpus.docs]
     assert len(found) == len(set(found)) == len(index)
     assert index.statistics.tokens == index.corpus.lengths.sum()
@@ -121,6 +124,7 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
     assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
     assert is_new or segments == 2, what
     index = sublex.open(root)
+    assert index.store == frozenset(STORED)
     index.add([Document("another", "whale")])
     index.delete(["another"])
     assert docnos(root) == found, what

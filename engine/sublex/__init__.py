@@ -131,7 +131,8 @@ def build(
         reader: The expression that names the format of files, such as "jsonl(id=docid)"; by default it is detected.
         columns: The names of the fields of mappings or of the columns of a DataFrame, such as
             `{"id": "paper_id", "text": "abstract", "title": "heading"}`; by default the usual names are recognised.
-        store: The optional parts to store: "text,terms", one of them, or "none"; or an iterable of their names.
+        store: The optional parts to store: "text", "terms" and "positions", with commas between them, or "none"; or an
+            iterable of their names.
         backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
             index at `path` then mirrors it.
         workers: The number of threads; by default one per core. It does not change the index.

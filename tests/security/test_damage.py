@@ -46,7 +46,7 @@ def collection() -> list[Document]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index with three segments, deletions in two of them, and all optional parts."""
-    index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index")
+    index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions")
     index.add([Document(f"new{k}", f"whale t{k} harpoon harpoon", "", {"k": k}) for k in range(150)])
     index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
     index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
@@ -73,6 +73,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
         return
     asked: dict[str, Callable[[], Any]] = {f"term {term}": partial(index.term, term) for term in TERMS}
     asked |= {f"postings {term}": partial(postings, index, term) for term in TERMS}
+    asked |= {f"positions {term}": partial(positions, index, term) for term in TERMS}
     asked |= {f"query {' '.join(query)}": partial(search, index, query) for query in QUERIES}
     asked |= {f"docno {docno}": partial(index.doc, docno) for docno in DOCNOS}
     asked |= {f"document {docno}": partial(document, index, docno) for docno in DOCNOS}
@@ -94,6 +95,12 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
 def postings(index: Index, term: str) -> dict[str, int]:
     docs, tfs = index.postings(term)
     return {index.docno(doc): tf for doc, tf in zip(docs.tolist(), tfs.tolist(), strict=True)}
+
+
+def positions(index: Index, term: str) -> list[list[int]]:
+    """Return the positions of a term in each segment."""
+    ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
+    return [segment.positions(n, n + 1).tolist() for segment, n in ordinals if n is not None]
 
 
 def search(index: Index, query: tuple[str, ...]) -> list[naive.Hit]:
@@ -189,7 +196,7 @@ def files(path: Path) -> list[Path]:
     return found
 
 
-def positions(size: int) -> list[int]:
+def places(size: int) -> list[int]:
     """Return the places of bytes to flip: header, first values, middle, edges of chunks, end."""
     wanted = {
         0,
@@ -228,6 +235,10 @@ def kinds() -> list[str]:
         "document_term_sizes",
         "surfaces",
         "surface_sizes",
+        "positions",
+        "position_widths",
+        "position_tails",
+        "position_tail_sizes",
     )
     words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
     return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
@@ -242,7 +253,7 @@ def test_every_file_of_an_index_is_of_a_known_kind(whole):
 def test_a_flipped_byte_is_found_and_does_no_harm(copy, right, kind):
     damages = []
     for file in (copy / file for file in files(copy) if file.stem == kind):
-        for k, position in enumerate(positions(file.stat().st_size)):
+        for k, position in enumerate(places(file.stat().st_size)):
             mask = (0x01, 0x80, 0xFF, 0x10)[k % 4]
             flipped = partial(flip, file, position, mask)
             damages.append(Damage(f"{file}, byte {position} ^ {mask:#x}", flipped, flipped))
@@ -406,17 +417,26 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     write_manifest(path, manifest)
 
 
-@pytest.mark.parametrize("number", [0, 2, 99, "1", None])
+@pytest.mark.parametrize("number", [0, 3, 99, "1", None])
 def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
     rewritten(copy, lambda manifest: manifest.update(format=number))
     with pytest.raises(
-        IndexProblem, match=f"has index format {number}, and this Sublex reads 1: update Sublex or rebuild it"
+        IndexProblem, match=f"has index format {number}, and this Sublex reads 1 and 2: update Sublex or rebuild it"
     ):
         sublex.open(copy)
     for change in (lambda: index_of(copy).delete(["d1"]), lambda: index_of(copy).add([Document("a", "b")])):
         with pytest.raises(IndexProblem, match="has index format"):
             change()
     assert checked(copy)
+
+
+@pytest.mark.parametrize(
+    "change", [{"format": 1}, {"store": ["terms", "text"]}, {"store": []}, {"format": True}, {"format": 2.0}]
+)
+def test_a_format_that_does_not_fit_the_stored_parts_is_damage(copy, change):
+    rewritten(copy, lambda manifest: manifest.update(change))
+    with pytest.raises(IndexCorrupt, match=r"index\.json is damaged: format .*; rebuild the index"):
+        sublex.open(copy)
 
 
 def index_of(path: Path) -> Index:

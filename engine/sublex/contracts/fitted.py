@@ -124,7 +124,7 @@ class Corpus(Protocol):
 
     @property
     def has(self) -> frozenset[str]:
-        """What the index stores of documents: "terms", "text" or both."""
+        """What the index stores of documents: any of "text", "terms" and "positions"."""
         ...
 
     @property

@@ -42,7 +42,7 @@ class Corpus(Uncopied):
 
     @cached_property
     def has(self) -> frozenset[str]:
-        """The parts that the index stores: "text", "terms", both or neither."""
+        """The parts that the index stores: any of "text", "terms" and "positions"."""
         return self._snapshot.store
 
     @cached_property

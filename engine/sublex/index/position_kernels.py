@@ -15,6 +15,7 @@ from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, inner, k
 
 # Positions are below this.
 LIMIT = 1 << 31
+FIRST = np.int32(-LIMIT)
 
 
 @kernel((I32, I32, I64), before="positions")
@@ -109,20 +110,23 @@ def decode_positions(
         o = _get_numbers(tails, tail_begins[k], tail_ends[k], cf[k] % BLOCK, positions, o)
         if o < 0:
             return k
-        # The gaps become positions.
+        # The sign bit marks the first gap of each posting. A gap has 31 bits.
         at = begin
         for _ in range(df[k]):
-            tf = np.int64(tfs[i])
-            i += 1
-            if tf > o - at:
+            if at >= o or tfs[i] < 1:
                 return k
-            last = np.int64(-1)
-            for x in range(at, at + tf):
-                last += np.int64(positions[x]) + 1
-                if last >= LIMIT:
-                    return k
-                positions[x] = last
-            at += tf
+            positions[at] |= FIRST
+            at += tfs[i]
+            i += 1
         if at != o:
+            return k
+        # The gaps become positions, without a branch for the frequency, which a processor could not predict.
+        last = every = np.int64(0)
+        for x in range(begin, o):
+            gap = np.int64(positions[x])
+            last = (last + 1 & ~(gap >> 63)) + (gap & LIMIT - 1)
+            every |= last
+            positions[x] = last
+        if every >= LIMIT:
             return k
     return -1

@@ -120,7 +120,7 @@ class Snapshot(Deferred):
 
     @cached_property
     def store(self) -> frozenset[str]:
-        """The parts that can be read besides the postings: "text", "terms", both or neither.
+        """The parts that can be read besides the postings: any of "text", "terms" and "positions".
 
         An attached index has "text" if the foreign index stores texts and can be read; the first access checks this.
         """

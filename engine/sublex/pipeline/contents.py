@@ -57,7 +57,7 @@ class Contents:
 
     @property
     def store(self) -> frozenset[str]:
-        """The parts stored next to the postings: "text", "terms", both or neither."""
+        """The parts stored next to the postings: any of "text", "terms" and "positions"."""
         return self.snapshot.store
 
     @property
