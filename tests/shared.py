@@ -6,6 +6,7 @@ import json
 import random
 import sys
 from contextlib import suppress
+from itertools import dropwhile
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import numpy as np
 
 import sublex
 from sublex.contracts.fitted import Fittable
+from sublex.contracts.operators import GAP
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
@@ -54,6 +56,42 @@ def postings_of(path: Path) -> dict[str, dict[str, int]]:
     for term in snapshot.terms():
         docs, tfs = snapshot.postings(term.term)
         found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
+    return found
+
+
+def positions_of(path: Path) -> dict[str, dict[str, list[int]]]:
+    """Return the positions of an index: for each term the docnos that hold it, with the places in the document."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for segment in Snapshot(path).segments:
+        for number, term in enumerate(segment.terms.list()):
+            docs, tfs = segment.postings(number, number + 1)
+            places = np.split(segment.positions(number, number + 1), np.cumsum(tfs)[:-1])
+            for doc, place in zip(docs.tolist(), places, strict=True):
+                if not segment.dead[doc]:
+                    found.setdefault(term.decode(), {})[segment.docno(doc)] = place.tolist()
+    return found
+
+
+def parts_of(analyzer: Any, phrase: str, gapless: bool = False) -> list[Any]:
+    """Return the terms of a phrase in order, with a gap for each raw token without terms, or with no gaps."""
+    terms = [analyzer.terms(token) or ([] if gapless else [GAP]) for token in phrase.split()]
+    return [part for parts in terms for part in parts]
+
+
+def documents_with(positions: dict[str, dict[str, list[int]]], parts: list[Any], width: int = 1) -> set[str]:
+    """Return the docnos with `parts` one after the other, at most `width` places from each to the next.
+
+    `positions` are those of `positions_of`. Gaps at the ends match outside of the document, too.
+    """
+    first, *rest = [*dropwhile(lambda part: part is GAP, parts)] or [""]
+    found = set()
+    for docno, places in positions.get(first, {}).items():
+        reached = set(places)
+        for part in rest:
+            reached = {place + step for place in reached for step in range(1, width + 1)}
+            if part is not GAP:
+                reached &= set(positions.get(part, {}).get(docno, ()))
+        found |= {docno} if reached else set()
     return found
 
 

@@ -333,6 +333,11 @@ class Snapshot(Deferred):
         if part not in self.store:
             if self.attachment and part == "text":
                 raise IndexProblem(self.attachment.why_no_text())
+            if self.attachment and part == "positions":
+                raise IndexProblem(
+                    f"{self.path} was attached without positions, which {purpose}; "
+                    f"read them too: {Step('attach', self.path, refresh=True, positions=True)}"
+                )
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "
