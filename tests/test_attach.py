@@ -93,7 +93,9 @@ def test_an_attached_index_ranks_as_an_index_of_the_same_texts(shelf):
 
 def test_positions_are_mirrored_only_if_asked(shelf):
     assert attached().store == {"terms", "text"} and manifest_of(Path("index"))["store"] == ["terms"]
-    with pytest.raises(IndexProblem, match=r"^index was attached without positions, which phrases need; read them too: "):
+    with pytest.raises(
+        IndexProblem, match=r"^index was attached without positions, which phrases need; read them too: "
+    ):
         sublex.open("index").snapshot.need("positions", "phrases need")
     done = invoke("attach", "./index", "--refresh", "--positions")
     assert done.code == 0 and "mirrors 4 documents" in done.output

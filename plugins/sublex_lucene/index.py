@@ -40,12 +40,8 @@ class LuceneIndex:
             raise
         self.docs = int(facts["docs"])
         self.stores: frozenset[str] = frozenset({"text"} if {self.field, "raw"} & set(facts["stored"]) else ())
+        self.notes: Sequence[str] = _notes(self.field, facts, self.has_positions)
         self._facts, self._is_verified = facts, False
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Sentences for the user about the parts of the index that are read and the parts that are not."""
-        return _notes(self.field, self._facts, self.has_positions)
 
     def verify(self) -> None:
         """Raise InputError if a file of the index is damaged. All files are read once to compare their checksums."""
@@ -72,6 +68,7 @@ class LuceneIndex:
                 "leave --positions out (in Python positions), or build the Lucene index again."
             )
         self.has_positions = True
+        self.notes = _notes(self.field, self._facts, self.has_positions)
         return self
 
     def documents(self) -> Iterator[DocumentsBatch]:
@@ -155,6 +152,7 @@ def _listed(wanted: str, names: Sequence[str] | dict[str, Any]) -> str:
 
 
 def _notes(field: str, facts: dict[str, Any], has_positions: bool) -> list[str]:
+    """Return sentences for the user about the parts of the index that are read and the parts that are not."""
     fields = facts["fields"]
     notes = [f"The field {field} is read; Lucene is {facts['lucene']}."]
     if "POSITIONS" in fields[field]["options"] and not has_positions:

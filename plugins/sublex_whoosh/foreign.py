@@ -146,7 +146,7 @@ class WhooshIndex:
         with np.errstate(all="ignore"):
             # If a boost or weight is not a number, neither is the frequency; the engine then rejects it.
             tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0].astype(np.int32)
-        if lists.positions is not None:
+        if lists.counts is not None and lists.positions is not None:
             if (lists.counts[docs >= 0] != tfs).any():
                 raise InputError(
                     f"The field {self.field} of {self.path} has words with a weight of their own, so its positions do not "

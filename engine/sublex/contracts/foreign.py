@@ -102,10 +102,10 @@ class ForeignIndex(PostingsSource, Protocol):
     for the user or None. `sublex attach` calls the method before it reads the postings.
 
     A method `with_positions()` is optional. It returns a `PostingsSource` of the same documents whose batches bring
-    positions, which may be this object; without the call, no batch brings them. It raises `InputError` with one sentence if the engine's index has no
-    positions. `sublex attach --positions` calls the method before it reads the postings. The attribute `gapless`, also
-    optional, says that words without a term, such as stop words, take no position. A phrase of a query then has no gap
-    in the place of such a word.
+    positions, which may be this object; without the call, no batch brings them. It raises `InputError` with one
+    sentence if the engine's index has no positions. `sublex attach --positions` calls the method before it reads the
+    postings. The attribute `gapless`, also optional, says that words without a term, such as stop words, take no
+    position. A phrase of a query then has no gap in the place of such a word.
     """
 
     stores: frozenset[str]

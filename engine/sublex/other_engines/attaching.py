@@ -126,10 +126,9 @@ def _entry(place: Place, state: str, foreign: ForeignIndex, has_positions: bool)
         "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
         "options": dict(place.options),
     }  # fmt: skip
-    if has_positions and getattr(foreign, "gapless", False):
-        entry["gapless"] = True
+    is_gapless = has_positions and bool(getattr(foreign, "gapless", False))
     try:
-        return record_of(entry, AttachedEntry)
+        return record_of(entry, AttachedEntry)._replace(gapless=is_gapless)
     except Mismatch as error:
         raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
 

@@ -140,7 +140,9 @@ class ReceivedPostings:
         place = int(np.argmax(np.diff(positions.astype(np.int64), prepend=-1) <= 0))
         after = f" after {positions[place - 1]:,}" if place else ""
         what = f"has the position {positions[place]:,}{after} in document {batch.docs[bad]:,}"
-        return InputError(f"{self.name}: the posting list of {_term_of(batch, bad)} {what}, and positions must ascend; leave them out.")
+        return InputError(
+            f"{self.name}: the posting list of {_term_of(batch, bad)} {what}, and positions must ascend; leave them out."
+        )
 
 
 class ReceivedDocuments:

@@ -30,7 +30,7 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
     return -1
 
 
-@kernel((I32, I32), before="import")
+@kernel((I32, I32))
 def check_positions(positions, tfs):
     """Check the positions of postings, which lie end to end; posting i has tfs[i] of them.
 

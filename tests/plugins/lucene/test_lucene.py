@@ -364,7 +364,9 @@ def test_phrases_of_cranfield_are_found_where_lucene_finds_them(lucene_folders, 
 
 
 def test_an_index_without_positions_costs_a_sentence(brief, tmp_path):
-    sentence = r"The field contents of \S*plain holds no positions \(it was made without -storePositions\); leave --positions"
+    sentence = (
+        r"The field contents of \S*plain holds no positions \(it was made without -storePositions\); leave --positions"
+    )
     with pytest.raises(InputError, match=sentence):
         engine.attach(f"lucene:{brief / 'plain'}", tmp_path / "index", positions=True)
     assert not (tmp_path / "index").exists()

@@ -195,7 +195,7 @@ def test_phrases_of_cranfield_are_found_where_whoosh_finds_them(work, collection
     folder = build(work / "w", documents, segments=2)
     opened = sublex.attach("whoosh:w", "index", trust=True, positions=True)
     mirrored, sizes = positions_of(opened.path), Counter()
-    for phrase in phrases(documents)[::8]:
+    for phrase in phrases(documents)[::3]:
         parts = parts_of(opened.snapshot.analyzer, phrase, gapless=True)
         if len(parts) > 1:
             theirs = found_by_whoosh(folder, parts)
@@ -258,7 +258,9 @@ def test_a_field_without_positions_costs_a_sentence(work):
 def test_positions_of_words_with_boosts_cost_a_sentence(work):
     weighted = analysis.RegexTokenizer(r"\S+") | analysis.DelimitedAttributeFilter("^", "boost", 1.0, float)
     build(work / "w", [{"id": "a", "title": "", "text": "crane^3 river"}], analyzer=weighted)
-    sentence = "has words with a weight of their own, so its positions do not fit its frequencies; leave --positions out"
+    sentence = (
+        "has words with a weight of their own, so its positions do not fit its frequencies; leave --positions out"
+    )
     with pytest.raises(SublexError, match=sentence):
         sublex.attach("whoosh:w", "index", trust=True, positions=True, analyzer="plain")
 
