@@ -6,7 +6,6 @@ import json
 import random
 import sys
 from contextlib import suppress
-from itertools import dropwhile
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from types import SimpleNamespace
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 
 import sublex
+from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.fitted import Fittable
-from sublex.contracts.operators import GAP
+from sublex.contracts.operators import GAP, ordered
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
@@ -72,27 +72,14 @@ def positions_of(path: Path) -> dict[str, dict[str, list[int]]]:
     return found
 
 
-def parts_of(analyzer: Any, phrase: str, gapless: bool = False) -> list[Any]:
-    """Return the terms of a phrase in order, with a gap for each raw token without terms, or with no gaps."""
-    terms = [analyzer.terms(token) or ([] if gapless else [GAP]) for token in phrase.split()]
-    return [part for parts in terms for part in parts]
-
-
-def documents_with(positions: dict[str, dict[str, list[int]]], parts: list[Any], width: int = 1) -> set[str]:
-    """Return the docnos with `parts` one after the other, at most `width` places from each to the next.
-
-    `positions` are those of `positions_of`. Gaps at the ends match outside of the document, too.
-    """
-    first, *rest = [*dropwhile(lambda part: part is GAP, parts)] or [""]
-    found = set()
-    for docno, places in positions.get(first, {}).items():
-        reached = set(places)
-        for part in rest:
-            reached = {place + step for place in reached for step in range(1, width + 1)}
-            if part is not GAP:
-                reached &= set(positions.get(part, {}).get(docno, ()))
-        found |= {docno} if reached else set()
-    return found
+def documents_with(index: Index, phrase: str, width: int = 1) -> set[str]:
+    """Return the docnos that a search for a phrase finds, with at most `width` places from each word to the next."""
+    gap = [] if index.snapshot.gapless else [GAP]
+    terms = [index.analyzer.terms(token) or gap for token in phrase.split()]
+    parts = [part for own in terms for part in own]
+    if all(part is GAP for part in parts):
+        return set()
+    return set(index.search(Query(phrase, (QueryTerm(ordered(parts, width)),)), "BM25", k=len(index)).docnos)
 
 
 def manifest_of(root: Path) -> dict[str, Any]:

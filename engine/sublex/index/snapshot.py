@@ -325,6 +325,11 @@ class Snapshot(Deferred):
             for doc in np.flatnonzero(~segment.dead).tolist():
                 yield segment.document(doc)  # type: ignore[misc]
 
+    @property
+    def gapless(self) -> bool:
+        """Whether words without a term, such as stop words, take no position. It is true of some attached indexes."""
+        return self.manifest.attached is not None and self.manifest.attached.gapless
+
     def need(self, part: str, purpose: str) -> None:
         """Raise IndexProblem, with the command that rebuilds the index, when the index does not store `part`.
 
