@@ -18,6 +18,7 @@ import sublex
 from sublex.building.writer import delete, merge_all
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
+from sublex.contracts.operators import GAP, ordered, synonyms, window
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.entries import AttachedEntry
@@ -26,6 +27,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.other_engines import posting_lists
 from sublex.other_engines.from_postings import create_from_postings
 from sublex.other_engines.live_postings import LivePostings
+from sublex.retrieval.term_table import TermTable
 from sublex.tools.workers import Workers
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
@@ -172,6 +174,28 @@ def test_positions_of_any_source_come_back(lists: dict[bytes, dict[int, set[int]
         assert positions_of(Path(folder, "i")) == {
             term.decode(): {DOCNOS[doc]: at for doc, at in found.items()} for term, found in places.items()
         }
+
+
+def test_operators_reach_the_highest_positions(tmp_path: Path) -> None:
+    top, phrase = 2**31 - 1, ordered(["a", "b"])
+    create_from_postings(tmp_path / "i", Placed({b"a": {0: [top - 2]}, b"b": {0: [top - 1]}, b"c": {0: [0, top]}}))
+    table = TermTable(Snapshot(tmp_path / "i"))
+    for operator, expected in (
+        (phrase, [1]), (ordered(["b", "a"], 1 << 20), []), (ordered(["a", GAP, "c"]), [1]), (window(["c", "a"], 2), []),
+        (window(["c", "a"], 3), [1]), (ordered([phrase, "c"], 1 << 20), [1]), (window([phrase, "c"], 3), [1]),
+        (synonyms([phrase, "c"]), [3]),
+    ):  # fmt: skip
+        assert table.postings(operator, 0)[1].tolist() == expected, operator
+
+
+def test_terms_at_one_place_are_neighbours(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "i", Placed({b"car": {0: [5]}, b"old": {0: [4]}, b"vehicle": {0: [5]}}))
+    table = TermTable(Snapshot(tmp_path / "i"))
+    both = ["car", "vehicle"]
+    for operator, expected in (
+        (window(both, 2), [1]), (synonyms(both), [2]), (ordered(both), []), (ordered(["old", "vehicle"]), [1]),
+    ):  # fmt: skip
+        assert table.postings(operator, 0)[1].tolist() == expected, operator
 
 
 @pytest.mark.parametrize(

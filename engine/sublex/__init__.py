@@ -206,8 +206,8 @@ def attach(
         profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
         field: The field whose postings are read; by default the first text field of the index.
         docno: The field that holds the ids of the documents.
-        positions: Also read the positions of words, which phrases and windows in queries need. They take more space
-            than all else. A refresh reads them again.
+        positions: Also read the positions of words, which phrases and windows in queries need. They make the index
+            larger by some two fifths. A refresh reads them again.
         trust: Allow Sublex to run code from the files of the other index. Whoosh stores pickles, which can run code, so
             a Whoosh index always needs this.
         refresh: Read the other index again if it has changed; with `source`, also record its new path.
