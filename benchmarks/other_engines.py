@@ -15,6 +15,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -125,13 +126,9 @@ def write_whoosh(setting: Setting, folder: Path) -> None:
 
 def lucene(setting: Setting) -> Iterator[Row]:
     """Measure Lucene: Anserini builds an index with texts and document vectors; then time `LuceneBM25`, and `BM25` over the mirror."""
-    from sublex_lucene.backend import LuceneBackend
-
     folder, queries, seconds = setting.folder / "lucene", setting.queries(2000), None
     if not folder.exists():
-        documents = (Document(record["id"], record["text"], record["title"]) for record in setting.records())
-        backend = LuceneBackend(None, None)
-        seconds = timed(lambda: backend.build(str(folder), documents, frozenset({"text", "terms"}), 1 << 30))
+        seconds = timed(lambda: write_lucene(setting, folder, {"text", "terms"}))
     mirror = setting.folder / "lucene-mirror"
     attached = timed(lambda: sublex.attach(f"lucene:{folder}", mirror, overwrite=True))
     index = sublex.open(mirror)
@@ -139,14 +136,48 @@ def lucene(setting: Setting) -> Iterator[Row]:
     yield row("Sublex over the mirror: BM25", attached, mirror, index, "BM25", queries)
 
 
-ENGINES = {"native": native, "whoosh": whoosh, "lucene": lucene}
+def write_lucene(setting: Setting, folder: Path, store: set[str]) -> None:
+    """Have Anserini write a Lucene index that stores these parts."""
+    from sublex_lucene.backend import LuceneBackend
+
+    documents = (Document(record["id"], record["text"], record["title"]) for record in setting.records())
+    LuceneBackend(None, None).build(str(folder), documents, frozenset(store), 1 << 30)
+
+
+def lucene_positions(setting: Setting) -> Iterator[Row]:
+    """A Lucene index of postings and positions alone, and its mirror without and with positions, three times in turns."""
+    yield from mirrors(setting, "lucene", lambda folder: write_lucene(setting, folder, {"positions"}))
+
+
+def whoosh_positions(setting: Setting) -> Iterator[Row]:
+    """A Whoosh index, and its mirror without and with positions, three times in turns."""
+    yield from mirrors(setting, "whoosh", lambda folder: write_whoosh(setting, folder))
+
+
+def mirrors(setting: Setting, backend: str, write: Callable[[Path], None]) -> Iterator[Row]:
+    """Attach an index of another engine without and with positions, in turns, and search both mirrors."""
+    folder, queries = setting.folder / f"{backend}-positions", setting.queries(2000)
+    if not folder.exists():
+        write(folder)
+    for _ in range(3):
+        for name, positions in (("without", False), ("with", True)):
+            mirror = setting.folder / f"{backend}-{name}"
+            attach = partial(sublex.attach, f"{backend}:{folder}", mirror, trust=True, overwrite=True)
+            seconds = timed(partial(attach, positions=positions))
+            yield row(f"{backend}, mirror {name} positions", seconds, mirror, sublex.open(mirror), "BM25", queries)
+
+
+ENGINES = {
+    "native": native, "whoosh": whoosh, "lucene": lucene, "whoosh-positions": whoosh_positions,
+    "lucene-positions": lucene_positions,
+}  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collection")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("engines", nargs="*", default=[*ENGINES])
+    parser.add_argument("engines", nargs="*", default=["native", "whoosh", "lucene"])
     parser.add_argument("--documents", type=int, default=100_000)
     args = parser.parse_args()
     args.folder.mkdir(exist_ok=True)

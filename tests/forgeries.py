@@ -42,7 +42,7 @@ from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
 from sublex.language import plugins
-from sublex.other_engines.attaching import attach_index
+from sublex.other_engines.attaching import Given, attach_index
 from sublex.representations import segment_rows, sketch_files
 from sublex_lucene import installed
 from sublex_whoosh.backend import missing as whoosh_is_missing
@@ -118,7 +118,7 @@ def attached_to(source: str, retriever: str, field: str) -> list[tuple[str, ...]
     """Return commands for an index that is attached to another engine's."""
     attach = ("attach", "INDEX", source, "--trust")
     return [
-        (*attach, "--refresh"), (*attach, "--refresh", "--field", field), (*attach, "--overwrite"),
+        (*attach, "--refresh"), (*attach, "--refresh", "--field", field), (*attach, "--overwrite", "--positions"),
         ("attach", "INDEX", "--refresh", "--trust"),
         ("search", "INDEX", QUERY, "-r", retriever), ("search", "INDEX", QUERY, "-r", f"PL2 >> RM3 >> {retriever}"),
         ("explain", "INDEX", QUERY, "birds-02", "-r", retriever),
@@ -158,7 +158,8 @@ def make_mirrors(folder: Path) -> None:
     with patch.dict(os.environ, XDG_CONFIG_HOME=str(folder / "config")):
         for name in ("shelf", "whoosh", "lucene"):
             if (source := folder / f"{name}.source").exists():
-                attach_index(folder / name, f"{name}:{source}", trust=True, registry=registry())
+                placed = Given(positions=True)
+                attach_index(folder / name, f"{name}:{source}", placed, trust=True, registry=registry())
     index.to_ciff(folder / "ciff.source")
     sublex.from_ciff(folder / "ciff.source", folder / "ciff", analyzer="english")
     # Copies share their files, and a lock that they share would let only one of them be changed at a time.
@@ -189,7 +190,7 @@ def make_lucene(folder: Path) -> None:
     words = [sys.executable, script, folder / "made", installed.anserini_jar(), installed.CLASSES]
     java = {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     subprocess.run(words, env=os.environ | java, check=True, capture_output=True)
-    (folder / "made" / "plain").rename(folder / "lucene.source")
+    (folder / "made" / "segments").rename(folder / "lucene.source")
     shutil.rmtree(folder / "made")
 
 

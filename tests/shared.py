@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 
 import sublex
+from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.fitted import Fittable
+from sublex.contracts.operators import GAP, ordered
 from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
@@ -55,6 +57,29 @@ def postings_of(path: Path) -> dict[str, dict[str, int]]:
         docs, tfs = snapshot.postings(term.term)
         found[term.term] = {snapshot.docno(int(doc)): int(tf) for doc, tf in zip(docs, tfs, strict=True)}
     return found
+
+
+def positions_of(path: Path) -> dict[str, dict[str, list[int]]]:
+    """Return the positions of an index: for each term the docnos that hold it, with the places in the document."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for segment in Snapshot(path).segments:
+        for number, term in enumerate(segment.terms.list()):
+            docs, tfs = segment.postings(number, number + 1)
+            places = np.split(segment.positions(number, number + 1), np.cumsum(tfs)[:-1])
+            for doc, place in zip(docs.tolist(), places, strict=True):
+                if not segment.dead[doc]:
+                    found.setdefault(term.decode(), {})[segment.docno(doc)] = place.tolist()
+    return found
+
+
+def documents_with(index: Index, phrase: str, width: int = 1) -> set[str]:
+    """Return the docnos that a search for a phrase finds, with at most `width` places from each word to the next."""
+    gap = [] if index.snapshot.gapless else [GAP]
+    terms = [index.analyzer.terms(token) or gap for token in phrase.split()]
+    parts = [part for own in terms for part in own]
+    if all(part is GAP for part in parts):
+        return set()
+    return set(index.search(Query(phrase, (QueryTerm(ordered(parts, width)),)), "BM25", k=len(index)).docnos)
 
 
 def manifest_of(root: Path) -> dict[str, Any]:

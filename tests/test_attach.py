@@ -15,7 +15,7 @@ import child
 import numpy as np
 import pytest
 from command import invoke
-from shared import PLUGINS, manifest_of, write_manifest
+from shared import PLUGINS, manifest_of, positions_of, write_manifest
 
 import sublex
 from sublex.contracts.base import Document
@@ -89,6 +89,56 @@ def test_an_attached_index_ranks_as_an_index_of_the_same_texts(shelf):
         mine, theirs = index.search("crane river", expression), native.search("crane river", expression)
         assert mine.docnos == theirs.docnos and mine.scores.tolist() == theirs.scores.tolist()
     assert files("books") == before
+
+
+def test_positions_are_mirrored_only_if_asked(shelf):
+    assert attached().store == {"terms", "text"} and manifest_of(Path("index"))["store"] == ["terms"]
+    with pytest.raises(
+        IndexProblem, match=r"^index was attached without positions, which phrases need; read them too: "
+    ):
+        sublex.open("index").snapshot.need("positions", "phrases need")
+    done = invoke("attach", "./index", "--refresh", "--positions")
+    assert done.code == 0 and "mirrors 4 documents" in done.output
+    documents = [sublex.Document(*item) for item in TEXTS.items()]
+    sublex.build(documents, "native", analyzer="plain", store="terms,positions")
+    assert positions_of(Path("index")) == positions_of(Path("native"))
+    assert positions_of(Path("index"))["crane"] == {"b1": [1, 8], "b2": [4]}
+    assert sublex.open("index").store == {"terms", "positions", "text"} and checking.check(Path("index")) == []
+
+
+def test_a_refresh_keeps_positions(shelf):
+    attached(positions=True)
+    said: list[str] = []
+    sublex.attach(None, "index", refresh=True, say=said.append)
+    assert said == ["index is up to date."]
+    sublex.attach(None, "index", refresh=True, positions=True, say=said.append)
+    assert said == ["index is up to date."] * 2
+    write(TEXTS | {"b5": "a new crane"})
+    sublex.attach(None, "index", refresh=True)
+    assert positions_of(Path("index"))["crane"] == {"b1": [1, 8], "b2": [4], "b5": [2]}
+    assert attached(overwrite=True).store == {"terms", "text"}
+
+
+def test_an_engine_without_positions_costs_a_sentence(shelf, monkeypatch):
+    write(lies="unplaced")
+    assert refused(InputError, positions=True).endswith("books has no positions.")
+    write(lies="places")
+    assert "has the position 0 after 0 in document 1, and positions must ascend" in refused(InputError, positions=True)
+    monkeypatch.delattr(shelf.Shelf, "with_positions")
+    assert refused(InputError, positions=True) == (
+        "The back end shelf brings no positions; leave --positions out (in Python positions), "
+        "or replace the index by --overwrite."
+    )
+
+
+@pytest.mark.parametrize("gapless", [False, True])
+def test_an_index_with_positions_says_whether_stop_words_take_one(shelf, monkeypatch, gapless):
+    monkeypatch.setattr(shelf.Shelf, "gapless", gapless, raising=False)
+    attached()
+    assert "gapless" not in manifest_of(Path("index"))["attached"]
+    attached(positions=True, overwrite=True)
+    assert manifest_of(Path("index"))["attached"].get("gapless", False) is gapless
+    assert sublex.open("index").snapshot.gapless is gapless
 
 
 def test_opening_an_attached_index_touches_nothing_foreign(shelf):
@@ -177,6 +227,7 @@ def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
 
 def test_columns_name_the_fields_of_documents_that_another_engine_indexes(shelf, monkeypatch):
     def build(self, path, documents, store, memory):
+        assert store == {"text", "positions"}
         Path(path).mkdir(parents=True)
         texts = {document.docno: f"{document.title} {document.text}" for document in documents}
         Path(path, "shelf.json").write_text(json.dumps({"texts": texts}))
@@ -188,7 +239,8 @@ def test_columns_name_the_fields_of_documents_that_another_engine_indexes(shelf,
         r"2 documents of 3 left out: 1 for a docno that came before \(7\) and 1 for a fault \(documents:2: no text"
     )
     with pytest.warns(sublex.SublexWarning, match=sentence):
-        index = sublex.build(given, "own", backend="shelf", columns=columns)
+        index = sublex.build(given, "own", backend="shelf", columns=columns, store="text,positions")
+    assert positions_of(Path("own")) == {"birds": {"7": [0]}, "crane": {"7": [1]}}
     assert index.document("7").text == "Birds crane" and index.search("birds", "ShelfCount").docnos == ["7"]
     assert (index.built.indexed, index.built.duplicate, len(index.built.problems)) == (1, ["7"], 1)
 

@@ -475,6 +475,16 @@ def test_the_commands_write_and_read_a_file(tmp_path: Path) -> None:
     assert done.code == 0 and '"documents": 251' in done.output
 
 
+def test_positions_are_left_out_and_the_command_says_so(tmp_path: Path) -> None:
+    for name, store in (("plain", "text,terms"), ("placed", "text,terms,positions")):
+        sublex.build(DEMO, tmp_path / name, store=store)
+    done = invoke("ciff", "export", tmp_path / "placed", tmp_path / "placed.ciff")
+    assert "carry it: texts, positions, written forms of words, and the analyzer english" in done.messages
+    sublex.open(tmp_path / "plain").to_ciff(tmp_path / "plain.ciff")
+    assert (tmp_path / "placed.ciff").read_bytes() == (tmp_path / "plain.ciff").read_bytes()
+    assert "positions" not in sublex.from_ciff(tmp_path / "placed.ciff", tmp_path / "i", analyzer="english").store
+
+
 @pytest.mark.slow
 def test_a_file_goes_through_pipes(tmp_path: Path) -> None:
     index = sublex.build(DEMO, tmp_path / "demo")

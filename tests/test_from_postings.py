@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import manifest_of, postings_of
+from shared import manifest_of, positions_of, postings_of
 from strategies import collections, examples
 
 import sublex
 from sublex.building.writer import delete, merge_all
 from sublex.contracts.base import Document
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
+from sublex.contracts.operators import GAP, ordered, synonyms, window
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
 from sublex.index.entries import AttachedEntry
@@ -26,6 +27,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.other_engines import posting_lists
 from sublex.other_engines.from_postings import create_from_postings
 from sublex.other_engines.live_postings import LivePostings
+from sublex.retrieval.term_table import TermTable
 from sublex.tools.workers import Workers
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
@@ -66,6 +68,34 @@ class Given:
         for begin in range(0, len(self.docnos), self.step):
             end = begin + self.step
             yield DocumentsBatch(self.docnos[begin:end], np.array(self.lengths[begin:end], np.int64))
+
+
+# The same postings as LISTS, with the places of each term in each document.
+PLACES = {
+    b"bank": {0: [0, 7], 3: [4]}, b"crane": {1: [2]}, b"river": {0: [1], 1: [0, 1, 900], 2: [2**31 - 1]},
+    "straße".encode(): {3: [0, 1, 2, 3]},
+}  # fmt: skip
+
+
+class Placed(Given):
+    """A source of postings with positions. `change` gets each batch and returns the batch that is yielded."""
+
+    has_positions = True
+
+    def __init__(
+        self,
+        places: dict[bytes, dict[int, list[int]]] | Sequence[tuple[bytes, dict[int, list[int]]]] = PLACES,
+        change: Callable[[PostingsBatch], Any] = lambda batch: batch,
+        **more: Any,
+    ):
+        self.places = list(places.items() if isinstance(places, dict) else places)
+        super().__init__([(term, {doc: len(at) for doc, at in lists.items()}) for term, lists in self.places], **more)
+        self.change = change
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        for begin, batch in zip(range(0, len(self.places), self.step), super().postings(), strict=True):
+            places = [at for _, lists in self.places[begin : begin + self.step] for at in lists.values()]
+            yield self.change(batch._replace(positions=np.array([p for at in places for p in at])))
 
 
 def expected(lists: dict[bytes, dict[int, int]] = LISTS, docnos: Sequence[str] = DOCNOS) -> dict[str, dict[str, int]]:
@@ -112,6 +142,89 @@ def test_the_postings_of_an_index_make_the_same_index(old: list[Document], new: 
             if not name.startswith("surface"):
                 assert np.array_equal(component.all(), a[name].all()), name
         assert Snapshot(first).statistics == Snapshot(second).statistics
+
+
+@pytest.mark.parametrize("step", [1, 3])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_an_index_holds_the_positions_of_its_source(step: int, turn: int, tmp_path: Path) -> None:
+    empty = {b"": {1: [5, 6]}, b"a": {}}
+    create_from_postings(tmp_path / "i", Placed(list((PLACES | empty).items())[::turn], step=step))
+    assert positions_of(tmp_path / "i") == {
+        term.decode(): {DOCNOS[doc]: at for doc, at in lists.items()} for term, lists in PLACES.items()
+    }
+    assert postings_of(tmp_path / "i") == expected()
+    assert check(tmp_path / "i") == [] and Snapshot(tmp_path / "i").store == {"terms", "positions"}
+    delete(tmp_path / "i", ["d0"])
+    assert positions_of(tmp_path / "i")["bank"] == {"d3": [4]}
+
+
+@settings(max_examples=examples(30))
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=2).map(str.encode),
+        st.dictionaries(st.integers(0, 4), st.sets(st.integers(0, 2**31 - 1), min_size=1), min_size=1, max_size=5),
+        min_size=1,
+    ),
+    st.integers(1, 5),
+)
+def test_positions_of_any_source_come_back(lists: dict[bytes, dict[int, set[int]]], step: int) -> None:
+    places = {term: {doc: sorted(lists[term][doc]) for doc in sorted(lists[term])} for term in lists}
+    with tempfile.TemporaryDirectory() as folder:
+        create_from_postings(Path(folder, "i"), Placed(places, step=step))
+        assert positions_of(Path(folder, "i")) == {
+            term.decode(): {DOCNOS[doc]: at for doc, at in found.items()} for term, found in places.items()
+        }
+
+
+def test_operators_reach_the_highest_positions(tmp_path: Path) -> None:
+    top, phrase = 2**31 - 1, ordered(["a", "b"])
+    create_from_postings(tmp_path / "i", Placed({b"a": {0: [top - 2]}, b"b": {0: [top - 1]}, b"c": {0: [0, top]}}))
+    table = TermTable(Snapshot(tmp_path / "i"))
+    for operator, expected in (
+        (phrase, [1]), (ordered(["b", "a"], 1 << 20), []), (ordered(["a", GAP, "c"]), [1]), (window(["c", "a"], 2), []),
+        (window(["c", "a"], 3), [1]), (ordered([phrase, "c"], 1 << 20), [1]), (window([phrase, "c"], 3), [1]),
+        (synonyms([phrase, "c"]), [3]),
+    ):  # fmt: skip
+        assert table.postings(operator, 0)[1].tolist() == expected, operator
+
+
+def test_terms_at_one_place_are_neighbours(tmp_path: Path) -> None:
+    create_from_postings(tmp_path / "i", Placed({b"car": {0: [5]}, b"old": {0: [4]}, b"vehicle": {0: [5]}}))
+    table = TermTable(Snapshot(tmp_path / "i"))
+    both = ["car", "vehicle"]
+    for operator, expected in (
+        (window(both, 2), [1]), (synonyms(both), [2]), (ordered(both), []), (ordered(["old", "vehicle"]), [1]),
+    ):  # fmt: skip
+        assert table.postings(operator, 0)[1].tolist() == expected, operator
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        (Placed({b"bank": {0: [3, 3]}}), "list of 'bank' has the position 3 after 3 in document 0, and positions must"),
+        (Placed({b"a": {0: [9]}, b"bank": {0: [1, 2], 3: [5, 4]}}), "of 'bank' has the position 4 after 5 in document 3"),
+        (Placed({b"bank": {2: [-1, 4]}}), "the posting list of 'bank' has the position -1 in document 2"),
+        (Placed({b"bank": {2: [2**31 - 1, -(2**31)]}}), "the position -2,147,483,648 after 2,147,483,647 in document 2"),
+        (Placed({b"bank": {2: [2**31]}}), "no whole numbers of 32 bits"),
+        (Placed(change=lambda b: b._replace(positions=b.positions * 0.5)), "no whole numbers of 32 bits"),
+        (Placed(change=lambda b: b._replace(positions=b.positions[1:])), "positions whose number does not fit the freq"),
+        (Placed(change=lambda b: b._replace(tfs=b.tfs * np.where(b.docs == 1, -1, 1))), "number does not fit the freq"),
+        (Placed(change=lambda b: b._replace(tfs=b.tfs * 0, positions=b.positions[:0])), "has the frequency 0 in doc"),
+        (Placed(step=1, change=lambda b: b if b.terms == [b"bank"] else b._replace(positions=None)), "lacks positions"),
+    ],
+)  # fmt: skip
+def test_positions_that_contradict_themselves_cost_a_sentence(source: Placed, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=sentence) as error:
+        create_from_postings(tmp_path / "i", source)
+    assert str(error.value).startswith("FILE") and "\n" not in str(error.value)
+    assert not (tmp_path / "i").exists()
+
+
+def test_positions_that_a_source_does_not_announce_are_refused(tmp_path: Path) -> None:
+    source = Placed()
+    source.has_positions = False
+    with pytest.raises(InputError, match="FILE brings positions without has_positions"):
+        create_from_postings(tmp_path / "i", source)
 
 
 def test_terms_in_any_order_make_the_same_index(tmp_path: Path) -> None:

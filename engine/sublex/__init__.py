@@ -186,6 +186,7 @@ def attach(
     profile: str | None = None,
     field: str | None = None,
     docno: str | None = None,
+    positions: bool = False,
     trust: bool = False,
     refresh: bool = False,
     overwrite: bool = False,
@@ -206,6 +207,8 @@ def attach(
         profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
         field: The field whose postings are read; by default the first text field of the index.
         docno: The field that holds the ids of the documents.
+        positions: Also read the positions of words, which phrases and windows in queries need. They make the index
+            larger by some two fifths. A refresh reads them again.
         trust: Allow Sublex to run code from the files of the other index. Whoosh stores pickles, which can run code, so
             a Whoosh index always needs this.
         refresh: Read the other index again if it has changed; with `source`, also record its new path.
@@ -222,7 +225,7 @@ def attach(
     options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
     given = Given(
         optional_text(analyzer, "The analyzer"), optional_text(profile, "The profile"),
-        {name: value for name, value in options.items() if value is not None},
+        {name: value for name, value in options.items() if value is not None}, positions,
     )  # fmt: skip
     attach_index(
         Path(folder), optional_text(source, "The source"), given, trust=trust, refresh=refresh, overwrite=overwrite,

@@ -13,6 +13,8 @@ from sublex_lucene.commit import read_commit
 from sublex_lucene.connection import JavaProcess
 
 MEGABYTE = 1 << 20
+# Anserini's options that store the parts of an index.
+OPTIONS = {"text": "-storeRaw", "terms": "-storeDocvectors", "positions": "-storePositions"}
 # Megabytes of memory in addition to the memory for postings.
 REST = 512
 
@@ -20,7 +22,7 @@ REST = 512
 def build(path: str, documents: Iterable[Document], store: frozenset[str], memory: int) -> None:
     """Write a Lucene index with the documents, in their order, to the folder `path`, which must not exist.
 
-    `store` may hold "text" (raw documents) and "terms" (document vectors). `memory` is the number of bytes of postings
+    `store` may hold "text" (raw documents), "terms" (document vectors) and "positions". `memory` is the number of bytes of postings
     that are kept before they are written. The documents are first written to a file next to the index; Anserini reads
     this file.
     """
@@ -32,7 +34,7 @@ def build(path: str, documents: Iterable[Document], store: frozenset[str], memor
             "-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator", "-threads", "1", "-optimize",
             "-memoryBuffer", str(max(16, memory // MEGABYTE)), "-input", folder, "-index", path,
         ]  # fmt: skip
-        stored = [option for part, option in (("text", "-storeRaw"), ("terms", "-storeDocvectors")) if part in store]
+        stored = [option for part, option in OPTIONS.items() if part in store]
         process = JavaProcess(path, f"{memory // MEGABYTE + REST}m")
         try:
             process.ask("build", arguments=[*arguments, *stored])

@@ -18,7 +18,7 @@ from sublex_lucene.stored import to_document
 FIELD, DOCNO = "contents", "id"
 # Anserini's analyzer and profile.
 ANALYZER, PROFILE = "english(cjk=single, normalize=none)", "anserini"
-# Numbers of postings and of documents that are read at a time. A posting takes 8 bytes.
+# Numbers of postings and of documents that are read at a time. A posting takes 8 bytes, and a position 4.
 POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 
 
@@ -27,6 +27,7 @@ class LuceneIndex:
 
     analyzer: str | None = ANALYZER
     profile = PROFILE
+    has_positions = False
 
     def __init__(self, path: str, field: str | None = None, docno: str | None = None):
         self.name, self.field, self.docno = path, field or FIELD, docno or DOCNO
@@ -39,8 +40,8 @@ class LuceneIndex:
             raise
         self.docs = int(facts["docs"])
         self.stores: frozenset[str] = frozenset({"text"} if {self.field, "raw"} & set(facts["stored"]) else ())
-        self.notes: Sequence[str] = _notes(self.field, facts)
-        self._is_verified = False
+        self.notes: Sequence[str] = _notes(self.field, facts, self.has_positions)
+        self._facts, self._is_verified = facts, False
 
     def verify(self) -> None:
         """Raise InputError if a file of the index is damaged. All files are read once to compare their checksums."""
@@ -53,10 +54,22 @@ class LuceneIndex:
         compared first.
         """
         self.verify()
-        while parts := self.connection.ask("postings", limit=POSTINGS)[1]:
-            text, pairs, docs, tfs = parts
+        while parts := self.connection.ask("postings", limit=POSTINGS, positions=self.has_positions)[1]:
+            text, pairs, *rest = parts
             sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
-            yield PostingsBatch(_cut(text, sizes), df, np.frombuffer(docs, "<i4"), np.frombuffer(tfs, "<i4"))
+            docs, tfs, positions = (np.frombuffer(part, "<i4") for part in rest)
+            yield PostingsBatch(_cut(text, sizes), df, docs, tfs, positions if self.has_positions else None)
+
+    def with_positions(self) -> LuceneIndex:
+        """Return this index, from now on with positions in `postings`. Raise InputError if the field has none."""
+        if "POSITIONS" not in self._facts["fields"][self.field]["options"]:
+            raise InputError(
+                f"The field {self.field} of {self.name} holds no positions (it was made without -storePositions); "
+                "leave --positions out (in Python positions), or build the Lucene index again."
+            )
+        self.has_positions = True
+        self.notes = _notes(self.field, self._facts, self.has_positions)
+        return self
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield docnos and lengths of documents. A length is the sum of the document's frequencies in `postings`."""
@@ -138,12 +151,12 @@ def _listed(wanted: str, names: Sequence[str] | dict[str, Any]) -> str:
     return near_names(wanted, sorted(names)) or "there is none"
 
 
-def _notes(field: str, facts: dict[str, Any]) -> list[str]:
+def _notes(field: str, facts: dict[str, Any], has_positions: bool) -> list[str]:
     """Return sentences for the user about the parts of the index that are read and the parts that are not."""
     fields = facts["fields"]
     notes = [f"The field {field} is read; Lucene is {facts['lucene']}."]
-    if "POSITIONS" in fields[field]["options"]:
-        notes.append("Positions of words are not carried over.")
+    if "POSITIONS" in fields[field]["options"] and not has_positions:
+        notes.append("Positions of words are not carried over; --positions (in Python positions=True) mirrors them.")
     if fields[field]["options"] == "DOCS":
         notes.append(f"The field {field} holds no frequencies, so each term counts once in a document.")
     others = [name for name, info in fields.items() if info["options"] != "NONE" and name not in (field, DOCNO)]

@@ -137,9 +137,9 @@ class OpenedIndex:
         return {}, []
 
     @_answering
-    def answer_postings(self, limit: int) -> Answer:
+    def answer_postings(self, limit: int, positions: bool) -> Answer:
         """Return the next posting lists, as `Bulk.postings` describes them. After the last list, there are no parts."""
-        return {}, _parts(self.bulk.postings(limit))
+        return {}, _parts(self.bulk.postings(limit, positions))
 
     @_answering
     def answer_documents(self, first: int, count: int) -> Answer:

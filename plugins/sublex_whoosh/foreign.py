@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from whoosh import index as whoosh_index
+from whoosh.analysis import StopFilter
 from whoosh.fields import ID, TEXT
 from whoosh.searching import Searcher
 
@@ -44,6 +45,8 @@ TITLE = "title"
 
 class WhooshIndex:
     """One commit of a Whoosh index, of which one field of text is read. Deleted documents get no number."""
+
+    has_positions = False
 
     def __init__(self, path: str, field: str | None, docno: str | None):
         self.name = self.path = path
@@ -113,22 +116,45 @@ class WhooshIndex:
     def postings(self) -> Iterator[PostingsBatch]:
         """Yield the posting lists of the field, in ascending order of the terms."""
         with self._explaining():
-            batches = posting_lists(self.leaves, self.field, self.schema[self.field].format)
+            batches = posting_lists(self.leaves, self.field, self.schema[self.field].format, self.has_positions)
             for lists in batches:
                 batch = self._live(lists)
                 self.lengths += np.bincount(batch.docs, batch.tfs, self.docs).astype(np.int64)
                 yield batch
 
+    def with_positions(self) -> WhooshIndex:
+        """Return this index, from now on with positions in `postings`. Raise InputError if the field has none."""
+        if not self.schema[self.field].format.supports("positions"):
+            raise InputError(
+                f"The field {self.field} of {self.path} holds no positions (it was made with phrase=False); "
+                "leave --positions out (in Python positions), or build the Whoosh index again."
+            )
+        self.has_positions = True
+        return self
+
+    @property
+    def gapless(self) -> bool:
+        """Whether the field's analyzer numbers the words that it keeps as if it had dropped none, Whoosh's default."""
+        filters = getattr(self.schema[self.field].analyzer, "items", [])
+        return any(isinstance(item, StopFilter) and item.renumber for item in filters)
+
     def _live(self, lists: Lists) -> PostingsBatch:
         """Return the posting lists without deleted documents. Documents get their numbers in the mirror."""
-        docs = self.numbers[lists.docs]
+        docs, positions = self.numbers[lists.docs], None
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
         with np.errstate(all="ignore"):
             # If a boost or weight is not a number, neither is the frequency; the engine then rejects it.
             tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0].astype(np.int32)
+        if lists.counts is not None and lists.positions is not None:
+            if (lists.counts[docs >= 0] != tfs).any():
+                raise InputError(
+                    f"The field {self.field} of {self.path} has words with a weight of their own, so its positions do not "
+                    "fit its frequencies; leave --positions out (in Python positions)."
+                )
+            positions = lists.positions[np.repeat(docs >= 0, lists.counts)]
         kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]
-        return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs)
+        return PostingsBatch(kept, df[df > 0], docs[docs >= 0].astype(np.int32), tfs, positions)
 
     def documents(self) -> Iterator[DocumentsBatch]:
         """Yield docnos and lengths of documents. A length is the sum of the document's frequencies in `postings`."""

@@ -25,12 +25,16 @@ class PostingsBatch(NamedTuple):
 
     `terms` are in UTF-8. `df` (int64) has the number of postings of each term. `docs` (int32) has the documents of all lists end to end,
     ascending within each list, and `tfs` (int32) the frequency of the term in each document, which is at least 1.
+
+    `positions` (int32) has the positions of the terms in the documents, end to end: posting i has tfs[i] of them, ascending from 0 on.
+    It is None if the source has no positions.
     """
 
     terms: Sequence[bytes]
     df: np.ndarray
     docs: np.ndarray
     tfs: np.ndarray
+    positions: np.ndarray | None = None
 
 
 class DocumentsBatch(NamedTuple):
@@ -55,6 +59,8 @@ class PostingsSource(Protocol):
     * `name` is the name of the source in messages, such as a path.
     * `tokens` is the number of tokens in the whole collection, if the source states it; by default the sum of all frequencies. Together
       with `docs` it makes the mean length of documents.
+    * `has_positions` says whether every batch brings positions; by default none does. Positions make phrases and
+      windows possible, and the index stores them.
     """
 
     docs: int
@@ -94,6 +100,12 @@ class ForeignIndex(PostingsSource, Protocol):
     the terms that the analyzer makes of a text, in order. For a sample of the stored texts, the method compares the
     terms of `terms_of` with the indexed terms. It raises `InputError` if they differ; otherwise it returns a sentence
     for the user or None. `sublex attach` calls the method before it reads the postings.
+
+    A method `with_positions()` is optional. It returns a `PostingsSource` of the same documents whose batches bring
+    positions, which may be this object; without the call, no batch brings them. It raises `InputError` with one
+    sentence if the engine's index has no positions. `sublex attach --positions` calls the method before it reads the
+    postings. The attribute `gapless`, also optional, says that words without a term, such as stop words, take no
+    position. A phrase of a query then has no gap in the place of such a word.
     """
 
     stores: frozenset[str]
@@ -117,8 +129,8 @@ class Backend(Protocol):
     must not import the engine's packages: it imports them in `open`.
 
     A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which
-    does not exist yet; `documents` yields `Document`s. `store` names the parts to store, of "text" and "terms".
-    `memory` is the number of bytes for postings. `sublex index --backend` calls it.
+    does not exist yet; `documents` yields `Document`s. `store` names the parts to store, of "text", "terms" and
+    "positions". `memory` is the number of bytes for postings. `sublex index --backend` calls it.
 
     `runs_code` is true if opening an index may run code that its folder holds, such as pickles. The engine then calls `open` only
     after the user has said `--trust` for this path.

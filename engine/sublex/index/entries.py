@@ -190,13 +190,17 @@ class ResourceEntry(NamedTuple):
 
 
 class AttachedEntry(NamedTuple):
-    """The foreign index that an attached index mirrors. Its path is never in the manifest."""
+    """The foreign index that an attached index mirrors. Its path is never in the manifest.
+
+    `gapless` says that in its positions, words without a term, such as stop words, take none.
+    """
 
     backend: Word
     state: Word
     id: IdText
     stores: tuple[Text, ...]
     options: Mapping[str, str]
+    gapless: bool = False
 
 
 class AnalyzerSettings(NamedTuple):

@@ -325,6 +325,11 @@ class Snapshot(Deferred):
             for doc in np.flatnonzero(~segment.dead).tolist():
                 yield segment.document(doc)  # type: ignore[misc]
 
+    @property
+    def gapless(self) -> bool:
+        """Whether words without a term, such as stop words, take no position. It is true of some attached indexes."""
+        return self.manifest.attached is not None and self.manifest.attached.gapless
+
     def need(self, part: str, purpose: str) -> None:
         """Raise IndexProblem, with the command that rebuilds the index, when the index does not store `part`.
 
@@ -333,6 +338,11 @@ class Snapshot(Deferred):
         if part not in self.store:
             if self.attachment and part == "text":
                 raise IndexProblem(self.attachment.why_no_text())
+            if self.attachment and part == "positions":
+                raise IndexProblem(
+                    f"{self.path} was attached without positions, which {purpose}; "
+                    f"read them too: {Step('attach', self.path, refresh=True, positions=True)}"
+                )
             store = ",".join(sorted({*self.store, part}))
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "

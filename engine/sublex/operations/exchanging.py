@@ -23,6 +23,7 @@ def attach(
     profile: Annotated[str | None, option(completes="profile", shown="the back end's")] = None,
     field: Annotated[str | None, option(shown="the back end chooses")] = None,
     docno: Annotated[str | None, option(metavar="FIELD", shown="the back end chooses")] = None,
+    positions: bool = False,
     trust: bool = False,
     refresh: bool = False,
     overwrite: Overwrite = False,
@@ -38,6 +39,7 @@ def attach(
         profile: Defaults of the rankers: sublex, anserini, terrier or pisa.
         field: The field whose postings are read.
         docno: The field with the ids of documents.
+        positions: Also read the positions of words, which phrases and windows need. --refresh keeps it.
         trust: Allow code that the other index holds to run. Use it only if you trust its author.
             --refresh keeps it for the same folder.
         refresh: Read the other index again if it has changed, or say where it is now.
@@ -59,8 +61,8 @@ def attach(
         context.changing(),
     ):
         index = sublex.attach(
-            source, path, analyzer=analyzer, profile=profile, field=field, docno=docno, trust=trust, refresh=refresh,
-            overwrite=overwrite, progress=advance, say=context.say,
+            source, path, analyzer=analyzer, profile=profile, field=field, docno=docno, positions=positions, trust=trust,
+            refresh=refresh, overwrite=overwrite, progress=advance, say=context.say,
         )  # fmt: skip
     statistics = index.statistics
     numbers = f"{counted(statistics.docs, 'document')}, {counted(index.vocabulary_size, 'term')}"
@@ -73,7 +75,7 @@ def export(context: Context, file: DataFile, workers: Workers = None, overwrite:
 
     FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
     lengths and docnos. Deleted documents are left out, and the others are numbered anew. CIFF carries no texts, no
-    written forms of words and no analyzer; the description in the file names the analyzer for people.
+    positions, no written forms of words and no analyzer; the description in the file names the analyzer for people.
 
     Examples:
         sublex ciff export demo demo.ciff
@@ -87,7 +89,8 @@ def export(context: Context, file: DataFile, workers: Workers = None, overwrite:
     context.prepare("order-terms export")
     with context.step(f"Wrote {file}"), context.progress(f"Writing {file}", "terms") as advance:
         done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance, overwrite)
-    left = f"texts, written forms of words, and the analyzer {snapshot.analyzer_expression}."
+    parts = ["texts", *(["positions"] if "positions" in snapshot.store else []), "written forms of words"]
+    left = f"{', '.join(parts)}, and the analyzer {snapshot.analyzer_expression}."
     notes = [f"Left out, for CIFF does not carry it: {left}"]
     if file == "-":
         return Shown(list, notes=notes, forms={"json": str})

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sublex.analysis.tokens import analyze
-from sublex.contracts.foreign import Backend, ForeignIndex
+from sublex.contracts.foreign import Backend, ForeignIndex, PostingsSource
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.directory import Directory
@@ -33,11 +33,14 @@ Progress = Callable[[int], None]
 
 
 class Given(NamedTuple):
-    """The user's settings for reading a foreign index: an analyzer, a profile, and options of the back end, such as a field."""
+    """The user's settings for reading a foreign index: an analyzer, a profile, options of the back end, such as a field,
+    and whether positions are mirrored.
+    """
 
     analyzer: str | None = None
     profile: str | None = None
     options: Mapping[str, str] = {}
+    positions: bool = False
 
 
 def attach_index(
@@ -58,7 +61,8 @@ def attach_index(
         path: The folder of the new index.
         source: The back end and the path of the foreign index, such as "whoosh:PATH"; with `refresh`, by default the
             back end and path that were given before.
-        given: The analyzer, the profile, and the options of the back end.
+        given: The analyzer, the profile, the options of the back end, and whether positions are mirrored. A refresh
+            mirrors them again if they were before.
         trust: Allow the back end to run code that the foreign folder holds; with `refresh`, a folder that was trusted
             before still is.
         refresh: Read the foreign index of an attached index again if it has changed; otherwise only store its place and
@@ -74,7 +78,10 @@ def attach_index(
     place = _place(path, source, given, trust, old if refresh else None, registry)
     backend = _backend(place, registry)
     state = _trusted_state(path, place, backend)
-    mirrored = old.attached if old and given == Given() else None
+    had_positions = old is not None and "positions" in old.store
+    has_positions = given.positions or had_positions
+    is_as_given = given._replace(positions=False) == Given() and has_positions == had_positions
+    mirrored = old.attached if old and is_as_given else None
     is_current = mirrored is not None and (mirrored.backend, mirrored.state) == (place.backend, state)
     if old and is_current and not _is_damaged(path, old, say):
         keep_place(path, place)
@@ -83,7 +90,8 @@ def attach_index(
     with contract("back end", place.backend):
         foreign = backend.open(place.path)
     with closing(foreign):
-        _mirror(path, foreign, place, _entry(place, state, foreign), overwrite or refresh, progress, say, registry)
+        attached = _entry(place, state, foreign, has_positions)
+        _mirror(path, foreign, place, attached, has_positions, overwrite or refresh, progress, say, registry)
     keep_place(path, place)
 
 
@@ -112,14 +120,15 @@ def _trusted_state(path: Path, place: Place, backend: Backend) -> str:
     return state
 
 
-def _entry(place: Place, state: str, foreign: ForeignIndex) -> AttachedEntry:
+def _entry(place: Place, state: str, foreign: ForeignIndex, has_positions: bool) -> AttachedEntry:
     """Return the manifest's entry about a foreign index. The entry never contains the path of the foreign index."""
     entry = {
         "backend": place.backend, "state": state, "id": place.identity, "stores": sorted(foreign.stores),
         "options": dict(place.options),
     }  # fmt: skip
+    is_gapless = has_positions and bool(getattr(foreign, "gapless", False))
     try:
-        return record_of(entry, AttachedEntry)
+        return record_of(entry, AttachedEntry)._replace(gapless=is_gapless)
     except Mismatch as error:
         raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
 
@@ -221,10 +230,10 @@ def _is_damaged(path: Path, old: Manifest, say: Say) -> bool:
 
 
 def _mirror(
-    path: Path, foreign: ForeignIndex, place: Place, attached: AttachedEntry, overwrite: bool, progress: Progress, say: Say,
-    registry: plugins.Registry,
+    path: Path, foreign: ForeignIndex, place: Place, attached: AttachedEntry, has_positions: bool, overwrite: bool,
+    progress: Progress, say: Say, registry: plugins.Registry,
 ) -> None:  # fmt: skip
-    """Write the mirror of a foreign index."""
+    """Write the mirror of a foreign index, with positions if `has_positions` is true."""
     from sublex.other_engines.from_postings import create_from_postings
 
     profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
@@ -237,6 +246,7 @@ def _mirror(
     analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
+    source = _with_positions(foreign, place.backend) if has_positions else foreign
     for note in foreign.notes:
         say(note)
     if hasattr(foreign, "check_analyzer"):
@@ -247,8 +257,19 @@ def _mirror(
     say(f"Reading {counted(foreign.docs, 'document')}; queries are analysed by {analyzer}.")
     with contract("back end", place.backend):
         summary = create_from_postings(
-            path, foreign, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
+            path, source, analyzer=analyzer, profile=profile, attached=attached, overwrite=overwrite, progress=progress,
             registry=registry,
         )  # fmt: skip
     for remark in summary.remarks():
         say(remark)
+
+
+def _with_positions(foreign: ForeignIndex, backend: str) -> PostingsSource:
+    """Return the source of the foreign index's postings with positions. Raise InputError if there are none."""
+    if not hasattr(foreign, "with_positions"):
+        raise InputError(
+            f"The back end {backend} brings no positions; leave --positions out (in Python positions), or replace the "
+            "index by --overwrite."
+        )
+    with contract("back end", backend):
+        return foreign.with_positions()

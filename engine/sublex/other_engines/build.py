@@ -73,6 +73,8 @@ def build_foreign(
         if is_there:
             # A folder that is no index of this engine raises an error, and is not replaced.
             made.state(str(place))
+    parts = stored_parts(store)
+    given = (given or Given())._replace(positions="positions" in parts)
     source, summary = source_of(documents, registry, reader, strict, columns), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"
@@ -83,9 +85,7 @@ def build_foreign(
         built = work / "index"
         try:
             with contract("back end", name):
-                made.build(
-                    str(built.path), _documents(source, summary, progress), stored_parts(store), parse_size(memory)
-                )
+                made.build(str(built.path), _documents(source, summary, progress), parts, parse_size(memory))
             with _replacing(folder, built):
                 attach_index(path, f"{name}:{place}", given, overwrite=overwrite, say=say, registry=registry)
         finally:

@@ -1,7 +1,7 @@
 """Make an index from the postings of a `PostingsSource`, which another program made, and not from documents.
 
 All values of the source are checked. The index has terms, postings, document lengths, docnos and the terms of each
-document. It
+document, and positions if the source brings them. It
 has no texts, and the written form of a term is the term itself. Memory is needed for the docnos and two numbers per
 document; postings are written as they come.
 """
@@ -26,7 +26,7 @@ from sublex.index.format import FolderWriter
 from sublex.index.manifest import new_manifest
 from sublex.language import plugins
 from sublex.other_engines.posting_lists import WrittenLists, sorted_lists, write_document_terms, write_lists
-from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings
+from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings, brings_positions
 from sublex.tools.workers import Workers
 
 
@@ -65,7 +65,8 @@ def create_from_postings(
         with Workers(max(1, workers or os.cpu_count() or 1)) as pool:
             return _write_segment(folder, source, pool, progress)
 
-    new = new_manifest(profile, ["terms"], described, attached)
+    store = ["terms", "positions"] if brings_positions(source) else ["terms"]
+    new = new_manifest(profile, store, described, attached)
     return make_index(root, "ciff import" if attached is None else "attach", new, write, overwrite)
 
 
@@ -79,11 +80,11 @@ def _write_segment(
     with ExitStack() as stack:
         folder = stack.enter_context(FolderWriter(building / "received"))
         postings = ReceivedPostings(source)
-        lists = write_lists(folder, postings.batches(progress), workers)
+        lists = write_lists(folder, postings.batches(progress), postings.has_positions, workers)
         if not postings.ascends:
             received = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
             folder = stack.enter_context(FolderWriter(building / "sorted"))
-            lists = write_lists(folder, sorted_lists(received, postings.name), workers)
+            lists = write_lists(folder, sorted_lists(received, postings.name), postings.has_positions, workers)
         documents = ReceivedDocuments(source, postings)
         docnos = DocnosWriter(folder)
         for data, sizes in documents.batches():

@@ -15,6 +15,7 @@ from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import InputError
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
+from sublex.index.components.positions import EncodedPositions, PositionsReader, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
@@ -29,6 +30,15 @@ POSTINGS_PER_PASS = 1 << 25
 LONGEST = 60
 
 
+class EncodedBatch(NamedTuple):
+    """A batch of posting lists, encoded as they are stored; `cf` has the sum of the frequencies of each term."""
+
+    batch: PostingsBatch
+    cf: np.ndarray
+    postings: EncodedPostings
+    positions: EncodedPositions | None
+
+
 class ListTotals(NamedTuple):
     """The numbers of terms, of postings, and of tokens, which is the sum of all frequencies."""
 
@@ -37,21 +47,27 @@ class ListTotals(NamedTuple):
     tokens: int
 
 
-def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers: Workers) -> ListTotals:
+def write_lists(
+    folder: FolderWriter, batches: Iterable[PostingsBatch], has_positions: bool, workers: Workers
+) -> ListTotals:
     """Write the lexicon and the postings of a segment, in the order of the batches, and return the totals.
 
-    The written form of each term is the term itself.
+    The written form of each term is the term itself. `has_positions` says whether the batches bring positions.
     """
 
-    def encode(batch: PostingsBatch) -> tuple[PostingsBatch, np.ndarray, EncodedPostings]:
+    def encode(batch: PostingsBatch) -> EncodedBatch:
         first = np.cumsum(batch.df) - batch.df
         cf = np.add.reduceat(batch.tfs, first, dtype=np.int64) if len(batch.df) else np.empty(0, np.int64)
-        return batch, cf, encode_postings(batch.docs, batch.tfs, batch.df)
+        found = None if batch.positions is None else encode_positions(batch.positions, batch.tfs, cf)
+        return EncodedBatch(batch, cf, encode_postings(batch.docs, batch.tfs, batch.df), found)
 
     postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
+    positions = PositionsWriter(folder) if has_positions else None
     terms = total = tokens = 0
-    for batch, cf, encoded in workers.map(encode, batches):
+    for batch, cf, encoded, encoded_positions in workers.map(encode, batches):
         postings.add(encoded)
+        if positions and encoded_positions:
+            positions.add(encoded_positions)
         # A surface that is equal to its term is stored as empty.
         lexicon.add(end_to_end(batch.terms), end_to_end([b""] * len(batch.terms)), batch.df, cf)
         terms, total, tokens = terms + len(batch.terms), total + len(batch.docs), tokens + int(cf.sum())
@@ -59,12 +75,18 @@ def write_lists(folder: FolderWriter, batches: Iterable[PostingsBatch], workers:
 
 
 class WrittenLists:
-    """Reads the lexicon and the postings of a folder. `entry` is what `FolderWriter.finish` returned for the folder."""
+    """Reads the lexicon, the postings and any positions of a folder. `entry` is what `FolderWriter.finish` returned for it."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
         folder = Folder(directory, entry)
         self.lexicon = LexiconReader(folder, terms, docs)
         self.postings = PostingsReader(folder, self.lexicon, docs)
+        self.positions = PositionsReader(folder, self.lexicon) if "positions" in folder else None
+
+    def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return the documents, the frequencies and any positions of the terms `terms`, one list after the other."""
+        docs, tfs = self.postings.gather(terms)
+        return docs, tfs, self.positions.gather(terms, tfs) if self.positions else None
 
 
 def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:
@@ -83,7 +105,7 @@ def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:
             if term == last:
                 raise repeated(name, term)
             last = term
-        yield PostingsBatch(batch, df[begin:end], *lists.postings.gather(ordinals))
+        yield PostingsBatch(batch, df[begin:end], *lists.gather(ordinals))
 
 
 def repeated(name: str, term: bytes) -> InputError:

@@ -22,16 +22,23 @@ _SPACE = re.compile(r"\s")
 CAUSE = "the source is damaged, or the program that wrote it has a fault"
 
 
+def brings_positions(source: PostingsSource) -> bool:
+    """Return whether the batches of a source have to bring positions."""
+    return bool(getattr(source, "has_positions", False))
+
+
 class ReceivedPostings:
     """The posting lists of a source. They are checked as they come, and their postings are counted by document.
 
     After the last batch, `uniques` has the number of terms of each document, and `sums` the sum of the frequencies of
     these terms. `ascends` says whether the terms came in ascending order, and `report` notes what was left out.
+    `has_positions` says whether every batch must bring positions; otherwise none may.
     """
 
     def __init__(self, source: PostingsSource):
         self.source, self.docs = source, source.docs
         self.name: str = getattr(source, "name", "The source of postings")
+        self.has_positions = brings_positions(source)
         self.report = Report()
         self.ascends = True
         if not 0 < self.docs <= MOST_DOCS:
@@ -60,17 +67,33 @@ class ReceivedPostings:
         docs, tfs = _whole(batch.docs, np.int32, self.name), _whole(batch.tfs, np.int32, self.name)
         if len(df) != len(terms) or len(docs) != len(tfs) or (df < 0).any() or int(df.sum()) != len(docs):
             raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {CAUSE}.")
-        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs))
+        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs, self._positions(batch, tfs)))
         self._check_terms(checked.terms)
         lists = checked.docs, checked.tfs, checked.df
         bad = postings_kernels.check_postings(*lists, self.docs, self.uniques, self.sums)
         if bad >= 0:
             raise self._bad_posting(checked, bad)
+        if checked.positions is not None:
+            bad = postings_kernels.check_positions(checked.positions, checked.tfs)
+            if bad >= 0:
+                raise self._bad_positions(checked, bad)
         return checked
+
+    def _positions(self, batch: PostingsBatch, tfs: np.ndarray) -> np.ndarray | None:
+        """Return the positions of a batch, as many as `tfs` says; None if the source has none."""
+        if (batch.positions is not None) != self.has_positions:
+            what = "lacks positions in a batch" if self.has_positions else "brings positions without has_positions"
+            raise InputError(f"{self.name} {what}; {CAUSE}.")
+        if batch.positions is None:
+            return None
+        positions = _whole(batch.positions, np.int32, self.name)
+        if (tfs < 0).any() or int(tfs.sum(dtype=np.int64)) != len(positions):
+            raise InputError(f"{self.name} has positions whose number does not fit the frequencies; {CAUSE}.")
+        return positions
 
     def _without_empty(self, batch: PostingsBatch) -> PostingsBatch:
         """Leave out the empty term and terms without postings, which an index cannot have."""
-        terms, df, docs, tfs = batch
+        terms, df, docs, tfs, positions = batch
         keep = np.array([bool(term) for term in terms], np.bool_) & (df > 0)
         if keep.all():
             return batch
@@ -81,7 +104,9 @@ class ReceivedPostings:
             self.report.note("The empty term was left out")
         kept_postings = np.repeat(keep, df)
         kept = [term for term, stays in zip(terms, keep.tolist(), strict=True) if stays]
-        return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings])
+        if positions is not None:
+            positions = positions[np.repeat(kept_postings, tfs)]
+        return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings], positions)
 
     def _check_terms(self, terms: Sequence[bytes]) -> None:
         """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
@@ -97,8 +122,8 @@ class ReceivedPostings:
 
     def _bad_posting(self, batch: PostingsBatch, bad: int) -> InputError:
         """Return the error for an invalid posting; `bad` is its place in the batch."""
-        terms, df, docs, tfs = batch
-        term = quoted(terms[int(np.searchsorted(np.cumsum(df), bad, side="right"))])
+        docs, tfs = batch.docs, batch.tfs
+        term = _term_of(batch, bad)
         if not 0 <= docs[bad] < self.docs:
             what = f"names document {docs[bad]:,}, but the documents have the numbers 0 to {self.docs - 1:,}"
         elif tfs[bad] < 1:
@@ -106,6 +131,18 @@ class ReceivedPostings:
         else:
             what = f"names document {docs[bad]:,} after document {docs[bad - 1]:,}"
         return InputError(f"{self.name}: the posting list of {term} {what}; {CAUSE}.")
+
+    def _bad_positions(self, batch: PostingsBatch, bad: int) -> InputError:
+        """Return the error for a position that does not ascend; `bad` is the place of its posting in the batch."""
+        assert batch.positions is not None
+        end = int(batch.tfs[: bad + 1].sum(dtype=np.int64))
+        positions = batch.positions[end - int(batch.tfs[bad]) : end]
+        place = int(np.argmax(np.diff(positions.astype(np.int64), prepend=-1) <= 0))
+        after = f" after {positions[place - 1]:,}" if place else ""
+        what = f"has the position {positions[place]:,}{after} in document {batch.docs[bad]:,}"
+        return InputError(
+            f"{self.name}: the posting list of {_term_of(batch, bad)} {what}, and positions must ascend; leave them out."
+        )
 
 
 class ReceivedDocuments:
@@ -195,6 +232,11 @@ class ReceivedDocuments:
             )
             return counted
         return stated
+
+
+def _term_of(batch: PostingsBatch, posting: int) -> str:
+    """Return the term of a posting, as a message shows it."""
+    return quoted(batch.terms[int(np.searchsorted(np.cumsum(batch.df), posting, side="right"))])
 
 
 def _whole(values: Any, dtype: Any, name: str) -> np.ndarray:

@@ -30,6 +30,24 @@ def check_postings(docs, tfs, df, limit, uniques, lengths):
     return -1
 
 
+@kernel((I32, I32))
+def check_positions(positions, tfs):
+    """Check the positions of postings, which lie end to end; posting i has tfs[i] of them.
+
+    The positions of a posting must ascend from 0 on. The caller knows that there are as many positions as `tfs` says.
+    Returns the first bad posting, or -1.
+    """
+    p = np.int64(0)
+    for i in range(len(tfs)):
+        last = np.int64(-1)
+        for _ in range(tfs[i]):
+            if positions[p] <= last:
+                return i
+            last = np.int64(positions[p])
+            p += 1
+    return -1
+
+
 @kernel((I32, I32, I64, int64, int64, I64, I64, I32, I32), before="import")
 def collect_terms(docs, tfs, df, first_term, first_doc, cursors, ends, terms_out, tfs_out):
     """Turn the postings of some documents into lists of terms, one list for each document.

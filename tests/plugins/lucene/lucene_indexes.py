@@ -93,6 +93,8 @@ def main(folder: Path, jar: str, classes: str) -> None:
         4,
         deleted,
     )
+    # A field with several values.
+    write("values", lambda r: [*ids(r), *(field("contents", r[part], positions=True) for part in ("title", "text"))])
     write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
     write("once", lambda r: [*ids(r), field("contents", text_of(r), tf=False)])
     write(

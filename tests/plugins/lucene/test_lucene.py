@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import signal
 import struct
@@ -21,6 +22,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from lucene_indexes import DEMO, DOCS
+from shared import documents_with
 
 import sublex as engine
 from sublex.analysis.tokens import analyze
@@ -306,10 +308,70 @@ def test_deleted_documents_are_left_out_and_segments_are_joined(brief, tmp_path,
     expected = {term: {docno: tf for docno, tf in tfs.items() if docno in left} for term, tfs in _postings(own).items()}
     assert _postings(index) == {term: tfs for term, tfs in expected.items() if tfs}
     assert [index.document(docno).docno for docno in (left[0], left[30], left[-1])] == [left[0], left[30], left[-1]]
-    assert "Positions of words are not carried over." in said and "3 deleted documents are left out." in said
+    sentence = "Positions of words are not carried over; --positions (in Python positions=True) mirrors them."
+    assert sentence in said and "3 deleted documents are left out." in said
+    assert index.store == {"terms", "text"}
     scores = _scores(index, "summer birds", "LuceneBM25")
     assert scores and set(scores) <= set(left)
     assert scores.keys() == _scores(index, "summer birds", "BM25").keys()
+
+
+# Positions.
+
+
+def _phrases() -> list[str]:
+    """Return phrases of two to five words of each document: of its title, of its text, and of its text read backwards."""
+    words = [(at, text.split()) for at, document in enumerate(_documents()) for text in (document.title, document.text)]
+    words += [(at, split[::-1]) for at, split in words[::5]]
+    cut = [split[(at := place % max(1, len(split) - 4)) : at + 2 + place % 4] for place, split in words]
+    return ["of the", "in the spring", *(re.sub(r"[^A-Za-z ]+", "", " ".join(part)) for part in cut)]
+
+
+def _found_by_lucene(index: Path, phrases: list[str]) -> list[set[str]]:
+    """Return the docnos that Lucene's own search finds for each phrase."""
+    script = Path(__file__).with_name("lucene_phrases.py")
+    done = subprocess.run(
+        [sys.executable, script, index, installed.anserini_jar(), installed.CLASSES], input=json.dumps(phrases),
+        env=os.environ | {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return list(map(set, json.loads(done.stdout)))
+
+
+@pytest.mark.parametrize("name", ["segments", "values"])
+def test_phrases_over_the_mirror_are_found_where_lucene_finds_them(brief, tmp_path, name):
+    said, phrases = [], _phrases()
+    index = engine.attach(f"lucene:{brief / name}", tmp_path / "index", positions=True, say=said.append)
+    assert "positions" in index.store and not any("Positions" in line for line in said)
+    assert list(check(index.path)) == [] and not index.snapshot.gapless
+    found = _found_by_lucene(brief / name, phrases)
+    for phrase, theirs in zip(phrases, found, strict=True):
+        assert documents_with(index, phrase) == theirs, phrase
+    assert {len(theirs) for theirs in found} >= {0, 1} and max(map(len, found)) > 3
+
+
+@pytest.mark.slow
+def test_phrases_of_cranfield_are_found_where_lucene_finds_them(lucene_folders, collections, tmp_path):
+    documents = list(engine.build(collections / "cranfield" / "docs.trec", tmp_path / "own").documents())
+    texts = [document.contents.split()[:30] for document in documents]
+    phrases = [" ".join(words[at : at + 2 + at % 3]) for words in texts for at in range(0, len(words) - 3, 5)]
+    phrases = sorted({phrase for phrase in phrases if re.fullmatch("[a-z ]+", phrase)})
+    index = engine.build(documents, tmp_path / "index", backend="lucene", store="text,positions")
+    found = _found_by_lucene(tmp_path / "index.lucene", phrases)
+    assert (
+        [documents_with(index, phrase) for phrase in phrases] == found
+        and len(phrases) > 2_000
+        and max(map(len, found)) > 100
+    )
+
+
+def test_an_index_without_positions_costs_a_sentence(brief, tmp_path):
+    sentence = (
+        r"The field contents of \S*plain holds no positions \(it was made without -storePositions\); leave --positions"
+    )
+    with pytest.raises(InputError, match=sentence):
+        engine.attach(f"lucene:{brief / 'plain'}", tmp_path / "index", positions=True)
+    assert not (tmp_path / "index").exists()
 
 
 def test_stored_documents_are_shown(attached):

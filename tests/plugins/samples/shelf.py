@@ -24,7 +24,7 @@ OPENED: list[str] = []
 class Shelf:
     """An opened shelf."""
 
-    analyzer = "plain"
+    analyzer, has_positions = "plain", False
 
     def __init__(self, path, field):
         OPENED.append(path)
@@ -46,10 +46,23 @@ class Shelf:
             docs = np.flatnonzero(counts)
             shift = self.docs if self.lies == "numbers" else 0
             yield PostingsBatch(
-                [term.encode()], np.array([len(docs)]), (docs + shift).astype(np.int32), counts[docs].astype(np.int32)
-            )
+                [term.encode()], np.array([len(docs)]), (docs + shift).astype(np.int32), counts[docs].astype(np.int32),
+                self.places(term, docs) if self.has_positions else None,
+            )  # fmt: skip
         if self.lies == "crash":
             raise RuntimeError("the shelf\x1b[2J fell")
+
+    def places(self, term, docs):
+        step = 0 if self.lies == "places" else 1
+        return np.array(
+            [step * place for doc in docs for place, word in enumerate(self.words[doc]) if word == term], np.int32
+        )
+
+    def with_positions(self):
+        if self.lies == "unplaced":
+            raise InputError(f"{self.name} has no positions.")
+        self.has_positions = True
+        return self
 
     def documents(self):
         yield DocumentsBatch(list(self.texts), np.array([len(words) for words in self.words], np.int64))

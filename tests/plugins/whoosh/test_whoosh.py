@@ -10,14 +10,16 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import child
 import numpy as np
 import pytest
 from command import invoke
-from shared import DEMO, TOPICS
+from shared import DEMO, TOPICS, documents_with, positions_of
 
 import sublex
 from sublex.analysis.tokens import analyze
@@ -27,6 +29,7 @@ from sublex.language import plugins
 pytest.importorskip("whoosh")
 
 from whoosh import analysis, fields, index, query, scoring
+from whoosh.qparser import QueryParser
 from whoosh.util.numeric import byte_to_length, length_to_byte
 from whoosh.util.varints import varint
 
@@ -133,6 +136,123 @@ def test_attaching_writes_nothing_into_the_folder_of_whoosh(built, work):
     assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in built.iterdir()} == before
 
 
+# Positions.
+
+
+@pytest.fixture(scope="module")
+def placed(built, tmp_path_factory):
+    """The index of the demo collection, attached with positions."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("placed")
+        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
+        yield sublex.attach(f"whoosh:{built}", folder / "index", trust=True, positions=True)
+
+
+def phrases(documents=DOCUMENTS) -> list[str]:
+    """Return the most frequent pairs of words, and a phrase of two to five words of the title and of the text of each
+    document, some read backwards.
+    """
+    words = [(place, text.split()) for place, d in enumerate(documents) for text in (d["title"], d["text"])]
+    words += [(place, split[::-1]) for place, split in words[::5]]
+    cut = [split[(at := place % max(1, len(split) - 4)) : at + 2 + place % 4] for place, split in words]
+    pairs = Counter(pair for _, split in words for pair in pairwise(split)).most_common(60)
+    return [re.sub(r"[^\w ]+", " ", " ".join(part)) for part in [*(pair for pair, _ in pairs), *cut]]
+
+
+def found_by_whoosh(folder: Path, phrase: str, slop: int = 1) -> set[str]:
+    """Return the docnos that Whoosh finds for a phrase, as its own parser reads it."""
+    with index.open_dir(folder).searcher() as whoosh:
+        parsed = QueryParser("text", whoosh.schema).parse(f'"{phrase}"~{slop}')
+        return {hit["docno"] for hit in whoosh.search(parsed, limit=None)}
+
+
+def test_positions_are_those_of_whoosh(built, placed):
+    assert placed.store == {"terms", "text", "positions"} and invoke("check", str(placed.path)).code == 0
+    mirrored, reader = positions_of(placed.path), index.open_dir(built).reader()
+    assert len(mirrored) == len(list(reader.lexicon("text")))
+    for term in list(mirrored)[::7]:
+        matcher, found = reader.postings("text", term), {}
+        while matcher.is_active():
+            found[reader.stored_fields(matcher.id())["docno"]] = matcher.value_as("positions")
+            matcher.next()
+        assert mirrored[term] == found
+
+
+@pytest.mark.parametrize("slop", [1, 3])
+def test_phrases_over_the_mirror_are_found_where_whoosh_finds_them(built, placed, slop):
+    assert placed.snapshot.gapless
+    found = [(phrase, found_by_whoosh(built, phrase, slop)) for phrase in phrases()[::3]]
+    for phrase, theirs in found:
+        assert documents_with(placed, phrase, slop) == theirs, phrase
+    sizes = {len(theirs) for _, theirs in found}
+    assert sizes >= {0, 1} and max(sizes) > 3
+
+
+@pytest.mark.slow
+def test_phrases_of_cranfield_are_found_where_whoosh_finds_them(work, collections):
+    own = sublex.build(collections / "cranfield" / "docs.trec", "own").documents()
+    documents = [{"id": document.docno, "title": "", "text": document.contents} for document in own]
+    folder = build(work / "w", documents, segments=2)
+    opened = sublex.attach("whoosh:w", "index", trust=True, positions=True)
+    sizes = Counter()
+    for phrase in set(phrases(documents)[::3]):
+        theirs = found_by_whoosh(folder, phrase)
+        assert documents_with(opened, phrase) == theirs, phrase
+        sizes[len(theirs)] += 1
+    assert sizes.total() > 300 and sizes[0] > 20 and max(sizes) > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        (fields.TEXT(stored=True, chars=True), {"common": [1], "swift": [2, 4], "over": [3]}),
+        # Stop words keep their place.
+        (
+            fields.TEXT(
+                stored=True,
+                analyzer=analysis.RegexTokenizer() | analysis.LowercaseFilter() | analysis.StopFilter(renumber=False),
+            ),
+            {"common": [1], "swift": [2, 5], "over": [3]},
+        ),
+    ],
+)
+def test_positions_of_other_formats_and_analyzers_are_mirrored(work, text, positions):
+    folder = build(work / "w", [{"id": "a", "title": "", "text": "the common swift over the swift"}], text=text)
+    opened = sublex.attach(f"whoosh:{folder}", "index", trust=True, positions=True)
+    assert {term: places["a"] for term, places in positions_of(opened.path).items()} == positions
+    assert opened.snapshot.gapless is (positions["swift"] == [2, 4])
+
+
+def test_positions_of_deleted_documents_are_left_out(work):
+    folder = build(work / "w", DOCUMENTS[:20], segments=2)
+    writer = index.open_dir(folder).writer()
+    for document in DOCUMENTS[:20:3]:
+        writer.delete_by_term("docno", document["id"])
+    writer.commit(merge=False)
+    sublex.attach("whoosh:w", "index", trust=True, positions=True)
+    build(work / "rest", [document for place, document in enumerate(DOCUMENTS[:20]) if place % 3])
+    sublex.attach("whoosh:rest", "other", trust=True, positions=True)
+    assert positions_of(Path("index")) == positions_of(Path("other"))
+
+
+def test_a_field_without_positions_costs_a_sentence(work):
+    build(work / "w", DOCUMENTS[:3], text=fields.TEXT(stored=True, phrase=False))
+    sentence = r"The field text of \S*w holds no positions \(it was made with phrase=False\); leave --positions out"
+    with pytest.raises(SublexError, match=sentence):
+        sublex.attach("whoosh:w", "index", trust=True, positions=True)
+    assert len(sublex.attach("whoosh:w", "index", trust=True)) == 3
+
+
+def test_positions_of_words_with_boosts_cost_a_sentence(work):
+    weighted = analysis.RegexTokenizer(r"\S+") | analysis.DelimitedAttributeFilter("^", "boost", 1.0, float)
+    build(work / "w", [{"id": "a", "title": "", "text": "crane^3 river"}], analyzer=weighted)
+    sentence = (
+        "has words with a weight of their own, so its positions do not fit its frequencies; leave --positions out"
+    )
+    with pytest.raises(SublexError, match=sentence):
+        sublex.attach("whoosh:w", "index", trust=True, positions=True, analyzer="plain")
+
+
 @pytest.mark.slow
 def test_deleted_documents_are_left_out(work):
     folder = build(work / "w", segments=2)
@@ -227,8 +347,6 @@ def test_a_filter_has_a_retriever_find_what_passes(attached):
 
 
 def test_a_retriever_reads_whooshs_query_language(built, attached):
-    from whoosh.qparser import QueryParser
-
     opened = index.open_dir(built)
     for text in ("swift AND river", '"common swift"', "docno:birds-01", "swi* NOT river", "zzzz", ""):
         parsed = QueryParser("text", opened.schema).parse(text)

@@ -54,6 +54,7 @@ public final class Bulk {
   /** Whether `postings` has passed the last term; Lucene leaves undefined what a further `next` does. */
   private boolean finished;
   private ByteBuffer termBytes = room(1 << 16), sizes = room(1 << 16), docs = room(1 << 20), tfs = room(1 << 20);
+  private ByteBuffer positions = room(1 << 20);
 
   public Bulk(IndexSearcher searcher, String field, String idField) throws IOException {
     this.searcher = searcher;
@@ -77,16 +78,17 @@ public final class Bulk {
   }
 
   /**
-   * Returns the posting lists of the next terms, some `limit` postings of them: the terms end to end; pairs of a term's
-   * size in bytes and its number of postings; documents; frequencies. Returns an empty array after the last term.
+   * Returns the posting lists of the next terms, some `limit` postings or positions of them: the terms end to end;
+   * pairs of a term's size in bytes and its number of postings; documents; frequencies; and the positions of all
+   * postings, none unless `withPositions`. Returns an empty array after the last term.
    */
-  public byte[][] postings(int limit) throws IOException {
-    for (ByteBuffer buffer : new ByteBuffer[] {termBytes, sizes, docs, tfs}) {
+  public byte[][] postings(int limit, boolean withPositions) throws IOException {
+    for (ByteBuffer buffer : new ByteBuffer[] {termBytes, sizes, docs, tfs, positions}) {
       buffer.clear();
     }
     int total = 0;
-    while (total < limit && !(finished = finished || terms.next() == null)) {
-      int df = addPostings();
+    while (total < limit && positions.position() / 4 < limit && !(finished = finished || terms.next() == null)) {
+      int df = addPostings(withPositions);
       if (df > 0) {
         BytesRef term = terms.term();
         termBytes = withRoom(termBytes, term.length).put(term.bytes, term.offset, term.length);
@@ -94,12 +96,14 @@ public final class Bulk {
         total += df;
       }
     }
-    return total == 0 ? new byte[0][] : new byte[][] {content(termBytes), content(sizes), content(docs), content(tfs)};
+    return total == 0
+        ? new byte[0][]
+        : new byte[][] {content(termBytes), content(sizes), content(docs), content(tfs), content(positions)};
   }
 
-  /** Adds the postings of the current term to `docs` and `tfs`, and returns their number. */
-  private int addPostings() throws IOException {
-    postings = terms.postings(postings, PostingsEnum.FREQS);
+  /** Adds the postings of the current term to `docs`, `tfs` and `positions`, and returns their number. */
+  private int addPostings(boolean withPositions) throws IOException {
+    postings = terms.postings(postings, withPositions ? PostingsEnum.POSITIONS : PostingsEnum.FREQS);
     int df = 0;
     for (int doc = postings.nextDoc(); doc != PostingsEnum.NO_MORE_DOCS; doc = postings.nextDoc()) {
       int number = numbers[doc];
@@ -108,6 +112,9 @@ public final class Bulk {
         tfs = withRoom(tfs, 4).putInt(postings.freq());
         lengths[number] = Math.addExact(lengths[number], postings.freq());
         df++;
+        for (int left = withPositions ? postings.freq() : 0; left > 0; left--) {
+          positions = withRoom(positions, 4).putInt(postings.nextPosition());
+        }
       }
     }
     return df;
