@@ -88,14 +88,14 @@ PARAMS = [
     ),
     Param("most", int, 200, stage="encode", range=(1, 10_000), help="the most keyphrases that inference considers"),
     Param(
+        "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"
+    ),
+    Param(
         "strong",
         float,
         0.7,
         range=(0, 1),
         help="the least strength of a keyphrase that people are shown without the word perhaps",
-    ),
-    Param(
-        "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"
     ),
 ]
 

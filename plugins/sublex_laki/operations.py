@@ -112,9 +112,10 @@ def keyphrases(
     if file is None:
         shown = records(HEAD, results[0][1])
         if not results[0][1]:
+            weaker = least and _read(context, _Reader(found, number, latent, 0.0), found, documents, False)[0][1]
             nothing = (
                 "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
-                if least
+                if weaker
                 else "The text has no keyphrase: the model knows none of its words, or they say too little."
             )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)

@@ -61,8 +61,8 @@ def page(title: str, keyphrases: Keyphrases, documents: np.ndarray) -> str:
     """Return the page of a model: a card for each of the keyphrases that most documents are about."""
     shown = _ordered(documents)[:PAGE_KEYPHRASES]
     note = (
-        f"{len(shown):,} of {keyphrases.network.keyphrases:,} keyphrases, those that most documents are about first. Below each is its silhouette, the words and phrases that it "
-        "turns on; a word's size shows the probability. Broader keyphrases are more frequent ones that lead to it."
+        f"{len(shown):,} of {keyphrases.network.keyphrases:,} keyphrases, those that most documents are about first. Below each is "
+        "its silhouette, the words and phrases that it turns on; a word's size shows the probability. Broader keyphrases are more frequent ones that lead to it."
     )
     return document(title, note, f"<main>\n{''.join(card(keyphrases, k) for k in shown)}</main>")
 
@@ -102,8 +102,8 @@ def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document
 
 
 def _cells(row: Sequence[Any]) -> str:
-    """Return a keyphrase as the cells of a table row: its name, whether the text is about it, its strength, whether it is mentioned, and the words
-    that evoked it.
+    """Return a keyphrase as the cells of a table row: its name, whether the text is about it, its strength, whether the text
+    mentions it, and the words that evoked it.
     """
     name, about, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"

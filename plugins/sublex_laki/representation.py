@@ -285,9 +285,7 @@ class LAKIRepresentation(Representation):
         own = self.units.of_texts(view.words(doc))
         found = self.keyphrases(view)
         evoked = [self.evoked(counts) for counts in (query.counts, own)]
-        return explain(
-            found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]), self.least_share
-        )
+        return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]), self.least_share)
 
     def evoked(self, counts: csr_array) -> csr_array:
         """Return how likely each keyphrase turns on each unit of a text, as sparse rows of keyphrases by units.
