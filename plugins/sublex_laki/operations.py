@@ -116,7 +116,8 @@ def keyphrases(
             nothing = (
                 "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
                 if weaker
-                else "The text has no keyphrase: the model knows none of its words, or they say too little."
+                else f"The text has no keyphrase{' beyond those that it mentions' * latent}: the model knows none of its words, "
+                "or they say too little."
             )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
     else:

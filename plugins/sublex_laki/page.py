@@ -62,7 +62,8 @@ def page(title: str, keyphrases: Keyphrases, documents: np.ndarray) -> str:
     shown = _ordered(documents)[:PAGE_KEYPHRASES]
     note = (
         f"{len(shown):,} of {keyphrases.network.keyphrases:,} keyphrases, those that most documents are about first. Below each is "
-        "its silhouette, the words and phrases that it turns on; a word's size shows the probability. Broader keyphrases are more frequent ones that lead to it."
+        "its silhouette, the words and phrases that it turns on; a word's size shows the probability. Broader keyphrases are "
+        "more frequent ones that lead to it."
     )
     return document(title, note, f"<main>\n{''.join(card(keyphrases, k) for k in shown)}</main>")
 

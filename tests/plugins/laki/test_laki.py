@@ -376,7 +376,9 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
     assert table[0].split() == ["keyphrase", "about", "it", "strength", "mentioned", "evoked", "by"] and len(table) == 2
     nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
-    assert nothing.code == 0 and "no keyphrase" in nothing.output
+    assert nothing.code == 0 and "no keyphrase: the model knows none" in nothing.output
+    latent = invoke("keyphrases", fitted.path, model, "zyzzyva", "--latent")
+    assert "no keyphrase beyond those that it mentions" in latent.output
     page = tmp_path / "page.html"
     assert invoke("keyphrases", fitted.path, model, "the <b>otter colony</b>", "-o", page).code == 0
     written = page.read_text(encoding="utf-8")
