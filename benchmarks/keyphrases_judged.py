@@ -1,17 +1,20 @@
 """Have readers judge the keyphrases of LAKI, blind beside those of other methods, and score their verdicts.
 
-    python benchmarks/keyphrases_judged.py draw INDEX COLLECTION.jsonl FOLDER [--topics 'lda(k=100)'] [--seed 27]
+    python benchmarks/keyphrases_judged.py draw INDEX COLLECTION.jsonl FOLDER KEY.csv [--seed 27] [--without KEY.csv]
     python benchmarks/keyphrases_judged.py score KEY.csv VERDICTS.csv VERDICTS.csv VERDICTS.csv
+    python benchmarks/keyphrases_judged.py learn INDEX COLLECTION.jsonl KEY.csv VERDICTS.csv VERDICTS.csv VERDICTS.csv
 
-`draw` draws documents of an index by chance and writes into FOLDER:
+`draw` draws documents of an index by chance, other ones than those of the key after `--without`. It writes into FOLDER what
+readers may see, and KEY.csv elsewhere:
 
 * `texts-1.txt` to `texts-4.txt`: what readers see. Each document has its title, its text and one list of phrases, which is
   shuffled. Nothing says which method a phrase comes from, or whether the text mentions it.
-* `key.csv`: for each phrase the ranks that the methods give it, LAKI's probability, and whether the phrase is latent.
+* KEY.csv: for each phrase the ranks that the methods give it, LAKI's probability, and whether the phrase is latent.
 
 The methods, ten phrases each:
 
 * `laki`: the most probable keyphrases. Of equal ones, the rarer comes first.
+* `shown`: those that `sublex keyphrases` shows as strong. A part of a stronger phrase is left out.
 * `latent`: the five most probable keyphrases that the text does not mention.
 * `lsi`: the keyphrases of LAKI's model that are nearest to the text by the cosine in LSI of words and phrases with 200
   dimensions (log counts, idf), mentioned or not.
@@ -20,8 +23,12 @@ The methods, ten phrases each:
 
 A reader writes a line `doc,number,letter` for each phrase: A if the text is about it, R if it is related to what the text is
 about, W if it is wrong. `score` reads the verdicts of all readers of all files, and takes the majority (three different
-verdicts make R). It prints the precision at 5 and at 10, the agreement, and how often phrases with such a probability are
-right.
+verdicts make R). It prints the precision at 5 and at 10, that of the strong keyphrases beside as many phrases of each other
+method for each document, the agreement, and how often phrases with such a probability are right.
+
+`learn` fits the numbers of `sublex_laki/estimator/certainty.py` to verdicts: which of the keyphrases that a text mentions is
+it about? It says how well they do on documents that they were not fitted to, by ten folds, and what the fitted model shows of
+the judged phrases. This part needs scikit-learn.
 """
 
 from __future__ import annotations
@@ -34,15 +41,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from laki_features import Features, unit
+from laki_features import Features, Job, unit
 from scipy.sparse import csr_array
 
 import sublex
+from sublex.estimators.phrases.phrase_list import NAMES
+from sublex_laki.estimator import concentration, decomposed
+from sublex_laki.estimator.certainty import facts_of_phrases
 
 # Files for readers, phrases of a method, latent keyphrases, and topics that have at least SHARE of a text.
 FILES, BEST, LATENT, TOPICS, SHARE = 4, 10, 5, 5, 0.05
 LETTERS, BREAKS = "ARW", (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
-SOURCES = ("laki", "latent", "lsi", "lda", "tfidf")
+SOURCES = ("laki", "shown", "latent", "lsi", "lda", "tfidf")
+# The least strength of a keyphrase that is shown, if a key does not say which ones are.
+STRONG = 0.7
 FIELDS = ("doc", "number", "phrase", "is_latent", "probability", *SOURCES)
 # The lines of the table of precision, each with the column of ranks that it reads.
 METHODS = {
@@ -58,17 +70,19 @@ Judge each phrase by itself, whether the text has its words or not. Write one li
 """
 
 
-def draw(index: sublex.Index, collection: str, model: str, topics: str, folder: Path, number: int, seed: int) -> None:
+def draw(index: sublex.Index, given: argparse.Namespace) -> None:
     """Write the files for readers, and the key."""
-    chance = np.random.default_rng(seed)
+    chance, folder, number = np.random.default_rng(given.seed), Path(given.folder), given.documents
     folder.mkdir(parents=True, exist_ok=True)
-    with open(collection, encoding="utf-8") as lines:
-        records = {record["id"]: record for record in map(json.loads, lines)}
-    chosen = np.sort(chance.choice(index.corpus.docs, number, replace=False)).tolist()
-    docnos = [index.representation(model).view.docno(doc) or "" for doc in chosen]
-    texts = [f"{records[docno]['title']}\n{records[docno]['text']}" for docno in docnos]
-    rankings = rankings_of(index, model, topics, folder / "work", texts)
-    with open(folder / "key.csv", "w", encoding="utf-8", newline="") as file:
+    records = texts_of(given.collection)
+    seen = {doc for path in given.without for doc, _ in rows_of(path)}
+    view = index.representation(given.model).view
+    others = [doc for doc in index.corpus.docs.tolist() if view.docno(doc) not in seen]
+    chosen = np.sort(chance.choice(others, number, replace=False)).tolist()
+    docnos = [view.docno(doc) or "" for doc in chosen]
+    texts = [records[docno] for docno in docnos]
+    rankings = rankings_of(index, given.model, given.topics, Path(given.work), texts)
+    with open(given.key, "w", encoding="utf-8", newline="") as file:
         key = csv.DictWriter(file, FIELDS, lineterminator="\n")
         key.writeheader()
         for part in range(FILES):
@@ -80,7 +94,19 @@ def draw(index: sublex.Index, collection: str, model: str, topics: str, folder: 
                     key.writerow({"doc": docnos[k], "number": place, **rows[row]})
                     shown.append(f"{place:3d}. {rows[row]['phrase']}")
             (folder / f"texts-{part + 1}.txt").write_text("\n".join(shown) + "\n", encoding="utf-8")
-    print(f"{number} documents, seed {seed}: {folder}")
+    print(f"{number} documents, seed {given.seed}: {folder}")
+
+
+def texts_of(collection: str) -> dict[str, str]:
+    """Return the texts of a collection with their titles, by docno."""
+    with open(collection, encoding="utf-8") as lines:
+        return {record["id"]: f"{record['title']}\n{record['text']}" for record in map(json.loads, lines)}
+
+
+def rows_of(key: str) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the rows of a key by document and number."""
+    with open(key, encoding="utf-8", newline="") as file:
+        return {(row["doc"], row["number"]): row for row in csv.DictReader(file)}
 
 
 class Ranked(NamedTuple):
@@ -123,6 +149,10 @@ def rankings_of(
         found.append(
             {
                 "laki": best(chances[k], BEST),
+                "shown": [
+                    Ranked(names[n], value, bool(latent[n]))
+                    for n, value in laki.keyphrases(view).without_parts(strong_ones(chances[k], laki.least_share))
+                ][:BEST],
                 "latent": best(np.where(latent, chances[k], 0.0), LATENT),
                 "lsi": best(cosines[k], BEST),
                 "lda": [Ranked(label, 0.0, False) for label in labels[k]],
@@ -133,6 +163,12 @@ def rankings_of(
             }
         )
     return found
+
+
+def strong_ones(chances: np.ndarray, least: float) -> list[tuple[int, float]]:
+    """Return the keyphrases whose probability is `least` or more, the most probable first, as pairs with it."""
+    order = np.argsort(-chances, kind="stable")
+    return [(k, float(chances[k])) for k in order[chances[order] >= least].tolist()]
 
 
 def labels_of(index: sublex.Index, topics: str, texts: list[str]) -> list[list[str]]:
@@ -157,10 +193,8 @@ def merged(ranked: dict[str, list[Ranked]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def score(key: str, verdicts: list[str]) -> None:
-    """Print the precision of each method, the agreement of readers, and how often probabilities are right."""
-    with open(key, encoding="utf-8", newline="") as file:
-        rows = {(row["doc"], row["number"]): row for row in csv.DictReader(file)}
+def letters_of(rows: dict[tuple[str, str], dict[str, str]], verdicts: list[str]) -> dict[tuple[str, str], list[str]]:
+    """Return the verdicts of all readers on each phrase of a key; stop at a line that is none."""
     letters: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in verdicts:
         with open(path, encoding="utf-8", newline="") as file:
@@ -169,8 +203,89 @@ def score(key: str, verdicts: list[str]) -> None:
                     continue
                 doc, number, letter = (cell.strip() for cell in line)
                 if (doc, number) not in rows or letter not in LETTERS:
-                    raise SystemExit(f"{path}, line {place}: {','.join(line)} is no verdict on a phrase of {key}.")
+                    raise SystemExit(f"{path}, line {place}: {','.join(line)} is no verdict on a phrase of the key.")
                 letters[doc, number].append(letter)
+    return letters
+
+
+def show_strong(rows: dict[tuple[str, str], dict[str, str]], majority: dict[tuple[str, str], str]) -> None:
+    """Print how many strong keyphrases are right, beside as many phrases of each other method for each document."""
+    if any("shown" in row for row in rows.values()):
+        chosen = [place for place, row in rows.items() if row["shown"]]
+    else:
+        chosen = [place for place, row in rows.items() if row["laki"] and float(row["probability"]) >= STRONG]
+    sizes, docs = Counter(doc for doc, _ in chosen), len({doc for doc, _ in rows})
+    print(
+        f"\nstrong keyphrases: {len(chosen) / docs:.2f} a document, {docs - len(sizes)} of {docs} documents without any\n\n"
+        "| as many phrases of each document | phrases | about it | at least related |\n|---|---|---|---|"
+    )
+    lists = {"strong keyphrases": chosen}
+    for name in ("lsi", "tfidf", "lda"):
+        lists[name] = [place for place, row in rows.items() if row[name] and int(row[name]) <= sizes[place[0]]]
+    for name, places in lists.items():
+        found = [majority[place] for place in places if place in majority]
+        about, related = (100 * np.mean([letter in good for letter in found] or [0]) for good in ("A", "AR"))
+        print(f"| {name} | {len(found):,} | {about:.1f} | {related:.1f} |")
+
+
+def learn(index: sublex.Index, given: argparse.Namespace) -> None:
+    """Print the numbers of the log-odds of mentions that verdicts give, and what the model shows of the judged phrases."""
+    from sklearn.linear_model import LogisticRegression
+
+    rows = rows_of(given.key)
+    majority = {place: majority_of(own) for place, own in letters_of(rows, given.verdicts).items()}
+    loaded = index.representation(given.model)
+    laki, units, names = loaded.model, loaded.model.units, loaded.model.keyphrases(loaded.view)
+    phrases, corpus = laki.network.phrases, units.of_corpus(index.corpus, Job())
+    focus = concentration(decomposed(corpus, laki.params.width, laki.params.seed), phrases)
+    words = np.array([len(units.terms[unit]) > 1 for unit in phrases.tolist()])
+    named = units.phrases.features[units.codes[phrases], NAMES.index("named")]
+    facts = np.column_stack((*facts_of_phrases(corpus, phrases, focus), words, named))
+    texts, docs = texts_of(given.collection), list(dict.fromkeys(doc for doc, _ in rows))
+    counts = units.of_texts(loaded.inputs.of_texts([texts[doc] for doc in docs]))
+    numbers = {name.casefold(): k for k, name in enumerate(names.names)}
+    x, y, folds = [], [], []
+    for (doc, number), row in rows.items():
+        k, place = numbers.get(row["phrase"].casefold(), -1), docs.index(doc)
+        count = counts[[place], [phrases[k]]][0]
+        if k >= 0 and count and (doc, number) in majority:
+            x.append((*facts[k], np.log(count)))
+            y.append(majority[doc, number] == "A")
+            folds.append(place % 10)
+    scaled, right, parts = np.array(x), np.array(y), np.array(folds)
+    scale, odds = scaled.std(axis=0), np.zeros(len(y))
+    for fold in range(10):
+        others = LogisticRegression().fit((scaled / scale)[parts != fold], right[parts != fold])
+        odds[parts == fold] = others.decision_function((scaled / scale)[parts == fold])
+    fit = LogisticRegression().fit(scaled / scale, right)
+    print("| mentions | about it | base | rare | again | focus | several | named | count |\n" + "|---" * 9 + "|")
+    cells = " | ".join(f"{value:.2f}" for value in (*fit.intercept_, *(fit.coef_[0] / scale)))
+    print(f"| {len(y):,} | {right.mean():.3f} | {cells} |\n")
+    chances, judged = laki.encode_units(counts).toarray(), {}
+    for place, row in rows.items():
+        if place in majority:
+            judged[place[0], row["phrase"].casefold()] = majority[place]
+    print(
+        "| least | by folds: mentions | about it | shown a document | not judged | about it |\n|---|---|---|---|---|---|"
+    )
+    for least in (0.5, 0.6, 0.65, 0.7, 0.75, 0.8):
+        kept = 1 / (1 + np.exp(-odds)) >= least
+        shown = [
+            judged.get((doc, names.names[k].casefold()))
+            for place, doc in enumerate(docs)
+            for k, _ in list(names.without_parts(strong_ones(chances[place], least)))[:BEST]
+        ]
+        known = [letter == "A" for letter in shown if letter]
+        print(
+            f"| {least} | {kept.sum():,} | {100 * right[kept].mean():.1f} | {len(shown) / len(docs):.2f} | "
+            f"{len(shown) - len(known):,} | {100 * np.mean(known):.1f} |"
+        )
+
+
+def score(key: str, verdicts: list[str]) -> None:
+    """Print the precision of each method, the agreement of readers, and how often probabilities are right."""
+    rows = rows_of(key)
+    letters = letters_of(rows, verdicts)
     lacking = len(rows) - len(letters)
     print(f"{len(letters):,} phrases with {sum(map(len, letters.values())):,} verdicts; {lacking:,} without any\n")
     majority = {place: majority_of(own) for place, own in letters.items()}
@@ -188,6 +303,7 @@ def score(key: str, verdicts: list[str]) -> None:
             for good in ("A", "AR") for depth in (5, BEST)
         ]  # fmt: skip
         print(f"| {name} | {' | '.join(cells)} | {len(kept):,} |")
+    show_strong(rows, majority)
     agreement(list(letters.values()))
     print("\n| probability shown | phrases | mean | about it | at least related |\n|---|---|---|---|---|")
     shown = [
@@ -229,13 +345,19 @@ def agreement(verdicts: list[list[str]]) -> None:
 
 
 def main() -> None:
-    """Draw documents, or score verdicts."""
+    """Draw documents, score verdicts, or learn from them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="part", required=True)
-    drawing, scoring = parts.add_parser("draw"), parts.add_parser("score")
-    for name in ("index", "collection", "folder"):
+    drawing, scoring, learning = (parts.add_parser(name) for name in ("draw", "score", "learn"))
+    for name in ("index", "collection", "folder", "key"):
         drawing.add_argument(name)
-    drawing.add_argument("--model", default="laki")
+    drawing.add_argument("--without", metavar="KEY", nargs="*", default=[])
+    drawing.add_argument("--work", default="laki-features", help="a folder for what takes long to compute")
+    for name in ("index", "collection", "key"):
+        learning.add_argument(name)
+    learning.add_argument("verdicts", nargs="+")
+    for part in (drawing, learning):
+        part.add_argument("--model", default="laki")
     drawing.add_argument("--topics", default="lda(k=100)")
     drawing.add_argument("--documents", type=int, default=100)
     drawing.add_argument("--seed", type=int, default=27)
@@ -245,8 +367,7 @@ def main() -> None:
     if given.part == "score":
         score(given.key, given.verdicts)
         return
-    index = sublex.open(given.index)
-    draw(index, given.collection, given.model, given.topics, Path(given.folder), given.documents, given.seed)
+    (draw if given.part == "draw" else learn)(sublex.open(given.index), given)
 
 
 if __name__ == "__main__":

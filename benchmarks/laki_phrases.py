@@ -1,7 +1,6 @@
 """Measure LAKI on phrases: gold keyphrases that a text does not mention, and how related two phrases are (table 5 of LAKI).
 
     python benchmarks/laki_phrases.py absent INDEX INSPEC.jsonl.xz [--model laki] [--work FOLDER]
-    python benchmarks/laki_phrases.py about INDEX INSPEC.jsonl.xz TITLES.jsonl [--model laki]
     python benchmarks/laki_phrases.py removed INDEX TEXTS.jsonl [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py related INDEX PAIRS.csv [--model laki] [--work FOLDER]
     python benchmarks/laki_phrases.py passages ENWIKI.jsonl.xz OUT.jsonl [--every 1]
@@ -9,10 +8,6 @@
 `absent` takes texts with gold keyphrases. Those that no word sequence of the text matches are absent; of them, those that are keyphrases of
 the model can be found. All methods rank the model's keyphrases that the text does not mention: LAKI by probability, LSI by the cosine of
 text and phrase, and frequency by the number of documents of the index.
-
-`about` says what tells which of the keyphrases that a text mentions it is about. It fits a logistic regression twice: are they among the
-gold keyphrases of INSPEC, and are those that a text of TITLES mentions in its title? The columns
-are the numbers of `sublex_laki/estimator/certainty.py`. TITLES has texts that the index lacks. This part needs scikit-learn.
 
 `removed` takes texts that the index lacks, each with a title and a text. Of each text one keyphrase of several words that the text mentions
 is drawn by chance, and all its mentions are removed. How often is it among the best keyphrases that the text then does not mention? And
@@ -35,13 +30,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from laki_features import Features, Job, scaled, unit
+from laki_features import Features, scaled, unit
 from scipy.sparse import csr_array, vstack
 
 import sublex
-from sublex.estimators.phrases.phrase_list import NAMES
 from sublex_laki.estimator import weighed
-from sublex_laki.estimator.certainty import ADDED, USUAL, mentions
+from sublex_laki.estimator.certainty import mentions
 
 WORDS, FEWEST, BEST, SAMPLES = 200, 10, 10, 10_000
 EDGES = (0, 0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 1)
@@ -104,44 +98,6 @@ def show_absent(features: Features, index: sublex.Index, path: str) -> None:
                 values[mentioned[[k]].indices] = -np.inf
                 found += len(wanted & {*np.argsort(-values, kind="stable")[:BEST].tolist()})
         print(f"| {name} | {100 * found / findable:.1f} | {100 * found / total:.1f} |", flush=True)
-
-
-def show_about(index: sublex.Index, model: str, inspec: str, titles: str) -> None:
-    """Print how well counts, rarity and the like tell the mentioned keyphrases that a text is about from the others."""
-    from sklearn.linear_model import LogisticRegression
-
-    loaded = index.representation(model)
-    laki, units = loaded.model, loaded.model.units
-    names = {units.terms[unit]: k for k, unit in enumerate(laki.network.phrases.tolist())}
-    with lzma.open(inspec, "rt", encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    golds = [{names.get(tuple(index.analyze(gold)), -1) for gold in record["keyphrases"]} for record in records]
-    sets = {"gold keyphrases": ([record["text"] for record in records], golds)}
-    with open(titles, encoding="utf-8") as lines:
-        records = [json.loads(line) for line in lines]
-    in_titles = units.of_texts(loaded.inputs.of_texts([record["title"] for record in records]))
-    own = [{laki.network.mentioned[u] for u in in_titles[[k]].indices} for k in range(len(records))]
-    sets["titles"] = ([record["text"] for record in records], own)
-    counts = units.of_corpus(index.corpus, Job())
-    words = np.array([len(units.terms[unit]) for unit in laki.network.phrases.tolist()])
-    phrases = laki.network.phrases
-    df = np.bincount(counts.indices, minlength=len(units))[phrases]
-    again = np.bincount(counts.indices, counts.data > 1, len(units))[phrases]
-    named = units.phrases.features[units.codes[phrases], NAMES.index("named")]
-    facts = np.stack((np.log(counts.shape[0] / df), (again + ADDED * USUAL) / (df + ADDED), words > 1, named), axis=1)
-    print(
-        "| texts | mentions | right | base | rare | again | several | named | count |\n|---|---|---|---|---|---|---|---|---|"
-    )
-    for name, (texts, wanted) in sets.items():
-        found = units.of_texts(loaded.inputs.of_texts(texts))
-        keyphrases = laki.network.mentioned[found.indices]
-        text = np.repeat(np.arange(len(texts)), np.diff(found.indptr))
-        kept = np.flatnonzero(keyphrases >= 0)
-        x = np.column_stack((facts[keyphrases[kept]], np.log(found.data[kept])))
-        y = np.array([keyphrases[n] in wanted[text[n]] for n in kept.tolist()])
-        fit = LogisticRegression(C=100, max_iter=1000).fit(x, y)
-        cells = " | ".join(f"{value:.2f}" for value in (*fit.intercept_, *fit.coef_[0]))
-        print(f"| {name} | {len(y):,} | {y.mean():.3f} | {cells} |", flush=True)
 
 
 def show_removed(features: Features, path: str) -> None:
@@ -264,10 +220,9 @@ def correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def main() -> None:
     """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=("absent", "about", "removed", "related", "passages"))
+    parser.add_argument("part", choices=("absent", "removed", "related", "passages"))
     parser.add_argument("first", metavar="INDEX")
     parser.add_argument("second", metavar="FILE")
-    parser.add_argument("third", metavar="TITLES", nargs="?")
     parser.add_argument("--model", default="laki")
     parser.add_argument(
         "--work", default="laki-features", type=Path, help="a folder for models that take long to learn"
@@ -278,9 +233,6 @@ def main() -> None:
         write_passages(given.first, given.second, given.every)
         return
     index = sublex.open(given.first)
-    if given.part == "about":
-        show_about(index, given.model, given.second, given.third)
-        return
     features = Features(index, given.model, given.work)
     if given.part == "removed":
         show_removed(features, given.second)

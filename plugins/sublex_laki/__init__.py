@@ -90,12 +90,25 @@ PARAMS = [
     Param(
         "cap", float, 1.0, stage="encode", range=(0.01, 100), help="the largest weight from a keyphrase to its mention"
     ),
+    Param(
+        "strong",
+        float,
+        0.7,
+        range=(0, 1),
+        help="the least strength of a keyphrase that people are shown without the word perhaps",
+    ),
 ]
 
 FILTER_PARAMS = [
     Param("phrase", object, ..., help="a keyphrase in quotes, or its number"),
     Param("of", Expression, ..., help="the fitted model that has the keyphrase, such as laki"),
-    Param("share", float, 0.5, range=(0, 1), help="the least probability of the keyphrase in a document that is kept"),
+    Param(
+        "share",
+        float,
+        None,
+        range=(0, 1),
+        help="the least strength of the keyphrase in a document that is kept; by default what the model calls strong",
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Explanation
-from sublex_laki.keyphrases import Keyphrases, listed
+from sublex_laki.keyphrases import PERHAPS, Keyphrases, listed
 
 # Numbers of keyphrases in an explanation, and for each: of units of its silhouette, of evoking words, and of broader
 # keyphrases.
@@ -16,21 +16,22 @@ SIDES = ("query", "document")
 Pair = tuple[Any, Any]
 
 
-def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair) -> Explanation:
+def explain(keyphrases: Keyphrases, chances: Pair, counts: Pair, evoked: Pair, strong: float) -> Explanation:
     """Return the cosine of a query and a document as a sum over the keyphrases that they share.
 
     Each of `chances`, `counts` and `evoked` is a pair: a value for the query, and a value for the document. `chances`
     are the probabilities of the keyphrases, and `counts` the rows of units. `evoked` are sparse rows of keyphrases by
-    units; they hold how far a keyphrase turns a unit on (see `evidence`).
+    units; they hold how far a keyphrase turns a unit on (see `evidence`). Before the name of a keyphrase that is less
+    than `strong` in one of both stands "perhaps".
     """
     query, document = chances
     values = query * document / np.sqrt((query @ query) * (document @ document))
     order = np.argsort(-values, kind="stable")
     shared = order[values[order] > 0]
-    parts = [
-        Explanation(float(values[k]), keyphrases.names[k], evidence=_evidence(keyphrases, k, chances, counts, evoked))
-        for k in shared[:LISTED].tolist()
-    ]
+    parts = []
+    for k in shared[:LISTED].tolist():
+        name = keyphrases.names[k] if min(query[k], document[k]) >= strong else f"{PERHAPS} {keyphrases.names[k]}"
+        parts.append(Explanation(float(values[k]), name, evidence=_evidence(keyphrases, k, chances, counts, evoked)))
     rest = shared[LISTED:]
     if len(rest):
         parts.append(Explanation(float(values[rest].sum()), f"{len(rest):,} other keyphrases"))

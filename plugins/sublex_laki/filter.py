@@ -18,22 +18,24 @@ if TYPE_CHECKING:
 
 
 class Keyphrase:
-    """Keeps the documents in which the keyphrase `phrase` has at least the probability `share`.
+    """Keeps the documents in which the keyphrase `phrase` has at least the strength `share`, or without `share` the least share
+    with which facets of the model count it.
 
     `of` may be any model that names keyphrases, not only `laki`.
     """
 
     per_document = True
 
-    def __init__(self, *, phrase: str | int, of: Expression, share: float):
+    def __init__(self, *, phrase: str | int, of: Expression, share: float | None):
         if not isinstance(phrase, (str, int)) or isinstance(phrase, bool) or not str(phrase).strip():
             raise InputError(f"keyphrase: {phrase!r} names no keyphrase; write it in quotes, or its number.")
         self.phrase, self.of, self.share = phrase, of, share
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Return for each of `docs` whether the probability of the keyphrase in the document is at least `share`."""
+        """Return for each of `docs` whether the strength of the keyphrase in the document is at least `share`."""
         found, wanted = context.model(self.of), self.phrase
         if isinstance(found.model, LAKIRepresentation):
             # A user may also name a keyphrase by another form or by an abbreviation.
             wanted = found.model.keyphrases(found.view).number(wanted, found.name)
-        return share_of_label(found, wanted, docs, "keyphrase") >= self.share
+        shares = share_of_label(found, wanted, docs, "keyphrase")
+        return shares >= (found.model.least_share if self.share is None else self.share)

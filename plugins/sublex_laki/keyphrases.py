@@ -4,7 +4,7 @@ words that evoked them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +19,8 @@ from sublex_laki.units import Units
 Surface = Callable[[str], str]
 # If the names of units of a silhouette are at least this similar, from 0 to 1, only the first is shown.
 ALIKE = 0.85
+# The word before a keyphrase that a text may be about, where it is less than strong.
+PERHAPS = "perhaps"
 # A word evokes a keyphrase if the keyphrase turns it on with at least this probability.
 LEAST_EVIDENCE = 0.05
 
@@ -108,6 +110,18 @@ class Keyphrases:
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
 
+    def without_parts(self, found: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
+        """Yield pairs of a keyphrase and its strength, without the keyphrases that are a part of one before them.
+
+        After "random graph" the keyphrase "graph" says nothing new.
+        """
+        before: list[tuple[str, ...]] = []
+        for k, strength in found:
+            own = self.units.terms[self.network.phrases[k]]
+            if not any(is_part(own, other) for other in before):
+                before.append(own)
+                yield k, strength
+
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units of a text that evoke `keyphrase` most, at most `number`.
 
@@ -116,6 +130,12 @@ class Keyphrases:
         """
         found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
         return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
+
+
+def is_part(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return whether the terms of `part` stand one after another in `whole`, which has more."""
+    size = len(part)
+    return size < len(whole) and any(whole[k : k + size] == part for k in range(len(whole) - size + 1))
 
 
 def listed(items: Sequence[Weighted]) -> str:

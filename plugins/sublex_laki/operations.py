@@ -21,13 +21,16 @@ NO_KEYPHRASES = "has no keyphrases; name a fitted laki, such as laki(phrases=phr
 EVOKING = 3
 # Texts of a file that are encoded at a time.
 BLOCK = 64
-HEAD = ("keyphrase", "strength", "mentioned", "evoked by")
+HEAD = ("keyphrase", "about it", "strength", "mentioned", "evoked by")
 
 
 class Row(NamedTuple):
-    """A keyphrase of a text: its probability, whether the text mentions it, and the words that evoked it."""
+    """A keyphrase of a text: whether the text is about it ("yes" or "perhaps"), its strength, whether the text mentions it, and
+    the words that evoked it.
+    """
 
     keyphrase: str
+    about: str
     strength: float
     mentioned: str
     evoked: str
@@ -36,27 +39,28 @@ class Row(NamedTuple):
 class _Reader:
     """Finds the keyphrases of texts by a model."""
 
-    def __init__(self, found: Any, number: int, latent: bool):
+    def __init__(self, found: Any, number: int, latent: bool, least: float):
         self.model: LAKIRepresentation = found.model
         self.keyphrases: Keyphrases = self.model.keyphrases(found.view)
-        self._number, self._latent = number, latent
+        self._number, self._latent, self._least = number, latent, least
 
     def rows(self, texts: TextWords) -> Iterator[list[Row]]:
-        """Yield the keyphrases of each text, the most probable first."""
-        from sublex_laki.keyphrases import falling, listed
+        """Yield the keyphrases of each text, the strongest first."""
+        from sublex_laki.keyphrases import PERHAPS, falling, listed
 
         counts = self.model.units.of_texts(texts)
         chances = self.model.encode_units(counts)
         for text in range(len(texts)):
             own = counts[[text]]
-            ordered = list(falling(chances[[text]]))
+            ordered = [item for item in falling(chances[[text]]) if item[1] >= self._least]
+            ordered = list(self.keyphrases.without_parts(ordered))
             mentioned = self.keyphrases.is_mentioned(own, [k for k, _ in ordered])
             best = [item for item in zip(ordered, mentioned, strict=True) if not (self._latent and item[1])]
             evoked = self.model.evoked(own)
             yield [
                 Row(
-                    self.keyphrases.names[k], round(value, 4), "yes" if here else "no",
-                    listed(self.keyphrases.evoking(evoked, k, EVOKING)),
+                    self.keyphrases.names[k], "yes" if value >= self.model.least_share else PERHAPS, round(value, 4),
+                    "yes" if here else "no", listed(self.keyphrases.evoking(evoked, k, EVOKING)),
                 )
                 for (k, value), here in best[: self._number]
             ]  # fmt: skip
@@ -73,22 +77,26 @@ def keyphrases(
     file: Annotated[str | None, option(completes="file")] = None,
     reader: Annotated[str | None, option(metavar="NAME", completes="reader")] = None,
     number: Annotated[int, option("-n", "--number", least=1)] = 10,
+    perhaps: bool = False,
     latent: bool = False,
 ) -> Shown:
-    """List the keyphrases that a text is about, with their probability, whether the text mentions them or not.
+    """List the keyphrases that a text is about, with their strength, whether the text mentions them or not.
 
-    EXPR names the model. The last column shows the words of the text that evoked a keyphrase, with the probability that the
-    keyphrase led to the word.
+    EXPR names the model. Strength is the probability that the text is about a keyphrase; only strong ones are listed, with a
+    strength of .7 or more, or as the parameter strong of the model says. A part of a listed keyphrase is left out. The last
+    column shows the words of the text that evoked a keyphrase, with the probability that the keyphrase led to the word.
 
     Args:
         file: A file of texts, in a format that sublex index reads.
         reader: The reader of the file; by default the one that recognises it.
-        number: Keyphrases of each text.
-        latent: List only keyphrases that the text does not mention.
+        number: The most keyphrases of each text.
+        perhaps: List weaker keyphrases too, which the text is perhaps about.
+        latent: List only keyphrases that the text does not mention, weaker ones too. Hardly any is strong.
         output: An HTML page to write in place of the output.
 
     Examples:
         sublex keyphrases papers laki "Training deep networks to recognise objects"
+        sublex keyphrases papers laki --perhaps "Training deep networks to recognise objects"
         sublex keyphrases papers laki --file titles.tsv --format csv
     """
     from sublex.contracts.base import Document
@@ -99,11 +107,18 @@ def keyphrases(
         raise InputError("Give either a text, in quotes, or a file of texts with --file.")
     found = context.fitted_model(expression, LAKIRepresentation, NO_KEYPHRASES)
     documents = [Document("", text or "")] if file is None else context.read_documents(file, reader)
-    results = _read(context, _Reader(found, number, latent), found, documents, file is not None)
+    least = 0.0 if perhaps or latent else found.model.least_share
+    results = _read(context, _Reader(found, number, latent, least), found, documents, file is not None)
     if file is None:
         shown = records(HEAD, results[0][1])
         if not results[0][1]:
-            nothing = "The text has no keyphrase: the model knows none of its words, or they say too little."
+            weaker = least and _read(context, _Reader(found, number, latent, 0.0), found, documents, False)[0][1]
+            nothing = (
+                "The text has no strong keyphrase; --perhaps shows those that it is perhaps about."
+                if weaker
+                else f"The text has no keyphrase{' beyond those that it mentions' * latent}: the model knows none of its words, "
+                "or they say too little."
+            )
             shown = Shown(lambda: [*records(HEAD, []).lines, line(nothing)], list, HEAD)
     else:
         shown = records(("docno", *HEAD), [(document.docno, *row) for document, rows in results for row in rows])
@@ -193,9 +208,7 @@ def hierarchy(context: Context, expression: Model) -> Shown:
     known = found.model.keyphrases(found.view)
 
     def graph() -> str:
-        rows = found.view.rows()
-        live = [k for k in range(len(found.view)) if found.view.docno(k) is not None]
-        return as_graphml(known, expression, (rows[live] >= found.model.least_share).sum(axis=0).tolist())
+        return as_graphml(known, expression, found.model.documents(found.view).tolist())
 
     links = known.network.hierarchy.nnz
     about = f"has {known.network.keyphrases:,} keyphrases and {links:,} links between them."

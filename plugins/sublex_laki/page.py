@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from textwrap import shorten
 from typing import Any
 
+import numpy as np
+
 from sublex.contracts.base import Document
 from sublex.forms.pages import escaped, html_page
 from sublex_laki.keyphrases import Keyphrases, Weighted
@@ -35,22 +37,33 @@ td.latent { font-style: italic; }
 """
 
 
-def records(keyphrases: Keyphrases, number: int) -> list[dict[str, Any]]:
-    """Return the most frequent keyphrases with their silhouettes, as values that JSON can represent."""
-    shown = range(min(number, keyphrases.network.keyphrases))
+def records(keyphrases: Keyphrases, documents: np.ndarray, number: int) -> list[dict[str, Any]]:
+    """Return the keyphrases that most documents are about, with these numbers of documents and with their silhouettes, as
+    values that JSON can represent.
+    """
     return [
-        {"keyphrase": keyphrases.names[k], "silhouette": [item.name for item in keyphrases.silhouette(k, CARD_UNITS)]}
-        for k in shown
+        {
+            "keyphrase": keyphrases.names[k],
+            "documents": int(documents[k]),
+            "silhouette": [item.name for item in keyphrases.silhouette(k, CARD_UNITS)],
+        }
+        for k in _ordered(documents)[:number]
     ]
 
 
-def page(title: str, keyphrases: Keyphrases) -> str:
-    """Return the page of a model: a card for each of its most frequent keyphrases."""
-    count = keyphrases.network.keyphrases
-    shown = range(min(PAGE_KEYPHRASES, count))
+def _ordered(documents: np.ndarray) -> list[int]:
+    """Return all keyphrases, those with most documents first."""
+    order: list[int] = np.argsort(-documents, kind="stable").tolist()
+    return order
+
+
+def page(title: str, keyphrases: Keyphrases, documents: np.ndarray) -> str:
+    """Return the page of a model: a card for each of the keyphrases that most documents are about."""
+    shown = _ordered(documents)[:PAGE_KEYPHRASES]
     note = (
-        f"The {len(shown):,} most frequent of {count:,} keyphrases. Below each is its silhouette, the words and phrases that it "
-        "turns on; a word's size shows the probability. Broader keyphrases are more frequent ones that lead to it."
+        f"{len(shown):,} of {keyphrases.network.keyphrases:,} keyphrases, those that most documents are about first. Below each is "
+        "its silhouette, the words and phrases that it turns on; a word's size shows the probability. Broader keyphrases are "
+        "more frequent ones that lead to it."
     )
     return document(title, note, f"<main>\n{''.join(card(keyphrases, k) for k in shown)}</main>")
 
@@ -85,18 +98,18 @@ def texts_page(title: str, head: Sequence[str], results: Iterable[tuple[Document
         lines = "".join(f"<tr>{_cells(row)}</tr>\n" for row in rows)
         table = f"<table>\n<tr>{names}</tr>\n{lines}</table>" if rows else "<p>No keyphrase.</p>"
         sections.append(f"<article>\n{heading}<p>{escaped(shown)}</p>\n{table}\n</article>\n")
-    note = "The keyphrases of each text with their probability. Those in italics are not mentioned in the text."
+    note = "The keyphrases of each text with their strength. Those in italics are not mentioned in the text."
     return document(title, note, "".join(sections))
 
 
 def _cells(row: Sequence[Any]) -> str:
-    """Return a keyphrase as the cells of a table row: its name, its probability, whether it is mentioned, and the words
-    that evoked it.
+    """Return a keyphrase as the cells of a table row: its name, whether the text is about it, its strength, whether the text
+    mentions it, and the words that evoked it.
     """
-    name, strength, mentioned, evoked = row
+    name, about, strength, mentioned, evoked = row
     kind = "mentioned" if mentioned == "yes" else "latent"
     return (
-        f'<td class="{kind}">{escaped(name)}</td><td class="number">{strength:.3f}</td>'
+        f'<td class="{kind}">{escaped(name)}</td><td>{escaped(about)}</td><td class="number">{strength:.3f}</td>'
         f"<td>{escaped(mentioned)}</td><td>{escaped(evoked)}</td>"
     )
 

@@ -75,15 +75,16 @@ class LAKIRepresentation(Representation):
 
     # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: links come from the
     # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
-    # keyphrases are names of things on which documents concentrate.
-    version = 3
+    # keyphrases are names of things on which documents concentrate. Version 4: the strength of a mentioned keyphrase also
+    # depends on how much its documents are alike, and its numbers come from verdicts of readers.
+    version = 4
     reads = "words"
-    least_share = 0.5
     units: Units
     network: Network
 
     def __init__(self, **params: Any):
         self.params = SimpleNamespace(**params)
+        self.least_share = self.params.strong
         self.perplexities: list[float] = []
 
     def depends(self) -> Sequence[Expression]:
@@ -118,8 +119,9 @@ class LAKIRepresentation(Representation):
         self.units, counts = everything.kept(kept), csr_array(counts[:, kept])
         keyphrases = np.flatnonzero(may_be[kept])
         own = decomposed(counts, params.width, params.seed, job.workers)
+        focus = concentration(own, keyphrases)
         if not is_listed:
-            keyphrases = keyphrases[concentration(own, keyphrases) >= params.focus]
+            keyphrases, focus = keyphrases[focus >= params.focus], focus[focus >= params.focus]
         if len(keyphrases) < FEWEST:
             raise InputError(
                 f"laki: {params.phrases} finds fewer than {FEWEST} keyphrases in {len(corpus.docs):,} documents; give it a lower "
@@ -133,7 +135,8 @@ class LAKIRepresentation(Representation):
         words = np.array([len(terms) for terms in self.units.terms])[self.network.phrases]
         # Phrases that users list are names.
         named = 1.0 if is_listed else phrases.features[self.units.codes[self.network.phrases], NAMES.index("named")]
-        self.odds = odds_of_mentions(counts, self.network.phrases, words, named)
+        focus = focus[np.searchsorted(keyphrases, self.network.phrases)]
+        self.odds = odds_of_mentions(counts, self.network.phrases, words, named, focus)
         self.curve = self._curve(counts, keyphrases, vectors, job)
         self.vocabulary = phrases.lexicon.terms
 
@@ -282,7 +285,7 @@ class LAKIRepresentation(Representation):
         own = self.units.of_texts(view.words(doc))
         found = self.keyphrases(view)
         evoked = [self.evoked(counts) for counts in (query.counts, own)]
-        return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]))
+        return explain(found, (query.chances, document), (query.counts, own), (evoked[0], evoked[1]), self.least_share)
 
     def evoked(self, counts: csr_array) -> csr_array:
         """Return how likely each keyphrase turns on each unit of a text, as sparse rows of keyphrases by units.
@@ -315,8 +318,8 @@ class LAKIRepresentation(Representation):
         return view.rows(docs)
 
     def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
-        """Return the units of a document that a keyphrase turns on, as marks. Each mark names the keyphrase that most
-        likely turns the unit on.
+        """Return the units of a document that one of its strong keyphrases turns on, as marks. Each mark names the keyphrase
+        that most likely turns the unit on.
 
         The query does not matter.
         """
@@ -326,7 +329,8 @@ class LAKIRepresentation(Representation):
         if not len(found.units):
             return []
         names = self.keyphrases(view)
-        evoked = self.evoked(self.units.of_texts(texts)).tocsc()
+        strong = view.rows(np.array([doc])).toarray()[0] >= self.least_share
+        evoked = csr_array(self.evoked(self.units.of_texts(texts)).multiply(strong[:, None])).tocsc()
         best: dict[int, tuple[int, float]] = {}
         for unit in np.unique(found.units).tolist():
             column = slice(evoked.indptr[unit], evoked.indptr[unit + 1])
@@ -342,17 +346,30 @@ class LAKIRepresentation(Representation):
                 marks.setdefault(terms, Mark(terms, keyphrase, names.names[keyphrase], weight))
         return list(marks.values())
 
+    def documents(self, view: View) -> np.ndarray:
+        """Return for each keyphrase the number of documents in which it is strong."""
+
+        def count() -> np.ndarray:
+            live = np.array([doc for doc in range(len(view)) if view.docno(doc) is not None], np.int64)
+            rows = view.rows(live)
+            return np.bincount(rows.indices[rows.data >= self.least_share], minlength=self.network.keyphrases)
+
+        found: np.ndarray = view.once(f"documents of laki, strong={self.least_share!r}", count)
+        return found
+
     def describe(self, view: View) -> Mapping[str, Any]:
-        """Return the size of the network, the perplexities of the fit, and the most frequent keyphrases with their silhouettes."""
+        """Return the size of the network, the perplexities of the fit, and the keyphrases that most documents are about, with
+        their silhouettes.
+        """
         return {
             "keyphrases": self.network.keyphrases,
             "units": self.network.units,
             "links": len(self.network.weights),
             "links between keyphrases": int(self.network.hierarchy.nnz),
             "training perplexities": [round(value, 1) for value in self.perplexities],
-            "most frequent": records(self.keyphrases(view), CARD_KEYPHRASES),
+            "most documents": records(self.keyphrases(view), self.documents(view), CARD_KEYPHRASES),
         }
 
     def page(self, view: View, title: str) -> str:
         """Return the keyphrases with their silhouettes as a self-contained HTML page."""
-        return page(title, self.keyphrases(view))
+        return page(title, self.keyphrases(view), self.documents(view))

@@ -5,8 +5,8 @@ is too large to be read as log-odds. `calibrate` therefore asks documents that t
 so much evidence for a keyphrase, how many mention it?
 
 For keyphrases that a text mentions, the rest of the text hardly tells whether the text is about them. What tells is how often
-the text mentions the keyphrase, how rare it is, whether texts come back to it, whether it has several words, and whether
-it is used as a name (`odds_of_mentions`).
+the text mentions the keyphrase, how rare it is, whether texts come back to it, how much documents with it are alike, whether it
+has several words, and whether it is used as a name (`odds_of_mentions`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from sublex_laki.estimator.network import Network
 from sublex_laki.estimator.subgraphs import units_of
 
 # The log-odds that a text is about a keyphrase that it mentions once: BASE, and for a keyphrase in one of N documents RARE *
-# log(N), AGAIN * the share of its documents that mention it twice or more, SEVERAL if it has several words, and NAMED * the
-# probability that it names a thing. A text that mentions it n times has COUNT * log(n) more. All but BASE are about the means
-# of two fits: which mentioned keyphrases are in the title of a text, and which did readers choose
-# (benchmarks/laki_phrases.py about)? BASE is by judgement.
-BASE, RARE, AGAIN, SEVERAL, NAMED, COUNT = -3.3, 0.25, 1.4, 0.5, 2.6, 0.9
+# log(N), SEVERAL if it has several words, and NAMED * the probability that it names a thing. AGAIN and FOCUS count times the
+# rank of the keyphrase among those of the model, from 0 to 1: by the share of its documents that mention it twice or more,
+# and by how much its documents are alike. A text that mentions it n times has COUNT * log(n) more. The numbers are those of a
+# logistic regression on verdicts of readers (python benchmarks/keyphrases_judged.py learn).
+BASE, RARE, AGAIN, FOCUS, SEVERAL, NAMED, COUNT = -5.7, 0.37, 1.8, 2.3, 1.05, 3.5, 1.25
 # Documents that are added to those that mention a keyphrase, before the share of those that come back to it is computed.
 # This share is taken to be USUAL in them.
 ADDED, USUAL = 4, 0.25
@@ -82,18 +82,34 @@ def _rising(x: np.ndarray, values: np.ndarray, weights: np.ndarray) -> tuple[np.
 
 
 def odds_of_mentions(
-    matrix: csr_array, phrases: np.ndarray, words: np.ndarray, named: np.ndarray | float
+    matrix: csr_array, phrases: np.ndarray, words: np.ndarray, named: np.ndarray | float, focus: np.ndarray
 ) -> np.ndarray:
     """Return for each keyphrase the log-odds that a text that mentions it once is about it.
 
-    `matrix` has documents by units. `phrases` has the unit of each keyphrase, `words` its number of words, and `named` the
-    probability that it names a thing.
+    `matrix` has documents by units. `phrases` has the unit of each keyphrase, `words` its number of words, `named` the
+    probability that it names a thing, and `focus` how much its documents are alike (`concentration`).
+    """
+    rare, again, alike = facts_of_phrases(matrix, phrases, focus)
+    return np.asarray(BASE + RARE * rare + AGAIN * again + FOCUS * alike + SEVERAL * (words > 1) + NAMED * named)
+
+
+def facts_of_phrases(matrix: csr_array, phrases: np.ndarray, focus: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return three facts about each keyphrase: how rare it is, and its ranks by recurrence and by `focus`.
+
+    The rarity of a keyphrase in one of N documents is log(N). Recurrence is the share of its documents that mention the
+    keyphrase twice or more.
     """
     df = np.bincount(matrix.indices[matrix.data > 0], minlength=matrix.shape[1])[phrases]
     again = np.bincount(matrix.indices, matrix.data > 1, matrix.shape[1])[phrases]
     rarity = np.log(matrix.shape[0] / np.maximum(df, 1))
-    share = (again + ADDED * USUAL) / (df + ADDED)
-    return np.asarray(BASE + RARE * rarity + AGAIN * share + SEVERAL * (words > 1) + NAMED * named)
+    return rarity, ranks((again + ADDED * USUAL) / (df + ADDED)), ranks(focus)
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """Return for each value the share of the values that are below it; of equal values half count."""
+    ordered = np.sort(values)
+    both = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return np.asarray(both / (2 * max(1, len(values))))
 
 
 def certain(

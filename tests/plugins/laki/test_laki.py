@@ -26,7 +26,7 @@ from sublex.pipeline.index import Index
 from sublex.testing import CHECKS, Subject
 from sublex_laki import representation
 from sublex_laki.candidates import are_named
-from sublex_laki.estimator import encode
+from sublex_laki.estimator import concentration, encode
 from sublex_laki.estimator.network import network_of
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.representation import LAKIRepresentation
@@ -218,6 +218,7 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
         "are_named",
         "decomposed",
         "concentration",
+        "odds_of_mentions",
         "structure",
         "learn",
         "encode",
@@ -242,6 +243,10 @@ def test_each_parameter_reaches_the_method(index, monkeypatch):
     network, _, curve, odds, length = given["certain"][0]
     assert (network.weights == loaded.network.weights).all() and length == loaded.length > 0
     assert (curve.chances == loaded.curve.chances).all() and (odds == loaded.odds).all()
+    # The focus of a keyphrase stands at its place in the network, where the most frequent one comes first.
+    matrix, phrases, _, _, focus = given["odds_of_mentions"][0]
+    assert focus.tolist() == concentration(given["concentration"][0][0], phrases).tolist()
+    assert (np.diff(phrases) < 0).any() and len(set(focus.tolist())) > 1 and matrix.shape[0] == len(index.corpus.docs)
     # Every tenth document is held out for the curve.
     assert given["calibrate"][0][1].shape[0] == -(-len(index.corpus.docs) // 10)
 
@@ -341,9 +346,18 @@ def test_a_keyphrase_is_named_by_any_form_and_an_unknown_one_is_refused(fitted, 
         fitted.search("river", f'BM25 >> keyphrase("", of={model})')
 
 
-def test_the_card_and_the_page_show_silhouettes(fitted, model, tmp_path):
+def test_the_card_and_the_page_show_silhouettes(fitted, found, model, tmp_path):
     card = fitted.card(model)
-    assert card["keyphrases"] == 4 and {row["keyphrase"] for row in card["most frequent"]} == set(PHRASES)
+    rows = card["most documents"]
+    assert card["keyphrases"] == 4 and {row["keyphrase"] for row in rows} == set(PHRASES)
+    # The keyphrases that most documents are about come first.
+    strong = dict(zip(found.keyphrases.names, (found.loaded.view.rows() >= 0.7).sum(axis=0).tolist(), strict=True))
+    counts = [row["documents"] for row in rows]
+    assert (
+        counts == [strong[row["keyphrase"]] for row in rows] == sorted(counts, reverse=True) and counts[0] > counts[-1]
+    )
+    headings = [line[4:-5] for line in fitted.representation(model).page().splitlines() if line.startswith("<h2>")]
+    assert headings == [row["keyphrase"] for row in rows]
     page = tmp_path / "page.html"
     assert invoke("card", fitted.path, model, "-o", page).code == 0
     assert "<h2>otter colony</h2>" in page.read_text(encoding="utf-8")
@@ -360,13 +374,88 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     latent = json.loads(invoke("keyphrases", fitted.path, model, text, "--latent", "--format", "json").output)
     assert latent and all(row["mentioned"] == "no" for row in latent) and latent[0]["keyphrase"] == "flood plain"
     table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
-    assert table[0].split() == ["keyphrase", "strength", "mentioned", "evoked", "by"] and len(table) == 2
+    assert table[0].split() == ["keyphrase", "about", "it", "strength", "mentioned", "evoked", "by"] and len(table) == 2
     nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
-    assert nothing.code == 0 and "no keyphrase" in nothing.output
+    assert nothing.code == 0 and "no keyphrase: the model knows none" in nothing.output
+    latent = invoke("keyphrases", fitted.path, model, "zyzzyva", "--latent")
+    assert "no keyphrase beyond those that it mentions" in latent.output
     page = tmp_path / "page.html"
     assert invoke("keyphrases", fitted.path, model, "the <b>otter colony</b>", "-o", page).code == 0
     written = page.read_text(encoding="utf-8")
     assert '<td class="mentioned">otter colony</td>' in written and "&lt;b&gt;" in written
+
+
+def test_weak_keyphrases_are_listed_only_if_asked_for_and_as_perhaps(fitted, found, model):
+    text = "an otter colony, by the river and the shore and the lake"
+    counts = found.model.units.of_texts(found.loaded.inputs.of_texts([text]))
+    strengths = dict(zip(found.keyphrases.names, found.model.encode_units(counts).toarray()[0].tolist(), strict=True))
+    limit = round((strengths["otter colony"] + strengths["flood plain"]) / 2, 3)
+    assert strengths["flood plain"] < limit < strengths["otter colony"]
+
+    def listed(*options: str, strong: float = limit) -> list[tuple[str, str]]:
+        # The limit is no part of what is fitted or stored.
+        expression = model[:-1] + f", strong={strong})"
+        done = invoke("keyphrases", fitted.path, expression, text, *options, "--format", "json")
+        assert done.code == 0, done.messages
+        return [(row["keyphrase"], row["about it"]) for row in json.loads(done.output)]
+
+    assert listed() == [("otter colony", "yes")]
+    both = [("otter colony", "yes"), ("flood plain", "perhaps")]
+    assert listed("--perhaps")[:2] == both and listed("--latent")[:1] == both[1:]
+    assert listed(strong=0.0)[:2] == [(name, "yes") for name, _ in both]
+    expression = model[:-1] + ", strong=1)"
+    none = invoke("keyphrases", fitted.path, expression, text)
+    assert none.code == 0 and "no strong keyphrase; --perhaps" in none.output
+    assert invoke("keyphrases", fitted.path, model[:-1] + ", strong=2)", text).code == 2
+
+
+def test_the_default_limit_of_strong_keyphrases_is_that_of_the_verdicts(found, fitted, model):
+    assert found.model.least_share == 0.7
+    done = invoke("keyphrases", fitted.path, model, "the otter colony and a loan", "--perhaps", "--format", "json")
+    rows = json.loads(done.output)
+    assert {row["about it"] for row in rows} == {"yes", "perhaps"}
+    assert all((row["about it"] == "yes") == (row["strength"] >= 0.7) for row in rows)
+
+
+def test_a_part_of_a_stronger_keyphrase_is_left_out():
+    terms = [("random", "graph"), ("graph",), ("graph", "theory"), ("random", "walk"), ("graph", "random"), ("walk",)]
+    units = SimpleNamespace(terms=terms)
+    network = SimpleNamespace(phrases=np.array([5, 4, 3, 2, 1, 0]))
+    keyphrases = Keyphrases(network, units, str)  # type: ignore[arg-type]
+
+    def kept(*order: int) -> list[int]:
+        return [k for k, _ in keyphrases.without_parts((k, 0.5) for k in order)]
+
+    # By their terms: walk, graph random, random walk, graph theory, graph, random graph.
+    assert kept(5, 4, 3, 2, 1, 0) == [5, 3, 2, 1]
+    assert kept(4, 5, 0) == [4, 5, 0], "a phrase with a stronger part says more, and stays"
+
+
+def test_facets_marks_filters_and_explanations_follow_the_limit(fitted, found, model):
+    docs, rows = np.arange(200), found.loaded.view.rows().toarray()
+    strong = fitted.representation(model[:-1] + ", strong=0.95)")
+    expected = {name: int(n) for name, n in zip(found.keyphrases.names, (rows >= 0.95).sum(axis=0), strict=True) if n}
+    assert {facet.label: facet.docs for facet in strong.facets(docs)} == expected
+    assert {f.label: f.docs for f in found.loaded.facets(docs)} == {
+        name: int(n) for name, n in zip(found.keyphrases.names, (rows >= 0.7).sum(axis=0), strict=True)
+    }
+    for limit, expression in ((0.7, model), (0.95, model[:-1] + ", strong=0.95)")):
+        kept = fitted.search("river loan", f'BM25 >> keyphrase("otter colony", of={expression})', k=200)
+        column = rows[:, found.keyphrases.names.index("otter colony")]
+        every = fitted.search("river loan", "BM25", k=200)
+        assert {h.docno for h in kept} == {h.docno for h in every if column[int(h.docno[1:])] >= limit}
+    query = found.loaded.query(fitted.query("the otter colony and a loan"))
+    best = int(rows[:, found.keyphrases.names.index("flood plain")].argmax())
+    tree = found.loaded.explain(query, best)
+    for part in tree.parts:
+        name = part.label.removeprefix("perhaps ")
+        k = found.keyphrases.names.index(name)
+        assert (name == part.label) == (min(query.chances[k], rows[best, k]) >= 0.7)
+    assert any(part.label.startswith("perhaps ") for part in tree.parts)
+    assert strong.marks(query, best) and {mark.label for mark in strong.marks(query, best)} <= {
+        name for name, value in zip(found.keyphrases.names, rows[best].tolist(), strict=True) if value >= 0.95
+    }
+    assert not fitted.representation(model[:-1] + ", strong=1)").marks(query, int((rows < 1).all(axis=1).argmax()))
 
 
 def test_keyphrases_of_many_texts_are_those_of_each_alone(fitted, model, tmp_path):
@@ -414,7 +503,7 @@ def test_the_graph_of_keyphrases_is_exported(fitted, found, model, tmp_path):
     space = "{http://graphml.graphdrawing.org/xmlns}"
     assert len(list(root.iter(f"{space}node"))) == 4 and len(list(root.iter(f"{space}edge"))) == links.nnz
     documents = [node[1].text for node in root.iter(f"{space}node")]
-    assert documents == [str(n) for n in (found.loaded.view.rows() >= 0.5).sum(axis=0).tolist()]
+    assert documents == [str(n) for n in (found.loaded.view.rows() >= 0.7).sum(axis=0).tolist()]
 
 
 def test_mistakes_of_commands_cost_one_sentence(fitted, model, tmp_path):

@@ -520,14 +520,21 @@ def test_each_keyphrase_has_the_same_weight_in_the_curve():
     assert found == pytest.approx([mentioned / (mentioned + 4000 - 220)] * 2, rel=0.05)
 
 
-def test_a_mention_is_surer_the_more_often_rarer_and_longer_it_is():
-    # Unit 0 is in 100 of 1,000 documents and twice in 50 of them; unit 1 in as many, and never twice; unit 2 in 10.
+def test_a_mention_is_surer_the_more_often_rarer_longer_and_more_telling_it_is():
+    # Unit 0 is in 100 of 1,000 documents and twice in 50 of them; unit 1 in as many, and never twice; unit 2 in 10. By the
+    # share of documents that come back to it, drawn to a quarter: 51 / 104, 1 / 104, 1 / 14. The documents of units 1 and 2
+    # are as much alike, those of unit 0 less.
     counts = np.zeros((1000, 3))
     counts[:100, :2], counts[:50, 0], counts[:10, 2] = 1, 2, 1
-    odds = odds_of_mentions(csr_array(counts), np.array([0, 1, 2]), np.array([1, 1, 2]), np.array([0.9, 0.9, 0.3]))
-    rest = np.array([certainty.BASE, certainty.RARE, certainty.AGAIN, certainty.SEVERAL, certainty.NAMED])
-    facts = [[1, np.log(10), 51 / 104, 0, 0.9], [1, np.log(10), 1 / 104, 0, 0.9], [1, np.log(100), 1 / 14, 1, 0.3]]
-    assert odds == pytest.approx(np.array(facts) @ rest)
+    named, focus = np.array([0.9, 0.9, 0.3]), np.array([2.0, 5.0, 5.0])
+    odds = odds_of_mentions(csr_array(counts), np.array([0, 1, 2]), np.array([1, 1, 2]), named, focus)
+    facts = [
+        [1, np.log(10), 5 / 6, 1 / 6, 0, 0.9],
+        [1, np.log(10), 1 / 6, 2 / 3, 0, 0.9],
+        [1, np.log(100), 1 / 2, 2 / 3, 1, 0.3],
+    ]
+    # The numbers that benchmarks/keyphrases_judged.py prints.
+    assert odds == pytest.approx(np.array(facts) @ [-5.7, 0.37, 1.8, 2.3, 1.05, 3.5])
     network = network_of(csr_array([[0.0, 1.0, 1.0]]), np.full(3, 0.2), np.array([0]))
     curve = Curve(np.array([0.0, 1.0]), np.array([0.2, 0.4]))
     found = certain(network, csr_array([[1.0, 0], [3.0, 1], [0, 1]]), curve, np.array([-1.0])).toarray()[:, 0]
