@@ -114,7 +114,7 @@ def window(parts: Sequence[Any], width: int) -> str:
     Raise InputError if so few positions cannot hold the parts.
     """
     kept = sorted(part for part in parts if part is not GAP)
-    needed = sum(_least_width(part) for part in kept)
+    needed = sum(least_width(part) for part in kept)
     if len(kept) > 1 and width < needed:
         raise InputError(f"#uw{width} is smaller than its {counted(needed, 'word')}; write #uw{needed} or more.")
     return _made(Kind.WINDOW, width, kept)
@@ -140,11 +140,11 @@ def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
     return made
 
 
-def _least_width(part: Any) -> int:
-    """Return the least number of positions that an occurrence of a part takes."""
+def least_width(part: Any) -> int:
+    """Return the least number of positions that an occurrence of a part takes: 1 for a term or a gap."""
     if not isinstance(part, Operator):
         return 1
-    least = [_least_width(inner) for inner in part.parts]
+    least = [least_width(inner) for inner in part.parts]
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sublex
-from sublex.contracts.base import Document, Explanation
+from sublex.contracts.base import Document, Explanation, Query
 from sublex.errors import InputError, SublexError
 from sublex.language import plugins
 from sublex.language.expression import Call
@@ -98,9 +98,9 @@ class Subject:
         """The composer for the index."""
         return Composer(self.index.snapshot)
 
-    def context(self, hits: Hits) -> Feedback:
-        """Return the context that an expander or a filter gets for some hits in the index."""
-        return Feedback(hits, self.composer.term_table, self.composer.models(self.component))
+    def context(self, hits: Hits, query: Query | None = None) -> Feedback:
+        """Return the context that an expander or a filter gets for some hits in the index, found for a query."""
+        return Feedback(hits, self.composer.term_table, self.composer.models(self.component), original=query)
 
     def hits(self, text: str, k: int = 1000) -> Hits:
         """Return the documents that BM25 finds, for a filter or an expander to look at."""
