@@ -453,6 +453,24 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
     return docs + ids, tfs + rest
 
 
+def positions(title: Sequence[Sequence[str]], text: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return the positions of each term in a document, of which each raw token is given by its terms.
+
+    A raw token takes a position for each of its terms, and one if it has none. Between title and text, 100 positions are left out.
+    """
+    found: dict[str, list[int]] = {}
+    place = 0
+    for part in (title, text):
+        if part is text and title:
+            place += 100
+        for terms in part:
+            for term in terms:
+                found.setdefault(term, []).append(place)
+                place += 1
+            place += not terms
+    return found
+
+
 class Hit(NamedTuple):
     """A document and its score."""
 

@@ -503,8 +503,8 @@ def test_an_index_without_stored_parts_says_how_to_rebuild_it(tmp_path):
 
 
 def test_parts_that_nothing_can_store_are_refused(tmp_path):
-    with pytest.raises(InputError, match="Cannot store positions; there are text, terms, or none"):
-        sublex.build([Document("a", "whale")], tmp_path / "index", store="text,positions")
+    with pytest.raises(InputError, match="Cannot store places; there are text, terms, positions, or none"):
+        sublex.build([Document("a", "whale")], tmp_path / "index", store="text,places")
     assert not (tmp_path / "index").exists()
 
 

@@ -128,12 +128,12 @@ def test_blocks_of_every_width_are_packed_as_described(width):
     top = (1 << width) - 1
     for values in ([top] * 128, [0] * 127 + [top], [top] + [0] * 127, rng.integers(0, top + 1, 128).tolist()):
         packed = np.zeros(4 * width + 8, np.uint32)
-        assert posting_kernels._pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
+        assert posting_kernels.pack(np.array(values, np.uint32), width, packed, 4) == 4 + 4 * width
         assert packed[4:-4].tolist() == naive.pack(values, width)
         assert not packed[:4].any()
         assert not packed[-4:].any()
         found = np.zeros(128, np.uint32)
-        posting_kernels._unpack(packed, 4, width, found)
+        posting_kernels.unpack(packed, 4, width, found)
         assert found.tolist() == naive.unpack(naive.pack(values, width), width) == values
 
 
@@ -278,6 +278,8 @@ class Counted(NamedTuple):
     rows: np.ndarray
     cf: np.ndarray
     counts: np.ndarray
+    begins: np.ndarray
+    flat: np.ndarray
     places: np.ndarray
 
 

@@ -16,7 +16,7 @@ from sublex.building.build_summary import BuildSummary
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
-from sublex.building.writer import STORED_PARTS, BeforeCommit
+from sublex.building.writer import DEFAULT_PARTS, STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
 from sublex.errors import InputError
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
@@ -39,7 +39,7 @@ def build_index(
     analyzer: str | None = None,
     reader: str | None = None,
     columns: Mapping[str, str] | None = None,
-    store: str | Iterable[str] = STORED_PARTS,
+    store: str | Iterable[str] = DEFAULT_PARTS,
     workers: int | None = None,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -138,7 +138,9 @@ def stored_parts(store: str | Iterable[str]) -> frozenset[str]:
     Raise `InputError` for an unknown name.
     """
     if not isinstance(store, Iterable):
-        raise InputError(f"The parts to store are {shown(store)}; give text, terms, both or none.")
+        raise InputError(
+            f"The parts to store are {shown(store)}; give text, terms, positions, several of them or none."
+        )
     names = [name.strip() for name in store.split(",")] if isinstance(store, str) else list(store)
     parts = frozenset(names) - {"none", ""}
     unknown = sorted(parts - set(STORED_PARTS))

@@ -41,7 +41,7 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     token_ends[d]. Distinct token t has the number x = numbers[t] in the segment, and its terms are
     term_flat[term_ends[x - 1]:term_ends[x]]. `places` must be an array of zeros with an element for each term of the
     segment. The kernel numbers the terms of the batch from 1, in the order of their first appearance, and writes these
-    numbers to `places`. It returns (met, entries, tfs, ends, lengths, records, cf, counts):
+    numbers to `places`. It returns (met, entries, tfs, ends, lengths, records, cf, counts, begins, flat):
 
     * met[n - 1] is the term with the number n.
     * `entries` and `tfs` have the numbers and frequencies of the distinct terms of each document, in the order of first
@@ -51,6 +51,7 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
       documents (column DF).
     * cf[n] is the number of occurrences of term n.
     * `counts` has how often each distinct token occurs in the selected documents.
+    * flat[begins[t]:begins[t + 1]] are the numbers of the terms of distinct token t.
     """
     room = 0
     for local in range(len(numbers)):
@@ -118,7 +119,54 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
         counts[local] = found[local, 1]
         for y in range(begins[local], begins[local + 1]):
             cf[flat[y]] += counts[local]
-    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, records, cf, counts
+    return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, records, cf, counts, begins, flat
+
+
+@kernel((I32, I64, I64, FLAGS, I64, I32, I64, int64), before="positions")
+def invert_positions(tokens, token_ends, title_ends, keep, begins, flat, cursors, gap):
+    """Return the positions of the terms of a batch, in bytes, and the number of bytes of a position: 2 or 4.
+
+    `tokens`, `token_ends` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. The tokens of
+    document d before title_ends[d] are those of its title; the position rises by `gap` after them. Each term takes one
+    position, and a token without terms takes one that no term holds. The positions of the term with the number n go to
+    the places from cursors[n] on, document after document, and the kernel advances this cursor.
+    """
+    i, total, longest = np.int64(0), np.int64(0), np.int64(0)
+    for doc in range(len(keep)):
+        positions = gap
+        while i < token_ends[doc]:
+            terms = begins[tokens[i] + 1] - begins[tokens[i]]
+            positions += max(terms, 1)
+            total += terms * keep[doc]
+            i += 1
+        longest = max(longest, positions * keep[doc])
+    size = np.int64(2) if longest <= 1 << 16 else np.int64(4)
+    out = np.empty(total * size, np.uint8)
+    i = np.int64(0)
+    for doc in range(len(keep)):
+        end = token_ends[doc]
+        if not keep[doc]:
+            i = end
+            continue
+        first, title, position = i, title_ends[doc], np.int64(0)
+        while i < end:
+            if i == title and i > first:
+                position += gap
+            begin, stop = begins[tokens[i]], begins[tokens[i] + 1]
+            i += 1
+            if begin == stop:
+                position += 1
+            for y in range(begin, stop):
+                o = cursors[flat[y]]
+                cursors[flat[y]] = o + 1
+                if size == 2:
+                    out[2 * o] = position & 255
+                    out[2 * o + 1] = position >> 8
+                else:
+                    for byte in range(4):
+                        out[4 * o + byte] = position >> (8 * byte) & 255
+                position += 1
+    return out, size
 
 
 @kernel((I32, I32, I64, RECORDS, I32), before="build")
@@ -177,6 +225,29 @@ def join_lists(terms, sizes, data, begins, ends, offsets, first_docs, ranks, fir
                 gap, tf, at = get_posting(data, at)
                 doc += gap + 1
                 docs[o], tfs[o] = doc, tf
+                o += 1
+            cursors[place] = o
+
+
+@kernel((I32, I32, U8, I64, I64, I64, I64, I32, int64, I64, I32), before="positions")
+def join_positions(terms, counts, data, sizes, begins, ends, offsets, ranks, first_rank, cursors, positions):
+    """Append the positions of consecutive terms from consecutive batches to the positions of these terms.
+
+    Batch b has the positions of the terms terms[begins[b]:ends[b]] in `data` from the byte offsets[b] on: counts[k] of them
+    for list k, and sizes[b] bytes for each, as `invert_positions` made them. The positions of term t go to `positions`
+    from the place cursors[ranks[t] - first_rank] on. The kernel advances this cursor to the place after them.
+    """
+    for b in range(len(begins)):
+        at, size = offsets[b], sizes[b]
+        for k in range(begins[b], ends[b]):
+            place = ranks[terms[k]] - first_rank
+            o = cursors[place]
+            for _ in range(counts[k]):
+                position = np.int64(data[at]) | np.int64(data[at + 1]) << 8
+                if size == 4:
+                    position |= np.int64(data[at + 2]) << 16 | np.int64(data[at + 3]) << 24
+                positions[o] = position
+                at += size
                 o += 1
             cursors[place] = o
 

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.analysis.tokens import RawTokens
+from sublex.analysis.tokens import TITLE_GAP, RawTokens
 from sublex.building.vocabulary import TokenTerms, TokenVocabulary
 from sublex.contracts.base import Analyzer
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans, starts_of
@@ -29,8 +30,9 @@ GROUP_BYTES = 8 << 20
 # A range of terms that is joined and encoded in one call has at least LEAST_POSTINGS postings; larger inputs are
 # divided into RANGES ranges for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range. `nbytes` counts four ranges of the least size for the workers.
-POSTING_BYTES = 16
+# Bytes of memory for each posting of such a range, and for each position. `nbytes` counts four ranges of the least size for
+# the workers.
+POSTING_BYTES, POSITION_BYTES = 16, 12
 
 
 class BatchCounts(NamedTuple):
@@ -39,7 +41,8 @@ class BatchCounts(NamedTuple):
     The list of the term `terms[k]` takes `sizes[k]` bytes of `data`; the lists are in the order of the terms' bytes. Documents
     are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has
     the number of terms of each document, and `uniques` the number of distinct terms. `token_counts` has the number of
-    occurrences of each distinct raw token of the batch.
+    occurrences of each distinct raw token of the batch. `positions` has `cf[k]` positions for the list k, end to end, of
+    `position_size` bytes each; it is None if the index stores no positions.
     """
 
     terms: np.ndarray
@@ -50,19 +53,34 @@ class BatchCounts(NamedTuple):
     df: np.ndarray
     cf: np.ndarray
     token_counts: np.ndarray
+    positions: np.ndarray | None = None
+    position_size: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the inverter keeps until the segment is written."""
+        kept = (self.terms, self.sizes, self.data, self.lengths, self.uniques)
+        more = 0 if self.positions is None else self.positions.nbytes + 4 * len(self.cf)
+        return sum(array.nbytes for array in kept) + more
 
 
-def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms) -> BatchCounts:
+def count_terms(
+    tokens: RawTokens,
+    keep: np.ndarray,
+    numbers: np.ndarray,
+    token_terms: TokenTerms,
+    title_ends: np.ndarray | None = None,
+) -> BatchCounts:
     """Count and invert the terms of the documents that the mask `keep` selects. Any thread may call this.
 
     `numbers` has the numbers of the batch's distinct raw tokens in the segment; `token_terms` must have the terms of
-    all these tokens.
+    all these tokens. For positions, `title_ends` says where the raw tokens of each document's title end.
     """
     from sublex.building import inversion_kernels
 
     ends, flat, terms = token_terms
     places = np.zeros(terms.size, np.int32)
-    met, entries, tfs, doc_ends, lengths, records, cf, token_counts = inversion_kernels.count_terms(
+    met, entries, tfs, doc_ends, lengths, records, cf, token_counts, begins, numbered = inversion_kernels.count_terms(
         tokens.numbers, tokens.ends, keep, numbers, ends, flat, places
     )
     # A term may occur only in documents that were left out.
@@ -71,7 +89,37 @@ def count_terms(tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_
     data = inversion_kernels.invert_batch(entries, tfs, doc_ends, records, order)
     sizes, df = records[order, inversion_kernels.BYTES], records[order, inversion_kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
-    return BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
+    counts = BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
+    if title_ends is None:
+        return counts
+    cursors = np.zeros(len(records), np.int64)
+    cursors[order] = starts_of(cf[order])[:-1]
+    positions, size = inversion_kernels.invert_positions(
+        tokens.numbers, tokens.ends, title_ends, keep, begins, numbered, cursors, TITLE_GAP
+    )
+    return counts._replace(positions=positions, position_size=size)
+
+
+class _Positions(NamedTuple):
+    """The positions of the posting lists of a group.
+
+    `counts` has the number of positions of each list. Batch b has `data` from `starts[b]` on, with `sizes[b]` bytes for each
+    position.
+    """
+
+    counts: np.ndarray
+    data: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, batches: list[BatchCounts]) -> _Positions:
+        """Return the positions of `batches`, end to end."""
+        parts = [batch.positions for batch in batches if batch.positions is not None]
+        sizes = np.array([batch.position_size for batch in batches], np.int64)
+        starts = starts_of(np.array([len(part) for part in parts], np.int64))[:-1]
+        counts = np.concatenate([batch.cf.astype(np.int32) for batch in batches])
+        return cls(counts, np.concatenate(parts), starts, sizes)
 
 
 class _Group(NamedTuple):
@@ -86,15 +134,18 @@ class _Group(NamedTuple):
     list_starts: np.ndarray
     data_starts: np.ndarray
     first_docs: np.ndarray
+    positions: _Positions | None
 
     @classmethod
     def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
         """Return the lists of `batches` as a group; the first document of the batches has the number `first_doc`."""
-        starts = [starts_of(np.array([len(b[k]) for b in batches], np.int64)) for k in range(4)]
-        terms, sizes = (np.concatenate([batch[k] for batch in batches]) for k in range(2))
+        parts = [(batch.terms, batch.sizes, batch.data, batch.lengths) for batch in batches]
+        starts = [starts_of(np.array([len(part[k]) for part in parts], np.int64)) for k in range(4)]
+        terms, sizes = (np.concatenate([part[k] for part in parts]) for k in range(2))
         # The kernels that decode read up to three bytes ahead.
         data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
-        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1])
+        positions = None if batches[0].positions is None else _Positions.of(batches)
+        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1], positions)
 
     def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (terms, sizes, data) for each batch.
@@ -104,38 +155,44 @@ class _Group(NamedTuple):
         for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
             yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
-    def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return two matrices with a row for each bound and a column for each batch.
+    def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return three matrices with a row for each bound and a column for each batch.
 
         `bounds` has ranks of terms. The first matrix has the number of the batch's first list whose term has this rank
-        or a higher one. The second matrix has the place where the data of this list begins.
+        or a higher one. The second matrix has the place where the data of this list begins, and the third matrix the place
+        where its positions begin, if there are any.
         """
-        lists, data = (np.empty((len(bounds), len(self.first_docs)), np.int64) for _ in range(2))
+        lists, data, positions = (np.zeros((len(bounds), len(self.first_docs)), np.int64) for _ in range(3))
         for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
             cuts = np.searchsorted(ranks[self.terms[begin:end]], bounds)
             lists[:, b] = begin + cuts
             data[:, b] = self.data_starts[b] + starts_of(self.sizes[begin:end])[cuts]
-        return lists, data
+            if self.positions:
+                _, _, starts, sizes = self.positions
+                positions[:, b] = starts[b] + sizes[b] * starts_of(self.positions.counts[begin:end])[cuts]
+        return lists, data, positions
 
 
 class Inverter:
     """The inverted index of a segment while it is in memory, and the writer of its components in `folder`."""
 
-    def __init__(self, analyzer: Analyzer, folder: FolderWriter):
+    def __init__(self, analyzer: Analyzer, folder: FolderWriter, positions: bool = False):
         self.vocabulary = TokenVocabulary(analyzer)
         self.docs = 0
-        self._folder, self._lengths = folder, LengthsWriter(folder)
+        self._folder, self._lengths, self._has_positions = folder, LengthsWriter(folder), positions
         # An array for each batch: the number of distinct terms of each document.
         self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
         self._frequencies = np.zeros((2, 1 << 12), np.int64)
-        self._batch_bytes = self._ungrouped_bytes = self._postings = 0
+        self._batch_bytes = self._ungrouped_bytes = self._postings = self._positions = 0
 
     @property
     def nbytes(self) -> int:
         """An upper bound of the memory, in bytes, that is needed to hold the inverted index and to write it."""
-        writing = POSTING_BYTES * (min(self._postings, 4 * LEAST_POSTINGS) + self._postings // RANGES)
+        # The part of the postings that is decoded at a time.
+        part = min(1, 4 * LEAST_POSTINGS / max(1, self._postings)) + 1 / RANGES
+        writing = int(part * (POSTING_BYTES * self._postings + POSITION_BYTES * self._positions))
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
     def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
@@ -151,10 +208,11 @@ class Inverter:
         self._frequencies[0, counts.terms] += counts.df
         self._frequencies[1, counts.terms] += counts.cf
         self._postings += int(counts.df.sum(dtype=np.int64))
+        self._positions += int(counts.cf.sum()) * self._has_positions
         self.docs += len(counts.lengths)
         self._lengths.add(counts.lengths, counts.uniques)
         self._uniques.append(counts.uniques)
-        self._batch_bytes += sum(array.nbytes for array in counts[:5])
+        self._batch_bytes += counts.nbytes
         self._ungrouped.append(counts)
         self._ungrouped_bytes += counts.data.nbytes
         if self._ungrouped_bytes >= GROUP_BYTES:
@@ -180,7 +238,7 @@ class Inverter:
         with workers.in_background(lambda: self.vocabulary.write(self._folder, numbers, df, cf, spill)):
             if document_terms:
                 self._write_document_terms(ranks, workers)
-            self._write_postings(ranks, df, workers)
+            self._write_postings(ranks, df, cf, workers)
         return int(cf.sum()), len(df), self._postings
 
     def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
@@ -196,26 +254,41 @@ class Inverter:
         lists = chain.from_iterable(group.lists() for group in self._groups)
         write_document_lists(self._folder, workers.map(encode, zip(self._uniques, lists, strict=True)))
 
-    def _write_postings(self, ranks: np.ndarray, df: np.ndarray, workers: Workers) -> None:
-        """Join the posting lists of the batches and write them, a range of terms at a time."""
+    def _write_postings(self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, workers: Workers) -> None:
+        """Join the posting lists of the batches, with their positions, and write them, a range of terms at a time."""
         from sublex.building import inversion_kernels
 
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
         cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), self._groups))
 
-        def encode(k: int) -> EncodedPostings:
+        def encode(k: int) -> tuple[EncodedPostings, EncodedPositions | None]:
             begin, end = bounds[k : k + 2]
             starts = starts_of(df[begin:end])
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()
-            for group, (lists, data) in zip(self._groups, cuts, strict=True):
+            for group, (lists, data, _) in zip(self._groups, cuts, strict=True):
                 inversion_kernels.join_lists(
                     group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
                     ranks, begin, cursors, docs, tfs,
                 )  # fmt: skip
-            return encode_postings(docs, tfs, df[begin:end])
+            encoded = encode_postings(docs, tfs, df[begin:end])
+            return encoded, encode_positions(join(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None
+
+        def join(k: int, counts: np.ndarray) -> np.ndarray:
+            starts = starts_of(counts)
+            joined, cursors = np.empty(starts[-1], np.int32), starts[:-1].copy()
+            for group, (lists, _, places) in zip(self._groups, cuts, strict=True):
+                assert group.positions is not None
+                inversion_kernels.join_positions(
+                    group.terms, group.positions.counts, group.positions.data, group.positions.sizes,
+                    lists[k], lists[k + 1], places[k], ranks, bounds[k], cursors, joined,
+                )  # fmt: skip
+            return joined
 
         writer = PostingsWriter(self._folder)
-        for encoded in workers.map(encode, range(len(ranges))):
-            writer.add(encoded)
+        positions = PositionsWriter(self._folder) if self._has_positions else None
+        for postings, encoded in workers.map(encode, range(len(ranges))):
+            writer.add(postings)
+            if positions and encoded:
+                positions.add(encoded)

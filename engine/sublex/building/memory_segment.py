@@ -36,10 +36,19 @@ class CountedBatch(NamedTuple):
 
 
 def count_batch(
-    batch: Batch, tokens: RawTokens, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms, store_text: bool
+    batch: Batch,
+    tokens: RawTokens,
+    title_ends: np.ndarray | None,
+    keep: np.ndarray,
+    numbers: np.ndarray,
+    token_terms: TokenTerms,
+    store_text: bool,
 ) -> CountedBatch:
-    """Count the terms of a batch and, with `store_text`, compress its documents. Any thread may call this."""
-    counts = count_terms(tokens, keep, numbers, token_terms)
+    """Count the terms of a batch and, with `store_text`, compress its documents. Any thread may call this.
+
+    For positions, `title_ends` says where the raw tokens of each document's title end.
+    """
+    counts = count_terms(tokens, keep, numbers, token_terms, title_ends)
     return CountedBatch(batch, keep, numbers, counts, compress(batch, keep) if store_text else None)
 
 
@@ -52,7 +61,7 @@ class MemorySegment:
     def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
         self.directory, self._store = directory, store
         self._folder = FolderWriter(directory)
-        self.inverter = Inverter(analyzer, self._folder)
+        self.inverter = Inverter(analyzer, self._folder, "positions" in store)
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sublex.tools.compiled import FLAGS, I32, I64, kernel
 
 
@@ -25,6 +27,30 @@ def merge_postings(docs, tfs, ranks, counts, doc_map, cursors, ends, docs_out, t
                 at += 1
             i += 1
         cursors[ranks[k]] = at
+    return -1
+
+
+@kernel((I32, I32, I32, I64, I64, I32, I64, I64, I32), before="positions")
+def merge_positions(positions, docs, tfs, ranks, counts, doc_map, cursors, ends, positions_out):
+    """Copy the positions of the postings of one segment to those of the merged segment.
+
+    The first six arguments but `positions` are those of `merge_postings`; posting i has the next tfs[i] positions. Those of
+    term t go to the places of `positions_out` from cursors[t] up to ends[t], and the kernel advances the cursor. Returns the
+    first k whose positions do not fit into these places, or -1.
+    """
+    i = at = np.int64(0)
+    for k in range(len(counts)):
+        o, end = cursors[ranks[k]], ends[ranks[k]]
+        for _ in range(counts[k]):
+            if doc_map[docs[i]] >= 0:
+                if o + tfs[i] > end:
+                    return k
+                for x in range(tfs[i]):
+                    positions_out[o + x] = positions[at + x]
+                o += tfs[i]
+            at += tfs[i]
+            i += 1
+        cursors[ranks[k]] = o
     return -1
 
 

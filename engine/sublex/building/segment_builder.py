@@ -87,12 +87,16 @@ class SegmentBuilder:
         try:
             counting = workers.queue()
             # `map` makes and tokenizes batches in the threads, ahead of this loop.
-            make = partial(_make_and_tokenize, latex=reads_latex(self.settings.analyzer))
-            for batch, tokens in workers.map(make, islice(batch_makers, self._batches, None)):
+            make = partial(
+                _make_and_tokenize,
+                latex=reads_latex(self.settings.analyzer),
+                titles="positions" in self.settings.store,
+            )
+            for batch, tokens, title_ends in workers.map(make, islice(batch_makers, self._batches, None)):
                 keep = self._select(batch)
                 numbers = segment.inverter.vocabulary.number(batch.text, tokens)
                 token_terms = segment.inverter.vocabulary.token_terms()
-                counting.submit(count_batch, batch, tokens, keep, numbers, token_terms, store_text)
+                counting.submit(count_batch, batch, tokens, title_ends, keep, numbers, token_terms, store_text)
                 self._batches += 1
                 self._collect(counting.ready(), segment, progress)
                 if segment.docs and segment.nbytes >= self._memory_for_segment():
@@ -189,6 +193,16 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _make_and_tokenize(make: MakeBatch, latex: bool) -> tuple[Batch, RawTokens]:
+def _make_and_tokenize(make: MakeBatch, latex: bool, titles: bool) -> tuple[Batch, RawTokens, np.ndarray | None]:
+    """Make a batch and cut its texts into raw tokens. With `titles`, return too where the raw tokens of each title end.
+
+    A newline follows a title, so a raw token never crosses the end of a title.
+    """
     batch = make()
-    return batch, tokenize(batch.text, batch.text_ends, latex)
+    if not titles:
+        return batch, tokenize(batch.text, batch.text_ends, latex), None
+    ends = np.empty(2 * len(batch), np.int64)
+    ends[1::2] = batch.text_ends
+    ends[0::2] = np.concatenate([[0], batch.text_ends])[:-1] + batch.titles
+    tokens = tokenize(batch.text, ends, latex)
+    return batch, tokens._replace(ends=tokens.ends[1::2].copy()), tokens.ends[0::2].copy()

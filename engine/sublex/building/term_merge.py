@@ -17,6 +17,7 @@ from sublex.analysis.interner import Interner
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconWriter
+from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
@@ -126,6 +127,7 @@ class TermMerge:
         self.ranks = [np.zeros(len(segment.terms), np.int32) for segment in segments]
         self.terms = self.postings = 0
         self._document_maps = _document_maps(live)
+        self._has_positions = all(segment.has_positions for segment in segments)
 
     def windows(self) -> Iterator[Window]:
         """Yield all terms in ascending order, a window at a time, and number them in `ranks`."""
@@ -162,12 +164,15 @@ class TermMerge:
     def write(self, folder: FolderWriter) -> None:
         """Write the merged lexicon and posting lists."""
         postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
+        positions = PositionsWriter(folder) if self._has_positions else None
         for window in self.windows():
             frequencies = [np.empty(0, np.int64)]
-            for encoded, cf in self.workers.map(self._encode, window.ranges()):
+            for encoded, encoded_positions, cf in self.workers.map(self._encode, window.ranges()):
                 postings.add(encoded)
+                if positions and encoded_positions:
+                    positions.add(encoded_positions)
                 frequencies.append(cf)
-                release(self.segments, "postings", "tails")
+                release(self.segments, "postings", "tails", "positions", "position_tails")
             lexicon.add(window.terms(), window.surfaces(), window.df, np.concatenate(frequencies))
             release(self.segments)
 
@@ -179,14 +184,15 @@ class TermMerge:
     def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
         return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, *self._merge(part))
 
-    def _encode(self, part: TermRange) -> tuple[EncodedPostings, np.ndarray]:
-        """Return the merged and encoded posting lists of the terms of `part`, and the occurrences of each term.
+    def _encode(self, part: TermRange) -> tuple[EncodedPostings, EncodedPositions | None, np.ndarray]:
+        """Return the merged and encoded posting lists and positions of the terms of `part`, and the occurrences of each term.
 
         Any thread may call this.
         """
         docs, tfs = self._merge(part)
         cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
-        return encode_postings(docs, tfs, part.df), cf
+        encoded = encode_positions(self._merge_positions(part, cf), tfs, cf) if self._has_positions else None
+        return encode_postings(docs, tfs, part.df), encoded, cf
 
     def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
         """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this."""
@@ -195,17 +201,39 @@ class TermMerge:
         starts = starts_of(part.df)
         docs, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors, ends = starts[:-1].copy(), starts[1:]
+        for segment, _, lists in self._lists(part):
+            if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
+                raise _disagreement(segment)
+        if (cursors != ends).any():
+            raise _disagreement(self.segments[-1])
+        return docs, tfs
+
+    def _merge_positions(self, part: TermRange, cf: np.ndarray) -> np.ndarray:
+        """Return the positions of the merged posting lists of `part`, whose terms occur `cf` times. Any thread may call this."""
+        from sublex.building import merge_kernels
+
+        starts = starts_of(cf)
+        positions = np.empty(int(starts[-1]), np.int32)
+        cursors, ends = starts[:-1].copy(), starts[1:]
+        for segment, span, lists in self._lists(part):
+            found = segment.positions(*span, lists[1])
+            if merge_kernels.merge_positions(found, *lists, cursors, ends, positions) >= 0:
+                raise _disagreement(segment)
+        if (cursors != ends).any():
+            raise _disagreement(self.segments[-1])
+        return positions
+
+    def _lists(self, part: TermRange) -> Iterator[tuple[Segment, tuple[int, int], tuple[np.ndarray, ...]]]:
+        """Yield each segment that has terms of `part`, the range of their ordinals, and their posting lists.
+
+        The posting lists are the arguments `docs`, `tfs`, `ranks`, `counts` and `doc_map` of `merge_kernels.merge_postings`.
+        """
         for segment, (begin, end), places, document_map in zip(
             self.segments, part.ordinals, part.places, self._document_maps, strict=True
         ):
             if begin < end:
                 counts = segment.df[begin:end].astype(np.int64)
-                lists = *segment.postings(begin, end), places, counts, document_map
-                if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
-                    raise _disagreement(segment)
-        if (cursors != ends).any():
-            raise _disagreement(self.segments[-1])
-        return docs, tfs
+                yield segment, (begin, end), (*segment.postings(begin, end), places, counts, document_map)
 
 
 def live_postings(segments: list[Segment], workers: Workers) -> Iterator[PostingsBatch]:

@@ -43,8 +43,9 @@ from sublex.index.segment import Segment, open_segment
 from sublex.tools.messages import Message, Step
 from sublex.tools.workers import Workers
 
-# The optional parts of an index: the documents themselves, and each document's terms.
-STORED_PARTS = ("text", "terms")
+# The optional parts of an index: the documents themselves, each document's terms, and the positions of postings. The default
+# leaves out positions.
+STORED_PARTS, DEFAULT_PARTS = ("text", "terms", "positions"), ("text", "terms")
 # The file that lists the unusual documents of the last build.
 LISTING = "last-build.tsv"
 # The folder, within the folder of a build, for a segment that is then rewritten in another order.

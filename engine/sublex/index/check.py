@@ -138,6 +138,9 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     postings_sum = postings = 0
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
+        if segment.has_positions:
+            # Raises an error if they do not fit the frequencies.
+            segment.positions(begin, end, tfs)
         term = np.repeat(np.arange(begin, end), segment.df[begin:end])
         postings_sum += _mixed_sum(term, docs, tfs)
         postings += len(docs)

@@ -20,7 +20,7 @@ from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
-from sublex.index.format import FORMAT
+from sublex.index.format import FORMAT, FORMATS, WITH_POSITIONS
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
@@ -32,7 +32,7 @@ SEGMENTS = "segments"
 REPRESENTATIONS = "representations"
 RESOURCES = "resources"
 # The component that each optional part of an index is stored in.
-PARTS = {"text": "texts", "terms": "document_terms"}
+PARTS = {"text": "texts", "terms": "document_terms", "positions": "positions"}
 # The names that Sublex gives to folders and temporary files. Others in an index are somebody else's and stay.
 _SEGMENT, _DELETED = re.compile(r"\d{6,}", re.ASCII), re.compile(r"deleted-\d+", re.ASCII)
 _MODEL, _ROWS = re.compile(r"[\w-]+-[0-9a-f]{16}"), re.compile("rows-[0-9a-f]{16}")
@@ -44,8 +44,16 @@ def new_manifest(
     profile: str, store: Iterable[str], analyzer: AnalyzerEntry, attached: AttachedEntry | None = None
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
-    nothing = Statistics(0, 0, 0)
-    return Manifest(FORMAT, 1, profile, tuple(sorted(store)), analyzer, (), nothing, "", attached=attached)
+    parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
+    return Manifest(_format_of(parts), 1, profile, parts, analyzer, (), nothing, "", attached=attached)
+
+
+def _format_of(store: Iterable[str]) -> int:
+    """Return the format of an index that stores these parts.
+
+    An earlier Sublex refuses the second format. It would drop the positions when it adds or merges.
+    """
+    return WITH_POSITIONS if "positions" in store else FORMAT
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -66,9 +74,10 @@ def read_manifest(root: Path) -> Manifest:
         version = values["format"]
     except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
-    if version != FORMAT:
+    if version not in FORMATS:
+        readable = " and ".join(map(str, FORMATS))
         raise IndexProblem(
-            f"{root} has index format {version}, and this Sublex reads {FORMAT}: update Sublex or rebuild it."
+            f"{root} has index format {version}, and this Sublex reads {readable}: update Sublex or rebuild it."
         )
     if values.pop("checksum", None) != _checksum(values):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.")
@@ -92,10 +101,12 @@ def is_manifest(root: Path) -> bool:
 def _expect_agreement(manifest: Manifest) -> None:
     """Raise `Mismatch` if a manifest contradicts itself.
 
-    Its statistics must be the sums over the segments, each segment needs the components of the stored parts, and the
-    names of segments must differ.
+    Its format must be that of the stored parts, its statistics must be the sums over the segments, each segment needs the
+    components of the stored parts, and the names of segments must differ.
     """
     segments = manifest.segments
+    if manifest.format != _format_of(manifest.store):
+        raise Mismatch("format does not fit store")
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
     for number, segment in enumerate(segments):

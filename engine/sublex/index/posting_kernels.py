@@ -143,7 +143,7 @@ def encode_lists_into(ids, tfs, counts):
 
 
 @inner
-def _width(bits):
+def width_of(bits):
     """Return how many bits a number needs."""
     width = 0
     while bits:
@@ -153,7 +153,7 @@ def _width(bits):
 
 
 @kernel()
-def _pack(values, width, out, o):
+def pack(values, width, out, o):
     """Pack the lowest `width` bits of 128 values into out[o:], and return the place after them.
 
     Value 4r + l takes the `width` bits from bit r * width of lane l. Word w of lane l is out[o + 4w + l].
@@ -201,9 +201,13 @@ def encode_postings(docs, tfs, df):
                 last = np.int64(docs[i + x])
                 all_gaps |= gaps[x]
                 all_more |= more[x]
-            lasts[b], widths[2 * b], widths[2 * b + 1] = last, _width(np.uint32(all_gaps)), _width(np.uint32(all_more))
-            w = _pack(gaps, np.int64(widths[2 * b]), words, w)
-            w = _pack(more, np.int64(widths[2 * b + 1]), words, w)
+            lasts[b], widths[2 * b], widths[2 * b + 1] = (
+                last,
+                width_of(np.uint32(all_gaps)),
+                width_of(np.uint32(all_more)),
+            )
+            w = pack(gaps, np.int64(widths[2 * b]), words, w)
+            w = pack(more, np.int64(widths[2 * b + 1]), words, w)
             i += BLOCK
             b += 1
         begin = o
@@ -214,8 +218,8 @@ def encode_postings(docs, tfs, df):
 
 
 @kernel()
-def _unpack(words, at, width, out):
-    """Unpack the 128 values of the block that `_pack` wrote at words[at]; the width is at most 32.
+def unpack(words, at, width, out):
+    """Unpack the 128 values of the block that `pack` wrote at words[at]; the width is at most 32.
 
     Four lanes are unpacked side by side, which the compiler turns into vector instructions.
     """
@@ -305,8 +309,8 @@ def decode_postings(
         wide, wide_tf = np.int64(widths[2 * b]), np.int64(widths[2 * b + 1])
         if wide > 32 or wide_tf > 32 or word + LANES * (wide + wide_tf) > len(words):
             return -1
-        _unpack(words, word, wide, gaps)
-        _unpack(words, word + LANES * wide, wide_tf, more)
+        unpack(words, word, wide, gaps)
+        unpack(words, word + LANES * wide, wide_tf, more)
         word += LANES * (wide + wide_tf)
         for x in range(BLOCK):
             last += np.int64(gaps[x]) + 1

@@ -18,6 +18,7 @@ from sublex.index.components.docnos import DocnosReader
 from sublex.index.components.document_terms import DocumentTermsReader
 from sublex.index.components.lengths import LengthsReader
 from sublex.index.components.lexicon import LexiconReader
+from sublex.index.components.positions import PositionsReader
 from sublex.index.components.postings import PostingsReader
 from sublex.index.components.texts import TextsReader
 from sublex.index.components.tombstones import TombstonesReader
@@ -188,9 +189,34 @@ class Segment:
         """
         return self._postings.gather(terms)
 
+    # Positions.
+
+    @property
+    def has_positions(self) -> bool:
+        """Whether the index stores the positions of postings."""
+        return "positions" in self.folder
+
+    @cached_property
+    def _positions(self) -> PositionsReader:
+        return PositionsReader(self.folder, self.lexicon)
+
+    def positions(self, begin: int, end: int, tfs: np.ndarray | None = None) -> np.ndarray:
+        """Return the positions of all postings of the terms from `begin` up to `end`, as `gather_positions` does."""
+        return self.gather_positions(np.arange(begin, end), tfs)
+
+    def gather_positions(self, terms: np.ndarray, tfs: np.ndarray | None = None) -> np.ndarray:
+        """Return the positions (int32) of all postings of the terms `terms`, in the order of `gather`.
+
+        Posting i has `tfs[i]` of them, ascending. A caller that has called `gather` for these terms passes on its frequencies
+        as `tfs`; otherwise the postings are decoded here. Deleted documents are included. The index must store positions.
+        """
+        return self._positions.gather(terms, self.gather(terms)[1] if tfs is None else tfs)
+
     def release(self) -> None:
-        """Let the system take back the memory of the posting lists that were read."""
-        self.folder["postings"].release()
+        """Let the system take back the memory of the posting lists and positions that were read."""
+        for name in ("postings", "positions"):
+            if name in self.folder:
+                self.folder[name].release()
 
     def spans(self, limit: int) -> list[tuple[int, int]]:
         """Return ranges (begin, end) that cut the terms. A range has at most `limit` postings, or has one term."""

@@ -53,7 +53,7 @@ def index(
     Args:
         profile: Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.
         analyzer: How text becomes terms, such as 'english(stop=none)'.
-        store: What to store besides the postings: text, terms, both, or none.
+        store: What to store besides the postings: text, terms, positions, several of them, or none.
         impacts: Store what each posting adds to a score of this ranker, for quick searches; may be given several times.
         fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
         backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
@@ -70,7 +70,7 @@ def index(
         from sublex.representations.fitting import check_before_build
 
         check_before_build(path, impacts, fits, store)
-    context.prepare(_tasks(sources, reorder))
+    context.prepare(_tasks(sources, reorder, "positions" in store))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
             list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, workers=workers, memory=memory,
@@ -119,17 +119,18 @@ def add(
 
     path = context.path
     options: dict[str, Any] = {"reader": reader, "duplicates": duplicates, "workers": workers, "memory": memory}
-    context.prepare(_tasks(sources))
+    opened = sublex.open(path)
+    context.prepare(_tasks(sources, positions="positions" in opened.snapshot.manifest.store))
     with context.step(f"Added to {path}"), context.progress(f"Adding to {path}") as advance, context.changing():
-        summary = sublex.open(path).add(list(sources), strict=strict, progress=advance, say=context.say, **options)
+        summary = opened.add(list(sources), strict=strict, progress=advance, say=context.say, **options)
     return built(path, summary)
 
 
-def _tasks(sources: Iterable[str], reorder: bool = False) -> str:
+def _tasks(sources: Iterable[str], reorder: bool = False, positions: bool = False) -> str:
     """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
     names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
     has_json = any(".json" in name.lower() for name in names)
-    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder
+    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder + " positions" * positions
 
 
 def built(path: Path, summary: BuildSummary) -> Shown:

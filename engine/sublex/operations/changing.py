@@ -37,8 +37,9 @@ def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -
         sublex merge demo
         sublex merge demo --reorder
     """
-    context.prepare("order-terms merge" + " reorder" * reorder)
     index = context.index
+    has_positions = "positions" in index.snapshot.manifest.store
+    context.prepare("order-terms merge" + " reorder" * reorder + " positions" * has_positions)
     segments = len(index.snapshot.segments)
     with context.step("Merged the segments"), context.changing():
         index.merge(workers, context.say, reorder=reorder)

@@ -13,7 +13,7 @@ from sublex.building.build_summary import BuildSummary
 from sublex.building.document_source import Documents, DocumentSource, source_of
 from sublex.building.duplicates import Duplicates
 from sublex.building.indexing import parse_size, stored_parts
-from sublex.building.writer import STORED_PARTS, existing_index
+from sublex.building.writer import DEFAULT_PARTS, existing_index
 from sublex.contracts.base import Document
 from sublex.errors import IndexProblem, InputError, contract
 from sublex.index.directory import Directory
@@ -39,7 +39,7 @@ def build_foreign(
     *,
     reader: str | None = None,
     columns: Mapping[str, str] | None = None,
-    store: str | Iterable[str] = STORED_PARTS,
+    store: str | Iterable[str] = DEFAULT_PARTS,
     memory: str | int = "1GB",
     overwrite: bool = False,
     strict: bool = False,

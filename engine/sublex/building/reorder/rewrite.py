@@ -9,6 +9,7 @@ from sublex.contracts.base import Report
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
+from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.components.texts import CompressedFrames, TextsReader, TextsWriter, compress
 from sublex.index.directory import Directory
@@ -49,20 +50,30 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
 
 
 def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the posting lists; the document `order[d]` of the segment gets the number d."""
+    """Write the posting lists and their positions; the document `order[d]` of the segment gets the number d."""
     numbers = np.empty(segment.docs, np.int64)
     numbers[order] = np.arange(segment.docs)
 
-    def renumber(span: tuple[int, int]) -> EncodedPostings:
+    def renumber(span: tuple[int, int]) -> tuple[EncodedPostings, EncodedPositions | None]:
         docs, tfs = segment.postings(*span)
         df = segment.df[slice(*span)].astype(np.int64)
         keys = (np.repeat(np.arange(len(df)), df) << 32) | numbers[docs]
         places = np.argsort(keys)
-        return encode_postings(keys[places].astype(np.int32), tfs[places], df)
+        encoded = encode_postings(keys[places].astype(np.int32), tfs[places], df)
+        if not segment.has_positions:
+            return encoded, None
+        starts, sizes = starts_of(tfs)[places], tfs[places]
+        positions = segment.positions(*span, tfs)
+        # The numbers starts[k], starts[k] + 1, … for each posting k.
+        taken = np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
+        return encoded, encode_positions(positions[taken], sizes, segment.cf[slice(*span)])
 
     writer = PostingsWriter(folder)
-    for encoded in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
+    positions = PositionsWriter(folder) if segment.has_positions else None
+    for encoded, encoded_positions in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
         writer.add(encoded)
+        if positions and encoded_positions:
+            positions.add(encoded_positions)
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
