@@ -6,13 +6,19 @@ import math
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import sublex
 from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.operators import DEEPEST, Kind, Operator, operator, ordered, synonyms, window
+from sublex.errors import IndexProblem
 from sublex.expanders.dependence import FDM, MOST_SUBSETS, SDM
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.term_table import TermTable
 
 
 class Words:
@@ -176,3 +182,124 @@ def test_of_many_subsets_those_of_close_words_are_taken():
     long = SDM().expand(query(" ".join("ab" * 5000)), Words())
     assert len(long.terms) == 10_000 + 3
     assert len(SDM().expand(asked, Words()).terms) == 200 + 2 * 199
+
+
+# Dependence models and other expanders on an index with positions.
+
+TEXTS = {
+    "d0": "stem cell stem cell line",
+    "d1": "a stem cell of the line",
+    "d2": "cell and stem line growth",
+    "d3": "the stem of a cell wall",
+    **{f"e{k:02}": f"other words number{k}" for k in range(36)},
+}
+PHRASE = ordered(["stem", "cell"])
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory):
+    """An index with positions. The phrase "stem cell" occurs twice in d0, once in d1 and nowhere else."""
+    rows = [{"id": docno, "text": text} for docno, text in TEXTS.items()]
+    return sublex.build(rows, tmp_path_factory.mktemp("cells") / "index", store="text,terms,positions")
+
+
+def context(index, docnos) -> Feedback:
+    """Return a context with these documents, best first; the scores are 4, 3, 2 and so on."""
+    docs = np.array([index.doc(docno) for docno in docnos], np.int32)
+    return Feedback(
+        Hits(index.snapshot, docs, np.arange(4, 4 - len(docs), -1, dtype=np.float32)), TermTable(index.snapshot)
+    )
+
+
+def test_a_context_counts_operators(cells):
+    seen = context(cells, ["d2", "d0", "d1"])
+    (number,) = seen.numbers([PHRASE])
+    assert seen.names(np.array([number])) == [PHRASE]
+    assert [values.tolist() for values in seen.stats(np.array([number]))] == [[2.0], [3.0]]
+    assert seen.frequencies(PHRASE, seen.docs).tolist() == [0, 2, 1]
+    assert all(number not in vector.terms for vector in seen.term_vectors(seen.docs))
+
+
+def kept(index, expander, docnos=("d0", "d1", "d2")) -> tuple[float, float]:
+    """Return the weights that an expander gives to the word "stem" and to the phrase in a query of both."""
+    asked = Query("stem cells", (QueryTerm("stem", 2.0), QueryTerm(PHRASE)))
+    made = index.registry.build("expander", *expander).expand(asked, context(index, docnos))
+    assert [term.origin for term in made.terms if term.term == PHRASE] == ["query"]
+    assert not any(isinstance(term.term, Operator) for term in made.terms if term.term != PHRASE)
+    assert len(made.terms) > 2
+    return made.weights()["stem"], made.weights()[PHRASE]
+
+
+def test_feedback_keeps_operators_with_their_weights(cells):
+    # RM3 scales the query to a sum of 1, Rocchio to a norm of 1, and Bo1 and KL to a largest weight of 1.
+    assert kept(cells, ("RM3", {"original": 0.6}))[1] == pytest.approx(0.6 / 3)
+    assert kept(cells, ("Rocchio", {"alpha": 0.5, "common": 1}))[1] == pytest.approx(0.5 / math.sqrt(5))
+    assert kept(cells, ("Bo1", {}))[1] == pytest.approx(0.5)
+    assert kept(cells, ("KL", {}))[1] == pytest.approx(0.5)
+
+
+def test_axiomatic_gives_an_operator_its_own_idf(cells):
+    # The phrase is in 2 of 40 documents, and the weights of the query are scaled to a sum of 1.
+    assert kept(cells, ("Axiomatic", {}))[1] == pytest.approx(math.log(41 / 2) / 3)
+
+
+def test_bm25prf_counts_the_feedback_documents_of_an_operator(cells):
+    # Robertson and Sparck Jones: r = 2 of the R = 3 feedback documents and n = 2 of the N = 40 documents hold the phrase.
+    weight = math.log((2 + 0.5) * (40 - 2 - 3 + 2 + 0.5) / ((2 - 2 + 0.5) * (3 - 2 + 0.5)))
+    assert kept(cells, ("BM25PRF", {}))[1] == pytest.approx(weight)
+    # Of the documents d1 and d2, one holds it.
+    weight = math.log((1 + 0.5) * (40 - 2 - 2 + 1 + 0.5) / ((2 - 1 + 0.5) * (2 - 1 + 0.5)))
+    assert kept(cells, ("BM25PRF", {}), ("d1", "d2"))[1] == pytest.approx(weight)
+
+
+def test_trust_looks_at_the_words_of_operators(cells):
+    # Selective feedback: d0 to d2 hold both words of the phrase, so nothing is taken from the feedback.
+    assert kept(cells, ("RM3", {"trust": 2})) == pytest.approx(kept(cells, ("RM3", {})))
+
+
+def test_bo1_selects_as_many_terms_as_the_query_has_words(cells):
+    # Operators do not count: two words select two terms, "stem" and "cell", which the query has.
+    phrases = [ordered(["stem", "cell"], width) for width in range(1, 5)]
+    asked = Query("", tuple(QueryTerm(term) for term in ("stem", "cell", *phrases)))
+    made = cells.registry.build("expander", "Bo1", {"terms": 1}).expand(asked, context(cells, ["d0", "d1", "d2"]))
+    assert sum("Bo1" in term.origin for term in made.terms) <= 2
+
+
+def test_sdm_ranks_by_phrases_and_windows(cells):
+    plain, model = (cells.search("stem cell", expression, k=9).docnos for expression in ("BM25", "SDM >> BM25"))
+    assert set(model) == set(plain) == {"d0", "d1", "d2", "d3"}
+    assert [docno for docno in model if docno in ("d1", "d3")] == ["d1", "d3"]
+    # The score is the sum of the ranker's scores of all terms with their weights.
+    for expression in ("BM25", "PL2", "DirichletLM"):
+        found = cells.answer("stem cell", f"SDM >> {expression}", k=9)
+        searcher = cells.searcher(expression)
+        alone = [w * searcher.scores({term: 1.0}, found.hits.docs) for term, w in found.query.weights().items()]
+        sums = np.where(np.isfinite(alone), alone, 0).sum(axis=0)
+        np.testing.assert_allclose(found.hits.scores, sums, rtol=1e-5)
+        for hit in found.hits:
+            assert cells.explain("stem cell", hit.docno, f"SDM >> {expression}").value == pytest.approx(
+                hit.score, rel=1e-5
+            )
+
+
+def test_dependence_models_stand_before_and_after_feedback(cells):
+    made = cells.answer("stem cell", "BM25 >> RM3(docs=2, terms=4, common=1) >> SDM >> BM25").query
+    pairs = [term.term for term in made.terms if term.origin == "SDM"]
+    assert pairs == [PHRASE, window(["stem", "cell"], 8)]
+    assert {"line"} < {term.term for term in made.terms}
+    made = cells.answer("stem cell", "SDM >> BM25 >> RM3(docs=2, terms=4, common=1) >> BM25").query
+    assert {PHRASE, "line"} < {term.term for term in made.terms}
+    assert {term.term: term.origin for term in made.terms}[PHRASE] == "SDM"
+
+
+def test_an_index_without_positions_says_what_to_do(tmp_path):
+    index = sublex.build([{"id": docno, "text": text} for docno, text in TEXTS.items()], tmp_path / "index")
+    with pytest.raises(IndexProblem, match="positions"):
+        index.search("stem cell", "SDM >> BM25")
+    assert index.search("stem", "SDM >> BM25").docnos == index.search("stem", "BM25").docnos
+
+
+def test_explanations_count_words_and_operators(cells):
+    tree = cells.explain("stem cell", "d0", "SDM >> BM25")
+    assert tree.parts[0].label == "SDM made the query 2 words and 2 operators"
+    assert len(tree.parts[0].evidence["added"]) == 2

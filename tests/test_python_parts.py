@@ -28,7 +28,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm, Ranker
-from sublex.contracts.operators import Condition, ordered
+from sublex.contracts.operators import Condition, synonyms
 from sublex.errors import IndexProblem, InputError, PluginError, SublexWarning, UnknownName
 from sublex.language.expression import Expression
 from sublex.pipeline.index import Index
@@ -733,10 +733,10 @@ class Forgetful:
 
 
 def test_conditions_outlive_a_strangers_expander(demo_index):
-    condition = Condition("all", ("crane", Condition("not", (Condition("any", ("river", ordered(["sea", "lion"]))),))))
+    condition = Condition("all", ("crane", Condition("not", (Condition("any", ("river", synonyms(["sea", "lion"]))),))))
     tree = object()
     asked = Query("crane -river", (QueryTerm("crane"),), tree=tree, condition=condition)
-    part = Forgetful(("sea", "river", ordered(["sea", "lion"]), "bank"))
+    part = Forgetful(("sea", "river", synonyms(["sea", "lion"]), "bank"))
     made = demo_index.answer(asked, sublex.parse("BM25") >> part >> sublex.parse("BM25")).query
     assert (made.condition, made.tree) == (condition, tree)
     assert [term.term for term in made.terms] == ["crane", "sea", "bank"]
@@ -778,10 +778,10 @@ def test_expanders_see_the_query_before_all_expanders(demo_index):
 
 
 def test_an_operator_among_the_weights_of_an_expander_stays_one(demo_index):
-    phrase = ordered(["crane", "river"])
-    part = sublex.expander(lambda query, context: {"crane": 1, phrase: 0.5}, name="mine")
+    either = synonyms(["river", "sea"])
+    part = sublex.expander(lambda query, context: {"crane": 1, either: 0.5}, name="mine")
     made = demo_index.answer("crane", part >> sublex.parse("BM25")).query
-    assert made.terms[-1] == (phrase, 0.5, "mine")
+    assert made.terms[-1] == (either, 0.5, "mine")
 
 
 def test_an_expander_learns_from_as_many_documents_as_it_asks_for(demo_index):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation, Query
+from sublex.contracts.operators import Operator
 from sublex.errors import PluginError, contract
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
@@ -70,20 +71,22 @@ class ExpanderStage(Stage):
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
-        label = f"{self.printed} made the query {counted(len(state.query.terms), 'word')}"
+        operators = sum(isinstance(term.term, Operator) for term in state.query.terms)
+        size = counted(len(state.query.terms) - operators, "word")
+        label = f"{self.printed} made the query {size}" + (
+            f" and {counted(operators, 'operator')}" if operators else ""
+        )
         parts = tuple(map(_explained, state.query.evidence))
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
 
 def _kept(old: Query, new: Query) -> Query:
     """Return the new query with the tree and the condition of the old one, without added terms that the condition excludes."""
-    if new is old or not (old.tree or old.condition or new.tree or new.condition):
-        return new
     excluded = old.condition.excluded() if old.condition else frozenset()
-    terms = new.terms
-    if excluded:
-        own = {term.term for term in old.terms}
-        terms = tuple(term for term in terms if term.term in own or term.term not in excluded)
+    if not excluded and new.tree is old.tree and new.condition == old.condition:
+        return new
+    unwanted = excluded - {term.term for term in old.terms}
+    terms = tuple(term for term in new.terms if term.term not in unwanted)
     return new._replace(terms=terms, tree=old.tree, condition=old.condition)
 
 
