@@ -82,7 +82,9 @@ class Subject:
     def build(self, name: str, documents: list[Document] | None = None) -> Index:
         """Build and return an index of some documents, by default of all, in a folder of this name."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
+        # Expanders may add phrases and windows.
+        store = "text,terms,positions" if self.kind == "expander" else "text,terms"
+        return sublex.build(documents or self.documents, self.folder / name, store=store, overwrite=True)
 
     @cached_property
     def index(self) -> Index:
