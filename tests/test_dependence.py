@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
 
 import numpy as np
 import pytest
+from command import invoke
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -303,3 +305,24 @@ def test_explanations_count_words_and_operators(cells):
     tree = cells.explain("stem cell", "d0", "SDM >> BM25")
     assert tree.parts[0].label == "SDM made the query 2 words and 2 operators"
     assert len(tree.parts[0].evidence["added"]) == 2
+
+
+def test_a_printed_operator_is_looked_up_like_a_term(cells):
+    for text in (PHRASE, str(PHRASE)):
+        term = cells.term(text)
+        assert (term.term, term.df, term.cf, term.surface) == (PHRASE, 2, 3, '"stem cell"')
+        assert [*cells.terms(str(text))] == [term]
+        docs, tfs = cells.postings(text)
+        assert ([cells.docno(doc) for doc in docs.tolist()], tfs.tolist()) == (["d0", "d1"], [2, 1])
+    unseen = "#1('line','cell')"
+    assert cells.term(unseen) is None and not [*cells.terms(unseen)] and len(cells.postings(unseen).docs) == 0
+    listed = invoke("terms", str(cells.path), "#uw8('cell','stem')").output
+    assert re.search(r"#uw8\('cell','stem'\) +4 +5 ", listed)
+    assert f"No term of {cells.path} fits {unseen}." in invoke("terms", str(cells.path), unseen).messages
+
+
+def test_weighted_queries_hold_operators(cells):
+    text = "stem^0.5 #1('stem','cell')^2"
+    query = Query(text, (QueryTerm("stem", 0.5), QueryTerm(PHRASE, 2.0)))
+    shown = json.loads(invoke("search", str(cells.path), text, "--weighted", "--format", "json").output)
+    assert [hit["docno"] for hit in shown["hits"]] == cells.search(query).docnos

@@ -275,7 +275,11 @@ def test_weighted_queries_are_read_back():
     assert phrase == ordered(["crane", "a^2", "b c'"]) and near == window([ordered(["a", "b"]), "c"], 8)
     assert query.weights() == {"crane": 0.5, phrase: -0.5, near: 1.0, synonyms(["x", "y"]): 2.0}
     assert weighted_query(query_of(query.terms).text).terms == query.terms
-    for wrong in ("#1(crane river)", "#uw1('a','b')^2", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
+    # People may write the parts of windows and synonyms in any order.
+    assert weighted_query("#uw8('b','a') #syn('b','a','b')").text == "#uw8('a','b')^1 #syn('a','b')^1"
+    with pytest.raises(InputError, match="#uw1 is smaller than its 2 words; write #uw2 or more"):
+        weighted_query("#uw1('a','b')^2")
+    for wrong in ("#1(crane river)", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
         with pytest.raises(InputError, match="is not an operator as Sublex prints it; write for example #1"):
             weighted_query(wrong)
     for wrong in ("", "x^", "^2", "x^nan", "x^1e999"):

@@ -186,13 +186,25 @@ def _unescape(match: re.Match[str]) -> str:
 
 def operator(text: str) -> Operator | None:
     """Return the operator with this printed form, or None if the text is no printed form of an operator."""
+    try:
+        found = written_operator(text)
+    except InputError:
+        return None
+    return found if isinstance(found, Operator) and str.__eq__(found, text) else None
+
+
+def written_operator(text: str) -> str | None:
+    """Return the term for an operator that a person wrote as operators print, with parts in any order; None if it is none.
+
+    Raise InputError for an operator that cannot be, such as a window that is smaller than its words.
+    """
     if not _HEAD.match(text):
         return None
     try:
         found, end = _read(text, 0, 0)
-    except (_NotPrinted, InputError):
+    except _NotPrinted:
         return None
-    return found if end == len(text) and isinstance(found, Operator) and str.__eq__(found, text) else None
+    return found if end == len(text) else None
 
 
 class _NotPrinted(Exception):

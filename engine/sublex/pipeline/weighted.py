@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import operator
+from sublex.contracts.operators import written_operator
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
@@ -25,7 +25,7 @@ def weighted_query(text: str) -> Query:
     """
     terms = []
     for word in text.split():
-        term, caret, number = (word, "", "") if operator(word) else word.rpartition("^")
+        term, caret, number = (word, "", "") if written_operator(word) else word.rpartition("^")
         try:
             weight = float(number) if caret else 1.0
         except ValueError:
@@ -34,7 +34,7 @@ def weighted_query(text: str) -> Query:
             raise InputError(f"{word} is not a term with a weight; write for example crane^1 river^0.5.")
         expect_weights([weight])
         written = term if caret else word
-        found = operator(written)
+        found = written_operator(written)
         if not found and _LIKE_AN_OPERATOR.match(written):
             raise InputError(
                 f"{cut(written)} is not an operator as Sublex prints it; write for example #1('river','bank')^0.5 or "
