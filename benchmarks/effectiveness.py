@@ -1,13 +1,14 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
 train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
-of them (lsi, vectors, prototypes, feedback, topics, graphs, blends). Without it, the chosen options are measured on the other collections:
-as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics with the labels of
-MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures latent keyphrases on
-all collections but adi, which is too small for phrases.
+of them (lsi, vectors, prototypes, feedback, topics, graphs, dependence, blends). Without it, the chosen options are measured on the
+other collections: as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics
+with the labels of MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures
+latent keyphrases on all collections but adi, which is too small for phrases. With --dependence it measures dependence models, on
+indexes with positions.
 """
 
 from __future__ import annotations
@@ -115,6 +116,30 @@ WEIGHED = (
     f"BM25 + {{0,1,2}}*{BO1} + {{0,0.2,0.4,1,2}}*lsi(e=200)",
 )
 
+# Dependence models, alone, with feedback, and in the recommended blend.
+CHOSEN_SDM = "SDM(ordered=0.2, window=0.1, normalise=false) >> BM25"
+CHOSEN_FDM = "FDM(normalise=false, size=3) >> BM25"
+DEPENDENT = (
+    BASE,
+    "SDM >> BM25",
+    "SDM(normalise=false) >> BM25",
+    CHOSEN_SDM,
+    "FDM >> BM25",
+    "FDM(normalise=false) >> BM25",
+    CHOSEN_FDM,
+    "DirichletLM",
+    "SDM >> DirichletLM",
+    "BM25 >> Bo1 >> BM25",
+    "SDM >> BM25 >> Bo1 >> BM25",
+    "BM25 >> RM3 >> BM25",
+    "SDM >> BM25 >> RM3 >> BM25",
+    BEST,
+    f"(SDM >> BM25) + {BO1} + 0.4*lsi(e=200)",
+    "(SDM >> BM25) + (SDM >> BM25 >> Bo1 >> BM25) + 0.4*lsi(e=200)",
+)
+WEIGHTS = "ordered={0.02,0.05,0.1,0.2,0.4}, window={0.02,0.05,0.1,0.2}"
+DEPENDENT_TUNED = (f"SDM({WEIGHTS}) >> BM25", f"FDM(size=3, {WEIGHTS}) >> BM25")
+
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
 LSI = [f"lsi(e={e}, weighting={w})" for e in (50, 100, 200, 300) for w in ("count", "tfidf", "logtfidf")]
 VECTORS = [
@@ -147,6 +172,12 @@ GRAPHS = [
     for terms in (5, 10, 20)
     for weight in (0.1, 0.3)
 ]
+DEPENDENCE = [
+    f"{name}(ordered={ordered}, window={window}, normalise={normalise}{size}) >> BM25"
+    for name, size in (("SDM", ""), ("FDM", ", size=3"))
+    for ordered, window in ((0.1, 0.05), (0.05, 0.1), (0.2, 0.1), (0.4, 0.2))
+    for normalise in ("true", "false")
+] + [f"FDM(normalise={normalise}) >> BM25" for normalise in ("true", "false")]
 OPTIONS = {
     "lsi": LSI,
     "vectors": VECTORS,
@@ -154,6 +185,7 @@ OPTIONS = {
     "feedback": FEEDBACK,
     "topics": TOPICS,
     "graphs": GRAPHS,
+    "dependence": DEPENDENCE,
 }
 NORMALISERS = ("", "zscore")
 
@@ -197,10 +229,10 @@ def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
     return values[np.argsort(np.array(qids))]
 
 
-def load(collections: Path, name: str, split: str, work: Path) -> Test:
+def load(collections: Path, name: str, split: str, work: Path, store: str = "text,terms") -> Test:
     """Index a collection, and return it with its topics and judgements."""
     folder = collections / name
-    index = sublex.build(folder if split else folder / "docs.trec", work / name)
+    index = sublex.build(folder if split else folder / "docs.trec", work / name, store=store)
     topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
     qrels = sublex.read_qrels(folder / (f"qrels/{split}.tsv" if split else "qrels.txt"))
     return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)
@@ -308,6 +340,7 @@ def main() -> None:
     )
     parser.add_argument("--labels", action="store_true", help="measure topics with labels on medline")
     parser.add_argument("--keyphrases", action="store_true", help="measure latent keyphrases")
+    parser.add_argument("--dependence", action="store_true", help="measure dependence models")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
     installed = plugins.entry_points
@@ -324,7 +357,13 @@ def main() -> None:
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in KEYPHRASES}, BASE)
             report_tuned(tests, WEIGHED)
             return
-        tests = [load(given.collections, *one, Path(work)) for one in (CHOICE if choosing else REPORT)]
+        # An index with positions gives the same scores to everything else.
+        store = "text,terms,positions" if given.dependence or choosing else "text,terms"
+        tests = [load(given.collections, *one, Path(work), store) for one in (CHOICE if choosing else REPORT)]
+        if given.dependence:
+            show("AP", tests, {text: [test.scores(text) for test in tests] for text in DEPENDENT}, BASE)
+            report_tuned(tests, DEPENDENT_TUNED)
+            return
         if choosing:
             choose(tests, given.choose or [*OPTIONS, "blends"])
         else:

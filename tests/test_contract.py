@@ -22,6 +22,7 @@ from strategies import ALL
 
 from sublex.contracts.base import Document, Example, Explanation, Facet, Mark, Param, Query, QueryTerm, Ranker
 from sublex.contracts.hookspecs import hookimpl
+from sublex.contracts.operators import Operator, ordered
 from sublex.errors import InputError, PluginError, UnknownName
 from sublex.language import plugins
 from sublex.operations import operation, option
@@ -456,6 +457,12 @@ def best_scored(self, query, context):
     return adding(weight=float(context.scores.max()))(self, query, context)
 
 
+def words_alone(self, query, context):
+    """Return the query, and fail for operators."""
+    assert not any(isinstance(term.term, Operator) for term in query.terms)
+    return query
+
+
 def all_found(self, query, context):
     return adding(weight=float(len(context.docs)))(self, query, context)
 
@@ -506,6 +513,16 @@ BROKEN_EXPANDERS = [
         expanders.added_terms_exist,
         {"expand": adding(term="rivers")},
         "expand added 'rivers' .*, which no document holds",
+    ),
+    (
+        expanders.added_terms_exist,
+        {"expand": adding(term=ordered(["river", "zyzzyvas"]))},
+        "expand added 'zyzzyvas' .*, which no document holds",
+    ),
+    (
+        expanders.expand_gives_finite_weights,
+        {"expand": words_alone},
+        "expand raised AssertionError.* for a phrase",
     ),
     (
         expanders.added_terms_exist,

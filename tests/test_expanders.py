@@ -1,4 +1,4 @@
-"""Tests of the expanders.
+"""Tests of the expanders by feedback. Those of the dependence models are in `test_dependence.py`.
 
 Each expander equals its reference and examples worked by hand, keeps the terms of the query, names itself as the origin of
 the terms it adds, and copes with any input.
@@ -25,11 +25,14 @@ from sublex.language.profiles import PROFILES
 
 REGISTRY = plugins.load()
 NAMES = [name for name in REGISTRY.names("expander") if REGISTRY.find("expander", name).plugin == "expanders"]
+FEEDBACK = [name for name in NAMES if name not in ("SDM", "FDM")]
 TERMS = ("a", "ab", "cd", "ef", "gh", "whale", "crane", "12", "b2", "é", "東京", "Ab", "x" * 20, "x" * 21, "all")
 
 
 class Bags:
     """A context over bags of words. Documents are numbered in the order of the bags, terms in the order of their bytes."""
+
+    original = None
 
     def __init__(self, bags: naive.Bags, hits: list[naive.Hit]):
         numbers = {docno: number for number, docno in enumerate(bags)}
@@ -195,7 +198,7 @@ def test_rocchio_worked_by_hand():
 @st.composite
 def expanders(draw: st.DrawFn):
     """Draw an expander with some of its parameters set."""
-    registration = REGISTRY.find("expander", draw(st.sampled_from(NAMES)))
+    registration = REGISTRY.find("expander", draw(st.sampled_from(FEEDBACK)))
     chosen = {}
     for param in registration.params:
         if draw(st.booleans()):
@@ -228,7 +231,7 @@ def test_nothing_found_leaves_the_query_as_it_is(expander, case):
     assert expander.expand(case.query, Bags(case.bags, [])) == case.query
 
 
-@given(cases(), st.sampled_from(NAMES), numbers)
+@given(cases(), st.sampled_from(FEEDBACK), numbers)
 def test_no_more_terms_are_added_than_asked_for(case, name, number):
     result = expanded(case, name, **{"m" if name == "Axiomatic" else "terms": number})
     twice = 2 if name == "Rocchio" else 1
@@ -277,12 +280,16 @@ def test_the_expanders_of_every_profile_can_be_made():
     assert made["terrier", "RM3"] == "RM3(docs=3, original=0.6, variant=terrier)"
     assert made["terrier", "Rocchio"] == "Rocchio(docs=3, beta=0.4)"
     # Sublex's own defaults are Anserini's and, where Anserini has none, Terrier's.
-    assert all(text == name for (profile, name), text in made.items() if profile == "anserini" or name in ("Bo1", "KL"))
+    assert all(
+        text == name
+        for (profile, name), text in made.items()
+        if profile == "anserini" or name in ("Bo1", "KL", "SDM", "FDM")
+    )
 
 
 def test_the_page_documents_every_expander_and_parameter():
     page = (Path(__file__).parents[1] / "docs/expanders.md").read_text(encoding="utf-8")
-    assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF"} == set(NAMES)
+    assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF", "SDM", "FDM"} == set(NAMES)
     for name in NAMES:
         params = REGISTRY.find("expander", name).params
         assert all(param.help and param.stage == "query" for param in params)

@@ -28,6 +28,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm, Ranker
+from sublex.contracts.operators import Condition, synonyms
 from sublex.errors import IndexProblem, InputError, PluginError, SublexWarning, UnknownName
 from sublex.language.expression import Expression
 from sublex.pipeline.index import Index
@@ -717,6 +718,70 @@ def test_the_words_of_an_expander_become_terms(demo_index):
     assert made == [("sea", 0.5, "theirs")]
     assert terms(lambda query, context: query)[1] == [("crane", 1.0, "query"), ("river", 1.0, "query")]
     assert terms(lambda query, context: {})[1] == []
+
+
+class Forgetful:
+    """A stranger's expander, written before queries had trees and conditions: it makes each query anew."""
+
+    docs = 1
+
+    def __init__(self, added):
+        self.added = added
+
+    def expand(self, query, context):
+        return Query(query.text, (*query.terms, *(QueryTerm(term, 0.5, "Forgetful") for term in self.added)))
+
+
+def test_conditions_outlive_a_strangers_expander(demo_index):
+    condition = Condition("all", ("crane", Condition("not", (Condition("any", ("river", synonyms(["sea", "lion"]))),))))
+    tree = object()
+    asked = Query("crane -river", (QueryTerm("crane"),), tree=tree, condition=condition)
+    part = Forgetful(("sea", "river", synonyms(["sea", "lion"]), "bank"))
+    made = demo_index.answer(asked, sublex.parse("BM25") >> part >> sublex.parse("BM25")).query
+    assert (made.condition, made.tree) == (condition, tree)
+    assert [term.term for term in made.terms] == ["crane", "sea", "bank"]
+
+
+def test_an_expander_cannot_make_conditions_of_its_own(demo_index):
+    def function(query, context):
+        return query._replace(condition=Condition("not", ("crane",)), tree="mine")
+
+    made = demo_index.answer("crane", sublex.expander(function) >> sublex.parse("BM25")).query
+    assert made.condition is None and made.tree is None
+
+
+def test_a_word_of_the_query_stays_although_it_is_excluded(demo_index):
+    asked = Query("crane", (QueryTerm("crane"), QueryTerm("river")), condition=Condition("not", ("river",)))
+    part = Forgetful(["river"])
+    made = demo_index.answer(asked, part >> sublex.parse("BM25")).query
+    assert [term.term for term in made.terms] == ["crane", "river", "river"]
+
+
+def test_expanders_see_the_query_before_all_expanders(demo_index):
+    seen = []
+
+    def function(query, context):
+        seen.append(context.original)
+        return query
+
+    first, rewritten = (
+        sublex.expander(function, name="first"),
+        sublex.expander(lambda q, c: "sea lions", name="rewritten"),
+    )
+    bm25, asked = sublex.parse("BM25"), demo_index.query("crane river")
+    demo_index.search(asked, first >> bm25)
+    demo_index.search(asked, bm25 >> sublex.parse("RM3") >> first >> bm25)
+    assert seen == [asked, asked]
+    # A new text is a new query.
+    demo_index.search(asked, rewritten >> first >> bm25)
+    assert seen[2].text == "sea lions" and [term.term for term in seen[2].terms] == ["sea", "lion"]
+
+
+def test_an_operator_among_the_weights_of_an_expander_stays_one(demo_index):
+    either = synonyms(["river", "sea"])
+    part = sublex.expander(lambda query, context: {"crane": 1, either: 0.5}, name="mine")
+    made = demo_index.answer("crane", part >> sublex.parse("BM25")).query
+    assert made.terms[-1] == (either, 0.5, "mine")
 
 
 def test_an_expander_learns_from_as_many_documents_as_it_asks_for(demo_index):

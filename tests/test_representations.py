@@ -16,6 +16,8 @@ from scipy.sparse import csr_array
 from shared import DEMO, PLUGINS, QUERIES, scores
 
 import sublex
+from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import ordered, synonyms
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import manifest as files
 from sublex.index.check import check
@@ -422,6 +424,22 @@ def test_bundled_plugins_score_as_their_estimators(index, expression):
     else:
         expected = estimator.scores(asked, matrix)
     np.testing.assert_allclose(side.scores(side.query(query)), expected, atol=2e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("expression", BUNDLED)
+def test_bundled_plugins_read_the_words_of_operators(index, expression):
+    index.fit(expression)
+    side = index.representation(expression)
+    phrase, either = ordered(["crane", "river"]), synonyms(["seal", "bank", "pup"])
+    asked = Query("", (QueryTerm(phrase, 1.0), QueryTerm("bank", 1.0), QueryTerm(either, 1.5)))
+    # The words of an operator share its weight.
+    words = {"crane": 0.5, "river": 0.5, "bank": 1.5, "pup": 0.5, "seal": 0.5}
+    expected = side.scores(side.query(Query("", tuple(QueryTerm(word, weight) for word, weight in words.items()))))
+    np.testing.assert_allclose(side.scores(side.query(asked)), expected, rtol=1e-5)
+    assert side.left_out(asked) == {}
+    unknown = Query("", (QueryTerm(ordered(["crane", "zyzzyva"])),))
+    assert [*side.left_out(unknown)] == ["zyzzyva"]
 
 
 @pytest.mark.slow

@@ -26,6 +26,10 @@ NO_VECTORS = (
     "feedback={0} needs document vectors or raw JSON in the Lucene index, and this index has neither; build it with -storeDocvectors, "
     "or use the stage RM3 or Rocchio of Sublex in its place, as in LuceneBM25 >> RM3 >> LuceneBM25"
 )
+NO_POSITIONS = (
+    "A phrase needs positions of words, and the field {0} of the Lucene index has none; build it with -storePositions, "
+    "or leave the phrase out of the query"
+)
 Answer = tuple[dict[str, Any], list[Any]]
 
 
@@ -190,7 +194,7 @@ class OpenedIndex:
         if model != self._model:
             self.searcher.setSimilarity(cast("org.apache.lucene.search.similarities.Similarity", similarity(model)))
             self._model = model
-        made = self.bulk.query(query["terms"], query["weights"])
+        made = self._query(query["terms"], query["weights"])
         if model["feedback"] == "none":
             return made
         try:
@@ -201,6 +205,46 @@ class OpenedIndex:
             if error.classname in OUT_OF_MEMORY:
                 raise
             raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
+
+    def _query(self, terms: list[Any], weights: list[float]) -> Any:
+        """Return the query that adds up the weighted scores of terms. A list is an operator: its kind and its words."""
+        words = [(term, weight) for term, weight in zip(terms, weights, strict=True) if isinstance(term, str)]
+        made = self.bulk.query([term for term, _ in words], [weight for _, weight in words])
+        if len(words) == len(terms):
+            return made
+        should = java("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+        builder = java("org.apache.lucene.search.BooleanQuery$Builder")()
+        for clause in cast("org.apache.lucene.search.BooleanQuery", made).clauses().toArray():
+            builder.add(cast("org.apache.lucene.search.BooleanClause", clause))
+        for term, weight in zip(terms, weights, strict=True):
+            if not isinstance(term, str):
+                boosted = java("org.apache.lucene.search.BoostQuery")(_as_query(self._operator(*term)), weight)
+                builder.add(_as_query(boosted), should)
+        return builder.build()
+
+    def _operator(self, kind: str, *words: str) -> Any:
+        """Return Lucene's query for a phrase or for synonyms."""
+        named = [java("org.apache.lucene.index.Term")(self.field, word) for word in words]
+        if kind == "ordered":
+            self._need_positions()
+            builder = java("org.apache.lucene.search.PhraseQuery$Builder")()
+        else:
+            builder = java("org.apache.lucene.search.SynonymQuery$Builder")(self.field)
+        for word in named:
+            builder.add(word) if kind == "ordered" else builder.addTerm(word)
+        return builder.build()
+
+    def _need_positions(self) -> None:
+        """Raise LuceneFailed if the field has no positions."""
+        infos = java("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(
+            cast("org.apache.lucene.index.IndexReader", self.reader)
+        )
+        if "POSITIONS" not in infos.fieldInfo(self.field).getIndexOptions().toString():
+            raise LuceneFailed("input", NO_POSITIONS.format(self.field))
+
+
+def _as_query(made: Any) -> Any:
+    return cast("org.apache.lucene.search.Query", made)
 
 
 def build(arguments: list[str]) -> dict[str, Any]:

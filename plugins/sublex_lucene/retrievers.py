@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Query
+from sublex.contracts.operators import GAP, Kind, Operator
 from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex
@@ -17,6 +18,8 @@ from sublex_lucene.index import LuceneIndex
 _NEAR = 1e-4
 # Lucene's description of the score of one term; it contains the term.
 _WEIGHT = re.compile(r"weight\([^:]*:(.*) in \d+\)")
+# Its description of synonyms begins so, and names the field before each word.
+_SYNONYMS = re.compile(r"weight\(Synonym\((.*)\) in \d+\)")
 
 
 class LuceneRetriever:
@@ -31,6 +34,17 @@ class LuceneRetriever:
     def version(self) -> str:
         """Return the version of Anserini, whose jar holds Lucene."""
         return f"Anserini {installed.anserini_version()}".strip()
+
+    def takes(self, operator: Operator) -> bool:
+        """Return whether Lucene counts the occurrences of an operator as Sublex does: a phrase of different words, and
+        synonyms of words.
+        """
+        if self.model["feedback"] != "none" or any(
+            part is GAP or isinstance(part, Operator) for part in operator.parts
+        ):
+            return False
+        is_phrase = operator.kind is Kind.ORDERED and operator.width == 1
+        return operator.kind is Kind.SYNONYMS or (is_phrase and len(set(operator.parts)) == len(operator.parts))
 
     def search(self, query: Query, index: LuceneIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the scores of the best `k` documents.
@@ -73,7 +87,9 @@ class LuceneRetriever:
                     f"{self.name} cannot take the weight {weight:.4g} of {term}, since Lucene has no negative weights; "
                     f"use a ranker of Sublex, such as BM25."
                 )
-        return {"text": query.text, "terms": list(weights), "weights": list(weights.values())}
+        # An operator travels as a list of its kind and its words.
+        terms = [[term.kind, *term.parts] if isinstance(term, Operator) else term for term in weights]
+        return {"text": query.text, "terms": terms, "weights": list(weights.values())}
 
 
 def by_words(tree: Explanation) -> Explanation:
@@ -85,8 +101,9 @@ def by_words(tree: Explanation) -> Explanation:
         tree = Explanation(tree.value, "sum of:", parts=(tree,))
     parts = []
     for part in tree.parts:
-        found = _WEIGHT.match(part.label)
-        parts.append(part._replace(label=f"{found[1]}: {part.label}") if found else part)
+        found, synonyms = _WEIGHT.match(part.label), _SYNONYMS.match(part.label)
+        words = [word.partition(":")[2] for word in synonyms[1].split()] if synonyms else [found[1]] if found else []
+        parts.append(part._replace(label=f"{' or '.join(words)}: {part.label}") if words else part)
     return tree._replace(parts=tuple(parts))
 
 

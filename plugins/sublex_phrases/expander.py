@@ -4,12 +4,13 @@ stand.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from typing import Any
 
 from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
+from sublex.contracts.operators import Kind, Operator
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.estimators.phrases.phrase_list import PhraseList
@@ -119,8 +120,8 @@ class Phrases(Fittable):
         """
         if not self.weight:
             return query
-        weights, added = query.weights(), dict[str, QueryTerm]()
-        order = [term.term for term in query.terms]
+        weights, added = query.word_weights(), dict[str, QueryTerm]()
+        order = [word for term in query.terms for word in _in_order(term.term)]
         for phrase, words, abbreviations in self._abbreviated:
             name = self.phrases.names[phrase]
             for word in abbreviations:
@@ -147,6 +148,12 @@ class Phrases(Fittable):
             (phrase, [words[unit] for unit in found.units(phrase) if unit < stops], abbreviations)
             for phrase, abbreviations in short.items()
         ]
+
+
+def _in_order(term: str) -> Sequence[str]:
+    """Return the words that a term of a query writes one directly after another: several for an operator `#1`."""
+    is_phrase = isinstance(term, Operator) and term.kind is Kind.ORDERED and term.width == 1
+    return term.parts if is_phrase else [term]
 
 
 def _holds(order: list[str], words: list[str]) -> bool:

@@ -248,7 +248,9 @@ class SWG(Fittable):
         numbers = self.graphs.numbers
         if not self.weight:
             return query
-        words = {numbers[term]: weight for term, weight in query.weights().items() if term in numbers and weight > 0}
+        words = {
+            numbers[term]: weight for term, weight in query.word_weights().items() if term in numbers and weight > 0
+        }
         sums: dict[tuple[int, int], float] = {}
         sources: dict[tuple[int, int], list[int]] = {}
         choices = self._choices(words)
@@ -257,7 +259,7 @@ class SWG(Fittable):
                 key = (neighbour, topic)
                 sums[key] = sums.get(key, 0.0) + words[word] * edge
                 sources.setdefault(key, []).append(word)
-        used = set(query.weights())
+        used = set(query.word_weights())
         best: dict[int, int] = {}
         # The largest sums come first, so that a term keeps its largest sum.
         for neighbour, topic in sorted(sums, key=lambda key: (-sums[key], key)):
@@ -278,7 +280,7 @@ class SWG(Fittable):
 
     def _left_out(self, query: Query, chosen: Container[int], context: Context) -> Iterator[Evidence]:
         """Yield the words of a query that have no sense, with the reason. Words that no document has are left out."""
-        terms = [term for term, weight in query.weights().items() if weight > 0]
+        terms = [term for term, weight in query.word_weights().items() if weight > 0]
         for term, number in zip(terms, context.numbers(terms), strict=True):
             word = self.graphs.numbers.get(term)
             if number >= 0 and (word is None or word not in chosen):

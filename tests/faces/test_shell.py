@@ -22,6 +22,7 @@ from shared import QRELS, TOPICS
 
 import sublex as engine
 from sublex.contracts.hookspecs import hookimpl
+from sublex.contracts.operators import ordered, synonyms, window
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.faces.output import say
@@ -268,6 +269,19 @@ def test_weighted_queries_are_read_back():
     query = weighted_query("crane^1 a^b^-0.5 river 日本^2e-3")
     assert query.weights() == {"crane": 1.0, "a^b": -0.5, "river": 1.0, "日本": 0.002}
     assert weighted_query(query_of(query.terms).text).terms == query.terms
+    text = r"crane^0.5 #1('crane','a^2','b\u{20}c\'')^-0.5 #uw8(#1('a','b'),'c') #syn('x','y')^2"
+    query = weighted_query(text)
+    phrase, near = (term.term for term in query.terms[1:3])
+    assert phrase == ordered(["crane", "a^2", "b c'"]) and near == window([ordered(["a", "b"]), "c"], 8)
+    assert query.weights() == {"crane": 0.5, phrase: -0.5, near: 1.0, synonyms(["x", "y"]): 2.0}
+    assert weighted_query(query_of(query.terms).text).terms == query.terms
+    # People may write the parts of windows and synonyms in any order.
+    assert weighted_query("#uw8('b','a') #syn('b','a','b')").text == "#uw8('a','b')^1 #syn('a','b')^1"
+    with pytest.raises(InputError, match="#uw1 is smaller than its 2 words; write #uw2 or more"):
+        weighted_query("#uw1('a','b')^2")
+    for wrong in ("#1(crane river)", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
+        with pytest.raises(InputError, match="is not an operator as Sublex prints it; write for example #1"):
+            weighted_query(wrong)
     for wrong in ("", "x^", "^2", "x^nan", "x^1e999"):
         with pytest.raises(InputError, match="crane\\^1 river\\^0.5"):
             weighted_query(wrong)

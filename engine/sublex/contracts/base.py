@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
+from sublex.contracts.operators import Condition, Operator
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
 from sublex.forms.trees import node_text, tree_columns, tree_html, tree_lines
@@ -22,7 +23,6 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
-    from sublex.contracts.operators import Condition
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"
@@ -540,6 +540,18 @@ class Query(_TextAndTerms):
             totals[term] = totals.get(term, 0.0) + weight
         return totals
 
+    def word_weights(self) -> dict[str, float]:
+        """Return the weight of each distinct word. The words of an operator share its weight equally.
+
+        For queries without operators these are the `weights`.
+        """
+        totals: dict[str, float] = {}
+        for term, weight, _ in self.terms:
+            words = [*term.terms()] if isinstance(term, Operator) else [term]
+            for word in words:
+                totals[word] = totals.get(word, 0.0) + weight / len(words)
+        return totals
+
 
 class TermVector(NamedTuple):
     """The distinct terms of a document and their frequencies: two integer arrays of equal length.
@@ -566,6 +578,11 @@ class Context(Protocol):
     @property
     def scores(self) -> np.ndarray:
         """The scores of the documents in `docs`, in the same order, as a float32 array."""
+        ...
+
+    @property
+    def original(self) -> Query:
+        """The query before all expanders, with its terms in the order of the text. None in a context without a query."""
         ...
 
     @property

@@ -173,7 +173,12 @@ class Retriever(Protocol):
     documents have the numbers of that index. Scores must be finite and fit into float32; they may be negative. The engine calls the methods
     from one thread at a time.
 
-    A method `version()` is optional. It returns the name and version of the engine, for the metadata of runs.
+    These methods are optional:
+
+    * `version()` returns the name and version of the engine, for the metadata of runs.
+    * `takes(operator)` returns whether the retriever can search for an operator, a `sublex.contracts.operators.Operator`
+      among the terms of a query. For an operator that it does not take, the engine says so and calls no other method.
+      Without the method, the retriever takes no operators.
     """
 
     backend: str

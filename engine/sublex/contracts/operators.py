@@ -114,7 +114,7 @@ def window(parts: Sequence[Any], width: int) -> str:
     Raise InputError if so few positions cannot hold the parts.
     """
     kept = sorted(part for part in parts if part is not GAP)
-    needed = sum(_least_width(part) for part in kept)
+    needed = sum(least_width(part) for part in kept)
     if len(kept) > 1 and width < needed:
         raise InputError(f"#uw{width} is smaller than its {counted(needed, 'word')}; write #uw{needed} or more.")
     return _made(Kind.WINDOW, width, kept)
@@ -140,11 +140,11 @@ def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
     return made
 
 
-def _least_width(part: Any) -> int:
-    """Return the least number of positions that an occurrence of a part takes."""
+def least_width(part: Any) -> int:
+    """Return the least number of positions that an occurrence of a part takes: 1 for a term or a gap."""
     if not isinstance(part, Operator):
         return 1
-    least = [_least_width(inner) for inner in part.parts]
+    least = [least_width(inner) for inner in part.parts]
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
 
 
@@ -186,13 +186,25 @@ def _unescape(match: re.Match[str]) -> str:
 
 def operator(text: str) -> Operator | None:
     """Return the operator with this printed form, or None if the text is no printed form of an operator."""
+    try:
+        found = written_operator(text)
+    except InputError:
+        return None
+    return found if isinstance(found, Operator) and str.__eq__(found, text) else None
+
+
+def written_operator(text: str) -> str | None:
+    """Return the term for an operator that a person wrote as operators print, with parts in any order; None if it is none.
+
+    Raise InputError for an operator that cannot be, such as a window that is smaller than its words.
+    """
     if not _HEAD.match(text):
         return None
     try:
         found, end = _read(text, 0, 0)
-    except (_NotPrinted, InputError):
+    except _NotPrinted:
         return None
-    return found if end == len(text) and isinstance(found, Operator) and str.__eq__(found, text) else None
+    return found if end == len(text) else None
 
 
 class _NotPrinted(Exception):

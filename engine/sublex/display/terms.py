@@ -6,6 +6,7 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from sublex.contracts.operators import operator
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, records
 
@@ -28,12 +29,21 @@ def terms(index: Index, pattern: str, number: int | None) -> Shown:
 def _no_term(index: Index, pattern: str) -> str:
     analyzed = index.analyze(pattern)
     is_raw = WILDCARDS.isdisjoint(pattern) and analyzed not in ([], [pattern])
+    is_raw = is_raw and not operator(pattern)
     hint = f"; the analyzer makes {pattern!r} into {' '.join(analyzed)!r}" if is_raw else ""
     return f"No term of {index.path} fits {pattern or repr(pattern)}{hint}."
 
 
 def words(index: Index, text: str) -> Shown:
-    """Return the statistics of each term that the analyzer makes of a text as Shown. Raise InputError if none is indexed."""
+    """Return the statistics of each term that the analyzer makes of a text as Shown, or those of a printed operator.
+
+    Raise InputError if no term is indexed.
+    """
+    if operator(text):
+        known = index.term(text)
+        return records(
+            HEAD, [known] if known else [], [] if known else [f"No document of {index.path} contains {text}."]
+        )
     analyzed = list(dict.fromkeys(index.analyze(text)))
     if not analyzed:
         raise InputError(f"The analyzer leaves no term of {text!r}.")

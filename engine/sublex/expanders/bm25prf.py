@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.contracts.base import Context, Query
+from sublex.contracts.operators import Operator
 from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, known_terms
 from sublex.language.parameters import Declared, parameter
 
@@ -34,13 +35,16 @@ class BM25PRF(Declared):
     filter: bool = parameter(True, "Whether to add only terms of 2 to 20 letters a-z and digits, with a letter.")
 
     def expand(self, query: Query, context: Context) -> Query:
-        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        docs = context.docs[: self.docs]
+        documents = FeedbackDocuments.read(context, docs)
         if not len(documents.terms):
             return query
         original = query.weights()
         known = known_terms(context, original)
         numbers, size = np.array([*known.values()], np.int64), len(documents.lengths)
         counts = dict(zip(documents.terms.tolist(), documents.document_counts().tolist(), strict=True))
+        # The terms of documents are words; operators are counted by themselves.
+        counts |= {n: (context.frequencies(t, docs) > 0).sum() for t, n in known.items() if isinstance(t, Operator)}
         r = np.array([counts.get(n, 0) for n in known.values()], float)
         relevance = relevance_weights(r, size, numbers, context).tolist()
         reweighted = {term: original[term] * max(w, MIN_WEIGHT) for term, w in zip(known, relevance, strict=True)}

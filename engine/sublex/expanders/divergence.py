@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sublex.contracts.base import Context, Query, Statistics
+from sublex.contracts.operators import Operator
 from sublex.expanders.feedback_documents import TRUST, FeedbackDocuments, expanded_query
 from sublex.language.parameters import Declared, parameter
 
@@ -36,6 +37,7 @@ class Divergence(Declared):
 
     def expand(self, query: Query, context: Context) -> Query:
         original = query.weights()
+        words = sum(not isinstance(term, Operator) for term in original)
         documents = FeedbackDocuments.read(context, context.docs[: self.docs])
         tf, cf = documents.sum_by_term(documents.tfs), context.stats(documents.terms).cf
         size = float(documents.lengths.sum())
@@ -52,7 +54,7 @@ class Divergence(Declared):
         weights *= documents.coverage(context, query) ** self.trust
         if not self.terms:
             weights[~in_query] = 0
-        added = documents.best_terms(context, weights, max(self.terms, len(original)))
+        added = documents.best_terms(context, weights, max(self.terms, words))
         largest = max(map(abs, original.values()), default=0.0) or 1.0
         scaled = {term: weight / largest for term, weight in original.items()}
         return expanded_query(query, scaled, added, type(self).__name__)

@@ -45,11 +45,11 @@ class FeedbackDocuments(NamedTuple):
         return cls(terms, rows, columns, tfs, np.bincount(rows, tfs, len(vectors)))
 
     def coverage(self, context: Context, query: Query) -> float:
-        """Return the mean, over the documents, of the share of the query's terms that a document contains.
+        """Return the mean, over the documents, of the share of the query's words that a document contains.
 
-        Each term counts with its idf, ln(1 + N / df). Terms that no document of the collection contains are left out.
+        Each word counts with its idf, ln(1 + N / df). Words that no document of the collection contains are left out.
         """
-        known = np.array([*known_terms(context, query.weights()).values()], np.int64)
+        known = np.array([*known_terms(context, query.word_weights()).values()], np.int64)
         if not len(known) or not len(self.lengths):
             return 0.0
         idf = np.log1p(context.collection.docs / context.stats(known).df)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
+from sublex.contracts.operators import Operator
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
@@ -33,11 +34,16 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
         from sublex.pipeline.weighted import weighted_query
 
         terms = weighted_query(given["query"]).terms
-        listed = ", ".join(f"sublex.contracts.base.QueryTerm({t.term!r}, {t.weight!r})" for t in terms)
+        listed = ", ".join(f"sublex.contracts.base.QueryTerm({_term_code(t.term)}, {t.weight!r})" for t in terms)
         query = f"sublex.contracts.base.Query({query}, ({listed},))"
     ranker = [repr(given["ranker"])] if given["ranker"] else []
     named = {**options, "profile": given["profile"]}
     return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
+
+
+def _term_code(term: str) -> str:
+    """Return a term or an operator as code."""
+    return f"sublex.contracts.operators.operator({str(term)!r})" if isinstance(term, Operator) else repr(term)
 
 
 def search_code(given: Mapping[str, Any]) -> str:

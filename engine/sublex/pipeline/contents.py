@@ -6,10 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from sublex.contracts.base import Analyzer, Document, Statistics
+from sublex.contracts.operators import Operator, operator, words_in
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
+from sublex.retrieval.term_table import TermTable
 from sublex.tools import arguments
 from sublex.tools.hints import resolve_hints
 
@@ -108,15 +112,28 @@ class Contents:
     def term(self, term: str) -> Term | None:
         """Return the statistics of a term, or None when no live document contains it.
 
-        A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`.
+        A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`. The
+        printed form of an operator, such as `#1('stem','cell')`, stands for the operator.
         Raise InputError if the analyzer makes several terms of it.
         """
-        return self.snapshot.term(self._term(term))
+        named = self._term(term)
+        if not isinstance(named, Operator):
+            return self.snapshot.term(named)
+        table = TermTable(self.snapshot)
+        (number,) = table.numbers([named])
+        if number < 0:
+            return None
+        df, cf = (int(values[0]) for values in table.stats_of(np.array([number])))
+        return Term(named, df, cf, words_in(named, self.snapshot.corpus.surface))
 
     def _term(self, text: str) -> str:
-        """Return the term that a text stands for: the text itself if it is a term, otherwise what the analyzer makes of it."""
-        if self.snapshot.term(arguments.text(text, "The term")):
+        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, or else
+        what the analyzer makes of it.
+        """
+        if isinstance(text, Operator) or self.snapshot.term(arguments.text(text, "The term")):
             return text
+        if found := operator(text):
+            return found
         terms = list(dict.fromkeys(self.snapshot.analyze(text)))
         if len(terms) > 1:
             raise InputError(
@@ -127,9 +144,13 @@ class Contents:
     def terms(self, pattern: str = "*") -> Iterator[Term]:
         """Yield the terms that match a pattern with `*`, `?` and `[…]`, in ascending order of their bytes.
 
-        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms.
+        The letters of the pattern are read as the analyzer reads those of words, so capitals find lower-case terms. The
+        printed form of an operator matches the operator.
         """
-        return self.snapshot.terms(arguments.text(pattern, "The pattern"))
+        if operator(arguments.text(pattern, "The pattern")):
+            found = self.term(pattern)
+            return iter([found] if found else [])
+        return self.snapshot.terms(pattern)
 
     def top_terms(self, number: int = 10) -> list[Term]:
         """Return the terms with the highest document frequencies, highest first."""
@@ -143,9 +164,16 @@ class Contents:
     def postings(self, term: str) -> Postings:
         """Return the live documents that contain a term, and its frequency in each; empty for an unknown term.
 
-        A text that is no term of the index is analysed, as by `term`.
+        A text that is no term of the index is an operator or is analysed, as by `term`.
         """
-        return self.snapshot.postings(self._term(term))
+        named = self._term(term)
+        if not isinstance(named, Operator):
+            return self.snapshot.postings(named)
+        table, bases = TermTable(self.snapshot), self.snapshot.bases
+        parts = [table.postings(named, k) for k in range(len(self.snapshot.segments))]
+        docs = [docs + np.int32(base) for (docs, _), base in zip(parts, bases, strict=False)]
+        empty = np.empty(0, np.int32)
+        return Postings(np.concatenate([empty, *docs]), np.concatenate([empty, *(tfs for _, tfs in parts)]))
 
     # Documents.
 

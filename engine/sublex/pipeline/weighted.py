@@ -1,24 +1,31 @@
-"""Weighted queries as text: terms of the index, each with a weight, as in `crane^1 river^0.5`."""
+"""Weighted queries as text: terms of the index and operators, each with a weight, as in `crane^1 river^0.5`."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import written_operator
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
+from sublex.tools.messages import cut
+
+# How operators begin.
+_LIKE_AN_OPERATOR = re.compile(r"#(?:syn|(?:uw)?\d+)\(")
 
 
 def weighted_query(text: str) -> Query:
     """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
 
-    Terms are written as `sublex terms` lists them. A term's weight follows the last ^; without ^, the weight is 1.
+    Terms are written as `sublex terms` lists them, and operators as they print, as in `#1('river','bank')^0.5`. A term's
+    weight follows the last ^; without ^, the weight is 1.
     """
     terms = []
     for word in text.split():
-        term, caret, number = word.rpartition("^")
+        term, caret, number = (word, "", "") if written_operator(word) else word.rpartition("^")
         try:
             weight = float(number) if caret else 1.0
         except ValueError:
@@ -26,7 +33,14 @@ def weighted_query(text: str) -> Query:
         if not math.isfinite(weight) or (caret and not term):
             raise InputError(f"{word} is not a term with a weight; write for example crane^1 river^0.5.")
         expect_weights([weight])
-        terms.append(QueryTerm(term if caret else word, weight))
+        written = term if caret else word
+        found = written_operator(written)
+        if not found and _LIKE_AN_OPERATOR.match(written):
+            raise InputError(
+                f"{cut(written)} is not an operator as Sublex prints it; write for example #1('river','bank')^0.5 or "
+                "#uw8('bank','river')."
+            )
+        terms.append(QueryTerm(found or written, weight))
     if not terms:
         raise InputError("There is no term in the query; write for example crane^1 river^0.5.")
     return query_of(terms)

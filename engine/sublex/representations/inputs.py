@@ -106,8 +106,11 @@ class TermInputs:
         return csr_array(vstack([self.vocabulary.query(Counter(analyze(self._analyzer, text))) for text in texts]))
 
     def query(self, query: Query) -> csr_array:
-        """Return a query as one sparse row of weights, with the terms that expanders added."""
-        return self.vocabulary.query(query.weights())
+        """Return a query as one sparse row of weights, with the terms that expanders added.
+
+        The words of an operator share its weight.
+        """
+        return self.vocabulary.query(query.word_weights())
 
     def evidence(self, query: Query) -> dict[str, Any]:
         """Return what an explanation says about how the query was read: nothing, since it has the query's terms."""

@@ -98,7 +98,7 @@ class LoadedModel(Deferred):
         """
         if not self._known_terms:
             return {}
-        unknown = [term for term in query.weights() if term not in self._known_terms]
+        unknown = [term for term in query.word_weights() if term not in self._known_terms]
         words = words_by_term(self.snapshot.analyzer, query.text) if unknown else {}
         surface = self.snapshot.corpus.surface
         return {

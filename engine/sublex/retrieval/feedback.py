@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import NO_FIELDS, TermStats, TermVector
+from sublex.contracts.base import NO_FIELDS, Query, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
@@ -19,11 +19,15 @@ class Feedback:
     """The context of one query for an expander or a filter. It implements `sublex.contracts.base.Context`.
 
     `models` has the fitted models that the parameters of the expander or filter name, by their expressions. `name` is
-    the printed form of the expander or filter, for messages.
+    the printed form of the expander or filter, for messages. `original` is the query before all expanders.
     """
 
-    def __init__(self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage"):
+    def __init__(
+        self, hits: Hits, term_table: TermTable, models: Mapping[str, Any] = NO_FIELDS, name: str = "a stage",
+        original: Query | None = None,
+    ):  # fmt: skip
         self.hits, self.term_table, self._models, self.name = hits, term_table, models, name
+        self.original = original
         # A plugin or a user's function that writes into these arrays would change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sublex.contracts.base import LARGEST_SCORE, Evidence, Query, QueryTerm
+from sublex.contracts.operators import Operator, ordered
 from sublex.errors import SublexError
 from sublex.retrieval.hits import Hits
 from sublex.testing.subject import BM25, QUERIES, Subject, called
@@ -26,12 +27,13 @@ def _docs(subject: Subject) -> int:
 
 
 def _queries(subject: Subject) -> dict[str, Query]:
-    """Return queries, each by a phrase for messages: texts, and queries with odd weights, an unknown word or no words."""
+    """Return queries, each by a phrase for messages: texts, and queries with odd weights, a phrase, an unknown word or no words."""
     index = subject.index
     terms = [term for text in QUERIES for term in index.analyze(text)][:2]
     odd = tuple(map(QueryTerm, terms, (-1.0, 0.25)))
     return {f"for {text!r}": index.query(text) for text in QUERIES} | {
         "for negative and fractional weights": Query(" ".join(terms), odd),
+        "for a phrase": Query(" ".join(terms), (QueryTerm(ordered(terms)), QueryTerm(terms[0], 0.5))),
         "for an unknown word": index.query("zyzzyva"),
         "for a query without words": Query("", ()),
     }
@@ -40,7 +42,7 @@ def _queries(subject: Subject) -> dict[str, Query]:
 def _expanded(expander: Any, subject: Subject, query: Query, hits: Hits, about: str) -> Query:
     """Return the query that `expand` makes. Raise AssertionError if it is not as the contract says."""
     docs = hits.docs.copy()
-    found = called("expand", expander.expand, query, subject.context(hits), about=about)
+    found = called("expand", expander.expand, query, subject.context(hits, query), about=about)
     assert isinstance(found, Query), (
         f"expand returned {type(found).__name__} {about}; return a sublex.contracts.base.Query"
     )
@@ -83,11 +85,13 @@ def added_terms_exist(subject: Subject) -> None:
         hits = _feedback(subject, query, _docs(subject))
         known = {term.term for term in query.terms}
         added = [term for term in _expanded(subject.made, subject, query, hits, about).terms if term.term not in known]
-        numbers = subject.context(hits).numbers([term.term for term in added])
-        for term, number in zip(added, numbers, strict=True):
-            assert number >= 0, (
-                f"expand added {term.term!r} {about}, which no document holds; add terms as the index has them, by context.names"
-            )
+        context = subject.context(hits)
+        for term in added:
+            words = [*term.term.terms()] if isinstance(term.term, Operator) else [term.term]
+            for word, number in zip(words, context.numbers(words), strict=True):
+                assert number >= 0, (
+                    f"expand added {word!r} {about}, which no document holds; add terms as the index has them, by context.names"
+                )
             assert term.origin not in ("", "query"), (
                 f"expand gave the added term {term.term!r} the origin {term.origin!r} {about}; give it the name of the expander"
             )

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sublex
-from sublex.contracts.base import Document, Explanation
+from sublex.contracts.base import Document, Explanation, Query
 from sublex.errors import InputError, SublexError
 from sublex.language import plugins
 from sublex.language.expression import Call
@@ -82,7 +82,9 @@ class Subject:
     def build(self, name: str, documents: list[Document] | None = None) -> Index:
         """Build and return an index of some documents, by default of all, in a folder of this name."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        return sublex.build(documents or self.documents, self.folder / name, overwrite=True)
+        # Expanders may add phrases and windows.
+        store = "text,terms,positions" if self.kind == "expander" else "text,terms"
+        return sublex.build(documents or self.documents, self.folder / name, store=store, overwrite=True)
 
     @cached_property
     def index(self) -> Index:
@@ -98,9 +100,9 @@ class Subject:
         """The composer for the index."""
         return Composer(self.index.snapshot)
 
-    def context(self, hits: Hits) -> Feedback:
-        """Return the context that an expander or a filter gets for some hits in the index."""
-        return Feedback(hits, self.composer.term_table, self.composer.models(self.component))
+    def context(self, hits: Hits, query: Query | None = None) -> Feedback:
+        """Return the context that an expander or a filter gets for some hits in the index, found for a query."""
+        return Feedback(hits, self.composer.term_table, self.composer.models(self.component), original=query)
 
     def hits(self, text: str, k: int = 1000) -> Hits:
         """Return the documents that BM25 finds, for a filter or an expander to look at."""

@@ -27,6 +27,7 @@ from shared import documents_with
 import sublex as engine
 from sublex.analysis.tokens import analyze
 from sublex.contracts.base import Document, Query, QueryTerm
+from sublex.contracts.operators import GAP, ordered, synonyms, window
 from sublex.errors import InputError
 from sublex.index.check import check
 from sublex.index.lock import locked
@@ -480,6 +481,50 @@ def test_search_scores_and_explain_agree(attached, opened, expression):
         )
         tree = retriever.explain(query, opened, int(docs[0]))
         assert tree.value == pytest.approx(float(scores[0])) and tree.parts
+
+
+def test_phrases_and_synonyms_are_those_of_lucene(brief):
+    index = LuceneIndex(str(brief / "segments"))
+    retriever = LuceneRetriever("LuceneBM25", "none", k1=0.9, b=0.4)
+
+    def found(*terms):
+        query = Query("", tuple(terms))
+        docs, scores = retriever.search(query, index, 100)
+        np.testing.assert_array_equal(retriever.scores(query, index, docs), scores)
+        for doc, score in zip(docs.tolist()[:3], scores.tolist(), strict=False):
+            tree = retriever.explain(query, index, doc)
+            assert tree.value == pytest.approx(score) and tree.parts
+        return dict(zip(docs.tolist(), scores.tolist(), strict=True))
+
+    phrase, either = ordered(["reed", "bed"]), synonyms(["crane", "swan"])
+    assert retriever.takes(phrase) and retriever.takes(either)
+    # A phrase is found in documents with the words side by side, as their texts show.
+    side_by_side = re.compile(r"\breeds?\W+beds?\b", re.IGNORECASE)
+    expected = [doc for doc in range(index.docs) if side_by_side.search(index.document(doc).contents)]
+    assert expected and sorted(found(QueryTerm(phrase))) == expected
+    cranes, swans = found(QueryTerm("crane")), found(QueryTerm("swan"))
+    assert found(QueryTerm(either)).keys() == cranes.keys() | swans.keys()
+    both = found(QueryTerm("crane"), QueryTerm(phrase, 0.5))
+    alone = found(QueryTerm(phrase))
+    for doc, score in both.items():
+        assert score == pytest.approx(cranes.get(doc, 0) + 0.5 * alone.get(doc, 0), rel=1e-5)
+    tree = retriever.explain(Query("", (QueryTerm(either), QueryTerm(phrase))), index, next(iter(cranes)))
+    assert tree.parts[0].label.startswith("crane or swan: ")
+
+
+def test_what_lucene_does_not_count_as_sublex_does_is_refused(opened):
+    retriever = LuceneRetriever("LuceneBM25", "none")
+    phrase = ordered(["reed", "bed"])
+    for operator in (
+        window(["reed", "bed"], 8), ordered(["reed", "bed"], 2), ordered(["reed", "reed"]), ordered([phrase, "old"]),
+        ordered(["reed", GAP, "bed"]), synonyms([phrase, "old"]),
+    ):  # fmt: skip
+        assert not retriever.takes(operator), operator
+    assert not LuceneRetriever("LuceneBM25", "rm3").takes(phrase)
+    with pytest.raises(
+        InputError, match="the field contents of the Lucene index has none; build it with -storePositions"
+    ):
+        retriever.search(Query("", (QueryTerm(phrase),)), opened, 3)
 
 
 def test_feedback_adds_terms(attached):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation
+from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation, Query
+from sublex.contracts.operators import Operator
 from sublex.errors import PluginError, contract
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
@@ -47,8 +48,11 @@ class ExpanderStage(Stage):
             hits = self.searcher.search(state.query.weights(), self.expander.docs)
         if hits is None:
             hits = Hits.none(self.searcher.snapshot)
+        old, original = state.query, state.original or state.query
         with contract("expander", self.name):
-            query = self.expander.expand(state.query, Feedback(hits, self.searcher.term_table, self.models, self.name))
+            query = self.expander.expand(
+                old, Feedback(hits, self.searcher.term_table, self.models, self.name, original)
+            )
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
             texts = [query.text, *(text for term in query.terms for text in (term.term, term.origin))]
@@ -60,14 +64,30 @@ class ExpanderStage(Stage):
             )
         if not known:
             raise PluginError(f"The expander {self.name} gave evidence that is not sublex.contracts.base.Evidence.")
-        return state._replace(query=query, hits=None)
+        # A query with another text is a new one: its own terms are the original ones.
+        is_same = query.text == old.text
+        return state._replace(query=_kept(old, query), hits=None, original=original if is_same else None)
 
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.searcher.snapshot.corpus.surface
         added = {surface(t.term): round(t.weight, 6) for t in state.query.terms if t.origin != "query"}
-        label = f"{self.printed} made the query {counted(len(state.query.terms), 'word')}"
+        operators = sum(isinstance(term.term, Operator) for term in state.query.terms)
+        size = counted(len(state.query.terms) - operators, "word")
+        label = f"{self.printed} made the query {size}" + (
+            f" and {counted(operators, 'operator')}" if operators else ""
+        )
         parts = tuple(map(_explained, state.query.evidence))
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
+
+
+def _kept(old: Query, new: Query) -> Query:
+    """Return the new query with the tree and the condition of the old one, without added terms that the condition excludes."""
+    excluded = old.condition.excluded() if old.condition else frozenset()
+    if not excluded and new.tree is old.tree and new.condition == old.condition:
+        return new
+    unwanted = excluded - {term.term for term in old.terms}
+    terms = tuple(term for term in new.terms if term.term not in unwanted)
+    return new._replace(terms=terms, tree=old.tree, condition=old.condition)
 
 
 def _explained(evidence: Evidence) -> Explanation:

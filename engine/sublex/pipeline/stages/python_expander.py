@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Context, Query, QueryTerm
+from sublex.contracts.operators import Operator
 from sublex.errors import PluginError, contract
 from sublex.index.snapshot import Snapshot
 from sublex.language.python_expanders import PythonExpander, is_expander
@@ -41,7 +42,8 @@ class GivenExpander:
     def _terms(self, weights: Mapping[Any, Any]) -> Iterable[tuple[str, float]]:
         """Yield the terms of words, each with the word's weight.
 
-        A term of the index stands for itself. Any other word is analysed, as the words of a query are.
+        A term of the index stands for itself, and so does an operator. Any other word is analysed, as the words of a
+        query are.
         """
         for word, weight in weights.items():
             if not isinstance(word, str):
@@ -51,7 +53,8 @@ class GivenExpander:
                 raise PluginError(
                     f"The expander {self.part.name} gave {word} the weight {shown(weight)}; weights are finite numbers."
                 )
-            for term in [word] if self.snapshot.term(word) else self.snapshot.analyze(word):
+            is_term = isinstance(word, Operator) or self.snapshot.term(word)
+            for term in [word] if is_term else self.snapshot.analyze(word):
                 yield term, number
 
     def _of_terms(self, query: Query, text: str, weights: Iterable[tuple[str, float]]) -> Query:

@@ -9,14 +9,15 @@ import numpy as np
 from sublex.analysis.tokens import words_by_term
 from sublex.contracts.base import LARGEST_SCORE, Explanation
 from sublex.contracts.foreign import Retriever
+from sublex.contracts.operators import Operator
 from sublex.contracts.scores import NO_OPINION
-from sublex.errors import IndexProblem, PluginError, contract
+from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.tools.messages import Step
+from sublex.tools.messages import Step, cut
 
 
 class RetrieverScoring(RankerScoring):
@@ -25,6 +26,20 @@ class RetrieverScoring(RankerScoring):
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
         self.name, self.retriever, self.state = name, retriever, state
         self.snapshot, self.attachment = snapshot, attachment
+        self._refuse_operators()
+
+    def _refuse_operators(self) -> None:
+        """Raise InputError if the query has an operator that the retriever does not take."""
+        for term, weight in self.state.query.weights().items():
+            if weight and isinstance(term, Operator):
+                with contract("retriever", self.name):
+                    takes = getattr(self.retriever, "takes", None)
+                    is_taken = takes is not None and takes(term)
+                if not is_taken:
+                    raise InputError(
+                        f"{self.name} does not take the operator {cut(term)}; use a ranker of Sublex, such as BM25, or leave "
+                        "the operator out of the query."
+                    )
 
     def search(self, k: int) -> Hits:
         name, snapshot = self.name, self.snapshot
