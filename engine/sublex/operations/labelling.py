@@ -39,8 +39,8 @@ def label(
     never shown again; their topics are shown by their words. undo: take back the last decision, or all about the labels
     given. take EXPR: add the decisions about another model's labels.
 
-    After a decision, the labels that it changed are shown. Each decision is one commit. Facets, filters, explanations and cards follow it. Decisions stay when the model is
-    fitted again.
+    After a decision, the labels that it changed are shown. Each decision is one commit. Facets, filters, explanations
+    and cards follow it. Decisions stay when the model is fitted again.
 
     Examples:
         sublex label demo "lda(k=20)"
