@@ -229,12 +229,12 @@ def positions(bench: Bench, collection: str, source: Path, runs: int) -> None:
 
 
 def memory(bench: Bench, source: Path) -> None:
-    """Print the peak memory of Sublex for different limits of memory and numbers of workers."""
-    print(f"\n{'':36}{'peak MB':>8}")
+    """Print the peak memory of Sublex for different limits of memory and numbers of workers, without and with positions."""
+    print(f"\n{'':36}{'peak MB':>8}{'with positions':>16}")
     for allowed, workers in (("1GB", 1), ("1GB", 2), ("256MB", 1), ("256MB", 2), ("64MB", 1)):
-        print(
-            f"--memory {allowed} --workers {workers:<16}{peak(bench.sublex(source, 'text,terms', workers, allowed)) / 1e6:8.0f}"
-        )
+        stores = ("text,terms", "text,terms,positions")
+        most = [peak(bench.sublex(source, store, workers, allowed)) / 1e6 for store in stores]
+        print(f"--memory {allowed} --workers {workers:<16}{most[0]:8.0f}{most[1]:16.0f}")
 
 
 def growth(bench: Bench, collection: str, runs: int) -> None:

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import DEMO, manifest_of, write_manifest
-from strategies import collections, examples
+from strategies import collections as some_documents
+from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import located_terms, tokenize
@@ -94,6 +95,15 @@ def test_positions_are_those_of_the_words(tmp_path, documents, analyzer):
     assert_right(sublex.build(given, tmp_path / "index", store=ALL, analyzer=analyzer), given)
 
 
+def test_positions_of_a_real_collection_are_those_of_its_words(collections, tmp_path):
+    index = sublex.build(collections / "scifact" / "corpus.jsonl", tmp_path / "index", store=ALL)
+    documents = list(index.documents())
+    assert len(documents) > 3_000 and any(document.title for document in documents)
+    assert_right(index, documents)
+    index.merge(reorder=True)
+    assert_right(index, documents)
+
+
 def test_the_text_begins_100_positions_after_the_title(tmp_path):
     documents = [Document("a", "whale the sea", "The whale"), Document("b", "wi-fi, whale")]
     index = sublex.build(documents, tmp_path / "index", store="positions")
@@ -143,7 +153,7 @@ def test_positions_follow_their_documents_through_every_change(tmp_path, documen
 
 
 @SMALL
-@given(collections(most=12), collections(0, 6), st.sampled_from([1, 2]), st.data())
+@given(some_documents(most=12), some_documents(0, 6), st.sampled_from([1, 2]), st.data())
 def test_positions_of_any_collection_are_right_whatever_is_done_to_it(given, more, number, data):
     added = [document._replace(docno=f"new {document.docno}") for document in more]
     parts = mock.patch.multiple(term_merge, WINDOW_TERMS=1, LEAST_TERMS=number, RANGE_POSTINGS=number)

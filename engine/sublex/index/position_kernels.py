@@ -126,7 +126,7 @@ def decode_positions(
             gap = np.int64(positions[x])
             last = (last + 1 & ~(gap >> 63)) + (gap & LIMIT - 1)
             every |= last
-            positions[x] = last
+            positions[x] = last & LIMIT - 1
         if every >= LIMIT:
             return k
     return -1
