@@ -140,12 +140,9 @@ def test_attaching_writes_nothing_into_the_folder_of_whoosh(built, work):
 
 
 @pytest.fixture(scope="module")
-def placed(built, tmp_path_factory):
-    """The index of the demo collection, attached with positions."""
-    with pytest.MonkeyPatch.context() as patch:
-        folder = tmp_path_factory.mktemp("placed")
-        patch.setenv("XDG_CONFIG_HOME", str(folder / "config"))
-        yield sublex.attach(f"whoosh:{built}", folder / "index", trust=True, positions=True)
+def placed(attached, built, tmp_path_factory):
+    """The index of the demo collection, attached with positions. The user's configuration is that of `attached`."""
+    return sublex.attach(f"whoosh:{built}", tmp_path_factory.mktemp("placed") / "index", trust=True, positions=True)
 
 
 def phrases(documents=DOCUMENTS) -> list[str]:
