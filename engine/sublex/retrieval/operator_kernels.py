@@ -5,9 +5,10 @@ interval of an operator lies within another one, so the intervals of an operator
 and ascending ends.
 
 The postings of words lie in memory, one word after the other. Word w has a row in `entries`. `docs` has the document of
-each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. A frequent word has a row in
-`bits` and `ranks` too: a bit for each document that holds the word, and for every 64 documents the number of the
-word's postings before them.
+each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. Its mark, `marks[p]`, has bit
+x if a position leaves the remainder x by 64: two marks show most often that words are not near each other. A frequent
+word has a row in `bits` and `ranks` too: a bit for each document that holds the word, and for every 64 documents the
+number of the word's postings before them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba import int64
 
 from sublex.retrieval.block_kernels import BITS, RANKS
-from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS
+from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS, U64
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
@@ -32,7 +33,7 @@ NEVER = 1 << 40
 
 
 @kernel((int64, I32, BITS, RANKS), before="search")
-def mark(row, docs, bits, ranks):
+def fill_bits(row, docs, bits, ranks):
     """Fill in row `row` of `bits` and `ranks` for a word with these documents. Return False if they do not ascend."""
     i, end, last = np.int64(0), len(docs), np.int64(-1)
     for word in range(bits.shape[1]):
@@ -47,6 +48,36 @@ def mark(row, docs, bits, ranks):
             i += 1
         bits[row, word] = held
     return i == end
+
+
+@kernel((I64, I32, U64), before="search")
+def mark(starts, positions, marks):
+    """Write the marks of postings; the positions of posting p are `positions[starts[p]:starts[p + 1]]`."""
+    for p in range(len(marks)):
+        held = np.uint64(0)
+        for i in range(starts[p], starts[p + 1]):
+            held |= np.uint64(1) << np.uint64(positions[i] & 63)
+        marks[p] = held
+
+
+@inner
+def _turned(held, steps):
+    """Return a mark for positions that are greater by `steps`, which is from 0 to 63."""
+    left = np.uint64(steps)
+    return held << left | held >> (np.uint64(64) - left & np.uint64(63))
+
+
+@inner
+def _spread(held, low, high):
+    """Return a mark for all positions that are greater by `low` to `high`."""
+    if high - low >= 63:
+        return ~np.uint64(0)
+    held, done = _turned(held, low & 63), np.int64(1)
+    while done <= high - low:
+        step = min(done, high - low + 1 - done)
+        held |= _turned(held, step)
+        done += step
+    return held
 
 
 @inner
@@ -176,11 +207,23 @@ def _count_in_window(width, needed, words, at, starts, positions, events, held):
     return count
 
 
+@inner
+def _allowed(ordered, width, first, held, low, high):
+    """Return a mark of the places that a word may have after, or near, the words before it in an operator.
+
+    `held` is the mark of the words before it, and `first` that of the first of them.
+    """
+    if ordered:
+        return _spread(held, low, high)
+    return _spread(_turned(first, (65 - width) & 63), 0, 2 * width - 2) if width < 32 else ~np.uint64(0)
+
+
 @kernel((
-    I64, I64, I64, I64, LISTS, I32, I64, I32, BITS, RANKS, FLAGS, I32, I32, I64, I64,
+    I64, I64, I64, I64, LISTS, I32, I64, I32, U64, BITS, RANKS, FLAGS, I32, I32, I64, I64,
 ), before="search")  # fmt: skip
 def occurrences(
-    kinds, widths, part_ends, parts, entries, docs, starts, positions, bits, ranks, dead, docs_out, tfs_out, counts, totals
+    kinds, widths, part_ends, parts, entries, docs, starts, positions, marks, bits, ranks, dead, docs_out, tfs_out, counts,
+    totals
 ):  # fmt: skip
     """Write the postings of operators, one after the other, to `docs_out` and `tfs_out`. Deleted documents are left out.
 
@@ -200,81 +243,81 @@ def occurrences(
         begin = part_ends[x]
     slots, low, high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     rows, needed, order = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    at, cursors, held = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    cursors, numbers = np.empty(most, np.int64), np.empty(most, np.int64)
+    firsts, bit_rows = np.empty(most, np.int64), np.empty(most, np.int64)
     chain, events = np.empty((4, longest), np.int64), np.empty(sum_longest, np.int64)
+    # One array is indexed faster than an array of rows.
+    width, all_bits, all_ranks = bits.shape[1], bits.reshape(-1), ranks.reshape(-1)
+    together = np.empty(width, np.uint64)
     begin = o = np.int64(0)
     for x in range(len(kinds)):
         n, words = _read_parts(parts[begin : part_ends[x]], widths[x], entries, slots, low, high, rows, needed, order)
         begin, first = part_ends[x], o
         totals[x] = 0
+        frequent, ordered = True, kinds[x] == ORDERED
+        for w in range(words):
+            firsts[w] = cursors[w] = entries[rows[w], FIRST]
+            bit_rows[w] = entries[rows[w], BITS_ROW] * width
+            frequent &= bit_rows[w] >= 0
+        # If every word is frequent, 64 documents are looked at together. If not, one posting of the rarest word.
+        steps = np.int64(0)
         if words > 0:
-            for w in range(words):
-                cursors[w] = entries[rows[w], FIRST]
-            rarest, all_bits = rows[order[0]], True
-            for w in range(words):
-                all_bits &= entries[rows[w], BITS_ROW] >= 0
-            # If every word is frequent, 64 documents are looked at together. If not, one posting of the rarest word.
-            steps = bits.shape[1] if all_bits else entries[rarest, COUNT]
-            for step in range(steps):
-                if all_bits:
-                    left = bits[entries[rarest, BITS_ROW], step]
-                    for w in range(1, words):
-                        left &= bits[entries[rows[order[w]], BITS_ROW], step]
+            steps = width if frequent else entries[rows[order[0]], COUNT]
+        for w in range(words if frequent else 0):
+            own_bits = all_bits[bit_rows[w] : bit_rows[w] + width]
+            for step in range(width):
+                together[step] = own_bits[step] & (together[step] if w else ~np.uint64(0))
+        for step in range(steps):
+            left = together[np.uint64(step)] if frequent else np.uint64(1)
+            while left:
+                # Step by step, the postings of the words in the document are found, and their marks are compared.
+                if frequent:
+                    below = (left & (~left + np.uint64(1))) - np.uint64(1)
+                    left &= left - np.uint64(1)
+                    doc = np.int64(step) * 64 + np.int64(ones(below))
+                    bits_at = np.uint64(step)
                 else:
-                    left = np.uint64(1)
-                while left:
-                    if all_bits:
-                        lowest = left & (~left + np.uint64(1))
-                        below = lowest - np.uint64(1)
-                        left ^= lowest
-                        doc = np.int64(step) * 64 + np.int64(ones(below))
-                        for w in range(words):
-                            row = entries[rows[w], BITS_ROW]
-                            at[w] = (
-                                entries[rows[w], FIRST]
-                                + np.int64(ranks[row, step])
-                                + np.int64(ones(bits[row, step] & below))
-                            )
-                    else:
-                        left = np.uint64(0)
-                        place = entries[rarest, FIRST] + step
-                        doc = np.int64(docs[place])
-                        at[order[0]] = place
-                        there = True
-                        for i in range(1, words):
-                            w = order[i]
-                            word, row = rows[w], entries[rows[w], BITS_ROW]
-                            if row >= 0:
-                                held_bits, bit = bits[row, doc >> 6], np.uint64(1) << np.uint64(doc & 63)
-                                if not held_bits & bit:
-                                    there = False
-                                    break
-                                below = bit - np.uint64(1)
-                                at[w] = (
-                                    entries[word, FIRST]
-                                    + np.int64(ranks[row, doc >> 6])
-                                    + np.int64(ones(held_bits & below))
-                                )
-                            else:
-                                stop = entries[word, FIRST] + entries[word, COUNT]
-                                place = _place_of(docs, cursors[w], stop, doc)
-                                cursors[w] = place
-                                if place == stop or docs[place] != doc:
-                                    there = False
-                                    break
-                                at[w] = place
+                    left = np.uint64(0)
+                    doc = np.int64(docs[np.uint64(firsts[order[0]] + step)])
+                    below = (np.uint64(1) << np.uint64(doc & 63)) - np.uint64(1)
+                    bits_at = np.uint64(doc >> 6)
+                    there = True
+                    for i in range(1, words):
+                        w = order[i]
+                        if bit_rows[w] >= 0:
+                            there = (all_bits[np.uint64(bit_rows[w]) + bits_at] & (below + np.uint64(1))) != 0
+                        else:
+                            stop = firsts[w] + entries[rows[w], COUNT]
+                            cursors[w] = _place_of(docs, cursors[w], stop, doc)
+                            there = cursors[w] < stop and docs[cursors[w]] == doc
                         if not there:
-                            continue
-                    if dead[doc]:
+                            break
+                    if not there:
                         continue
-                    if kinds[x] == ORDERED:
-                        tf = _count_ordered(slots, low, high, n, at, starts, positions, chain)
+                    cursors[order[0]] = firsts[order[0]] + step
+                held = opening = np.uint64(0)
+                for part in range(n if ordered else words):
+                    w = slots[part] if ordered else part
+                    if bit_rows[w] >= 0:
+                        place = np.uint64(bit_rows[w]) + bits_at
+                        cursors[w] = firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(all_bits[place] & below))
+                    own = marks[np.uint64(cursors[w])]
+                    if part == 0:
+                        held = opening = own
                     else:
-                        tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, held)
-                    if tf:
-                        docs_out[o], tfs_out[o] = doc, tf
-                        totals[x] += tf
-                        o += 1
+                        held = own & _allowed(ordered, widths[x], opening, held, low[part], high[part])
+                    if held == 0:
+                        break
+                if held == 0 or dead[doc]:
+                    continue
+                if ordered:
+                    tf = _count_ordered(slots, low, high, n, cursors, starts, positions, chain)
+                else:
+                    tf = _count_in_window(widths[x], needed, words, cursors, starts, positions, events, numbers)
+                if tf:
+                    docs_out[o], tfs_out[o] = doc, tf
+                    totals[x] += tf
+                    o += 1
         counts[x] = o - first
 
 

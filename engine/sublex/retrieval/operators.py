@@ -261,7 +261,7 @@ class OperatorTable:
         docs, tfs = np.empty(int(room.sum()), np.int32), np.empty(int(room.sum()), np.int32)
         counts, totals = np.empty(len(operators), np.int64), np.empty(len(operators), np.int64)
         kernels.occurrences(
-            kinds, widths, begins[1:], rows, arrays.entries, arrays.docs, arrays.starts, arrays.positions, arrays.bits,
+            kinds, widths, begins[1:], rows, arrays.entries, arrays.docs, arrays.starts, arrays.positions, arrays.marks, arrays.bits,
             arrays.ranks, segment.dead, docs, tfs, counts, totals,
         )  # fmt: skip
         n = int(counts.sum())

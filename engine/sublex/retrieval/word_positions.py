@@ -13,7 +13,7 @@ from sublex.errors import IndexCorrupt
 from sublex.index.offsets import spans, starts_of
 from sublex.index.segment import Segment
 
-# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 12 and 4 bytes.
+# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 20 and 4 bytes.
 # The words of one operator may need more.
 MOST_POSTINGS, MOST_POSITIONS = 1 << 24, 1 << 26
 # The most words in the arrays of one segment.
@@ -37,7 +37,7 @@ class WordArrays:
         # The system provides memory only for the parts that are written.
         self.entries = np.zeros((words, kernels.COLUMNS), np.int64)
         self.docs, self.starts = np.empty(postings, np.int32), np.zeros(postings + 1, np.int64)
-        self.positions = np.empty(positions, np.int32)
+        self.positions, self.marks = np.empty(positions, np.int32), np.empty(postings, np.uint64)
         width = -(-segment.docs // 64)
         rows = min(words, postings * SPARSEST // max(segment.docs, 1))
         self.bits, self.ranks = np.zeros((rows, width), np.uint64), np.zeros((rows, width), np.int32)
@@ -74,10 +74,11 @@ class WordArrays:
         self.docs[postings_begin:postings_end] = docs
         np.add(starts, positions_begin, out=self.starts[postings_begin : postings_end + 1])
         self.positions[positions_begin:positions_end] = positions
+        kernels = self._kernels
+        kernels.mark(starts, positions, self.marks[postings_begin:postings_end])
         counts = self._segment.df[ordinals].astype(np.int64)
         firsts = starts_of(counts)[:-1]
         entries = self.entries[self._used : self._used + len(ordinals)]
-        kernels = self._kernels
         entries[:, kernels.FIRST], entries[:, kernels.COUNT] = postings_begin + firsts, counts
         entries[:, kernels.LONGEST] = np.maximum.reduceat(tfs, firsts)
         entries[:, kernels.BITS_ROW] = -1
@@ -85,7 +86,7 @@ class WordArrays:
             : len(self.bits) - self._used_bits
         ].tolist():
             own = docs[firsts[word] : firsts[word] + counts[word]]
-            if not kernels.mark(self._used_bits, own, self.bits, self.ranks):
+            if not kernels.fill_bits(self._used_bits, own, self.bits, self.ranks):
                 raise IndexCorrupt(f"{self._segment.path} has postings that do not ascend; rebuild the index.")
             entries[word, kernels.BITS_ROW] = self._used_bits
             self._used_bits += 1
