@@ -28,6 +28,8 @@ FIRST, COUNT, BITS_ROW, LONGEST, COLUMNS = 0, 1, 2, 3, 4
 ORDERED, WINDOW, SYNONYMS = 0, 1, 2
 # In place of a part: a gap, and a word that the segment lacks.
 GAP, LACKING = -2, -1
+# The number of candidates that are collected before their marks are read.
+CANDIDATES = 1 << 10
 # An end of an interval that does not exist.
 NEVER = 1 << 40
 
@@ -208,14 +210,31 @@ def _count_in_window(width, needed, words, at, starts, positions, events, held):
 
 
 @inner
-def _allowed(ordered, width, first, held, low, high):
-    """Return a mark of the places that a word may have after, or near, the words before it in an operator.
+def _near(ordered, width, slots, low, high, parts, found, postings, marks, chosen, held):
+    """Write to `chosen` the candidates in which the marks allow an occurrence. Return their number.
 
-    `held` is the mark of the words before it, and `first` that of the first of them.
+    There are `found` candidates; word w has the posting postings[w, c] in candidate c. For an operator ORDERED, `slots`
+    has the word of each part. `held` gets marks of the ends of the first parts; for an operator WINDOW, of the places
+    near the first word.
     """
-    if ordered:
-        return _spread(held, low, high)
-    return _spread(_turned(first, (65 - width) & 63), 0, 2 * width - 2) if width < 32 else ~np.uint64(0)
+    first = postings[slots[0] if ordered else 0]
+    for c in range(found):
+        chosen[c], held[c] = c, marks[np.uint64(first[c])]
+    if not ordered:
+        if width >= 32:
+            return found
+        for c in range(found):
+            held[c] = _spread(_turned(held[c], (65 - width) & 63), 0, 2 * width - 2)
+    for part in range(1, parts):
+        own, left = postings[slots[part] if ordered else part], 0
+        for c in range(found):
+            mark = marks[np.uint64(own[chosen[c]])]
+            both = (_spread(held[c], low[part], high[part]) if ordered else held[c]) & mark
+            # Where each word has to be near the first one, the places near it stay the same.
+            chosen[left], held[left] = chosen[c], both if ordered else held[c]
+            left += both != 0
+        found = left
+    return found
 
 
 @kernel((
@@ -243,12 +262,17 @@ def occurrences(
         begin = part_ends[x]
     slots, low, high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     rows, needed, order = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    cursors, numbers = np.empty(most, np.int64), np.empty(most, np.int64)
+    at, cursors, numbers = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     firsts, bit_rows = np.empty(most, np.int64), np.empty(most, np.int64)
     chain, events = np.empty((4, longest), np.int64), np.empty(sum_longest, np.int64)
     # One array is indexed faster than an array of rows.
     width, all_bits, all_ranks = bits.shape[1], bits.reshape(-1), ranks.reshape(-1)
-    together = np.empty(width, np.uint64)
+    together, postings = np.empty(width, np.uint64), np.empty((most, CANDIDATES), np.int64)
+    candidates, chosen, held = (
+        np.empty(CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.uint64),
+    )
     begin = o = np.int64(0)
     for x in range(len(kinds)):
         n, words = _read_parts(parts[begin : part_ends[x]], widths[x], entries, slots, low, high, rows, needed, order)
@@ -267,55 +291,58 @@ def occurrences(
             own_bits = all_bits[bit_rows[w] : bit_rows[w] + width]
             for step in range(width):
                 together[step] = own_bits[step] & (together[step] if w else ~np.uint64(0))
-        for step in range(steps):
-            left = together[np.uint64(step)] if frequent else np.uint64(1)
-            while left:
-                # Step by step, the postings of the words in the document are found, and their marks are compared.
+        step = np.int64(0)
+        while step < steps:
+            # Candidates are documents that hold all words. They are collected first, so that the processor can read the
+            # marks of many postings at a time.
+            found = 0
+            while step < steps and found <= CANDIDATES - 64:
                 if frequent:
-                    below = (left & (~left + np.uint64(1))) - np.uint64(1)
-                    left &= left - np.uint64(1)
-                    doc = np.int64(step) * 64 + np.int64(ones(below))
-                    bits_at = np.uint64(step)
+                    left = together[np.uint64(step)]
+                    while left:
+                        below = (left & (~left + np.uint64(1))) - np.uint64(1)
+                        left &= left - np.uint64(1)
+                        candidates[found] = step * 64 + np.int64(ones(below))
+                        for w in range(words):
+                            place = np.uint64(bit_rows[w] + step)
+                            postings[w, found] = (
+                                firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(all_bits[place] & below))
+                            )
+                        found += 1
                 else:
-                    left = np.uint64(0)
-                    doc = np.int64(docs[np.uint64(firsts[order[0]] + step)])
-                    below = (np.uint64(1) << np.uint64(doc & 63)) - np.uint64(1)
-                    bits_at = np.uint64(doc >> 6)
-                    there = True
+                    doc, there = np.int64(docs[np.uint64(firsts[order[0]] + step)]), True
+                    bit = np.uint64(1) << np.uint64(doc & 63)
+                    postings[order[0], found], candidates[found] = firsts[order[0]] + step, doc
                     for i in range(1, words):
                         w = order[i]
                         if bit_rows[w] >= 0:
-                            there = (all_bits[np.uint64(bit_rows[w]) + bits_at] & (below + np.uint64(1))) != 0
+                            place = np.uint64(bit_rows[w] + (doc >> 6))
+                            there = (all_bits[place] & bit) != 0
+                            below = all_bits[place] & (bit - np.uint64(1))
+                            postings[w, found] = firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(below))
                         else:
                             stop = firsts[w] + entries[rows[w], COUNT]
                             cursors[w] = _place_of(docs, cursors[w], stop, doc)
                             there = cursors[w] < stop and docs[cursors[w]] == doc
+                            postings[w, found] = cursors[w]
                         if not there:
                             break
-                    if not there:
-                        continue
-                    cursors[order[0]] = firsts[order[0]] + step
-                held = opening = np.uint64(0)
-                for part in range(n if ordered else words):
-                    w = slots[part] if ordered else part
-                    if bit_rows[w] >= 0:
-                        place = np.uint64(bit_rows[w]) + bits_at
-                        cursors[w] = firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(all_bits[place] & below))
-                    own = marks[np.uint64(cursors[w])]
-                    if part == 0:
-                        held = opening = own
-                    else:
-                        held = own & _allowed(ordered, widths[x], opening, held, low[part], high[part])
-                    if held == 0:
-                        break
-                if held == 0 or dead[doc]:
+                    found += there
+                step += 1
+            kept = _near(
+                ordered, widths[x], slots, low, high, n if ordered else words, found, postings, marks, chosen, held
+            )
+            for c in chosen[:kept]:
+                if dead[candidates[c]]:
                     continue
+                for w in range(words):
+                    at[w] = postings[w, c]
                 if ordered:
-                    tf = _count_ordered(slots, low, high, n, cursors, starts, positions, chain)
+                    tf = _count_ordered(slots, low, high, n, at, starts, positions, chain)
                 else:
-                    tf = _count_in_window(widths[x], needed, words, cursors, starts, positions, events, numbers)
+                    tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, numbers)
                 if tf:
-                    docs_out[o], tfs_out[o] = doc, tf
+                    docs_out[o], tfs_out[o] = candidates[c], tf
                     totals[x] += tf
                     o += 1
         counts[x] = o - first
