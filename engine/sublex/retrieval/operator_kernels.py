@@ -139,24 +139,43 @@ def _count_ordered(slots, low, high, n, at, starts, positions, chain):
     `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
     part is added. Of the occurrences that end at one place, it has the one that begins last.
     """
-    old, new, size = 0, 2, 0
-    p = at[slots[0]]
-    for i in range(starts[p], starts[p + 1]):
-        chain[old, size] = chain[old + 1, size] = positions[i]
-        size += 1
+    old, new, size = np.uint64(0), np.uint64(2), np.uint64(0)
+    one, count, last = np.uint64(1), np.int64(0), np.int64(-1)
+    p = np.uint64(at[slots[0]])
+    for i in range(np.uint64(starts[p]), np.uint64(starts[p + one])):
+        chain[old, size] = chain[old + one, size] = positions[i]
+        size += one
     for part in range(1, n):
-        p, found, x = at[slots[part]], 0, 0
-        for i in range(starts[p], starts[p + 1]):
+        p, found, x = np.uint64(at[slots[part]]), np.uint64(0), np.uint64(0)
+        for i in range(np.uint64(starts[p]), np.uint64(starts[p + one])):
             position = np.int64(positions[i])
-            while x < size and chain[old + 1, x] <= position - low[part]:
-                x += 1
-            if x > 0 and chain[old + 1, x - 1] >= position - high[part]:
-                chain[new, found], chain[new + 1, found] = chain[old, x - 1], position
-                found += 1
+            while x < size and chain[old + one, x] <= position - low[part]:
+                x += one
+            if x > 0 and chain[old + one, x - one] >= position - high[part]:
+                begin = chain[old, x - one]
+                if part < n - 1:
+                    chain[new, found], chain[new + one, found] = begin, position
+                    found += one
+                elif begin > last:
+                    # The intervals of the whole operator are counted without overlap, the earliest end first.
+                    last = position
+                    count += 1
         old, new, size = new, old, found
-        if size == 0:
-            return np.int64(0)
-    return _disjoint(chain[old], chain[old + 1], 0, size)
+    return count
+
+
+@inner
+def _fetch(chosen, words, postings, starts, positions):
+    """Read the first positions of postings, so that the processor loads them into its cache in parallel.
+
+    Return a number that depends on all of them: the compiler removes reads whose result is not used.
+    """
+    total = np.int64(0)
+    for w in range(words):
+        own = postings[w]
+        for c in chosen:
+            total += positions[np.uint64(starts[np.uint64(own[np.uint64(c)])])]
+    return total
 
 
 @inner
@@ -273,7 +292,7 @@ def occurrences(
         np.empty(CANDIDATES, np.int64),
         np.empty(CANDIDATES, np.uint64),
     )
-    begin = o = np.int64(0)
+    begin = o = fetched = np.int64(0)
     for x in range(len(kinds)):
         n, words = _read_parts(parts[begin : part_ends[x]], widths[x], entries, slots, low, high, rows, needed, order)
         begin, first = part_ends[x], o
@@ -332,6 +351,7 @@ def occurrences(
             kept = _near(
                 ordered, widths[x], slots, low, high, n if ordered else words, found, postings, marks, chosen, held
             )
+            fetched += _fetch(chosen[:kept], words, postings, starts, positions)
             for c in chosen[:kept]:
                 if dead[candidates[c]]:
                     continue
@@ -346,6 +366,7 @@ def occurrences(
                     totals[x] += tf
                     o += 1
         counts[x] = o - first
+    return fetched
 
 
 @inner
