@@ -36,30 +36,49 @@ NEVER = 1 << 40
 
 @kernel((int64, I32, BITS, RANKS), before="search")
 def fill_bits(row, docs, bits, ranks):
-    """Fill in row `row` of `bits` and `ranks` for a word with these documents. Return False if they do not ascend."""
-    i, end, last = np.int64(0), len(docs), np.int64(-1)
+    """Fill in row `row` of `bits`, where all bits are 0, and of `ranks` for a word with these documents.
+
+    Return True, or False if the documents do not ascend; the row is then only partly filled.
+    """
+    last, total = np.int64(-1), np.int64(0)
+    for i in range(len(docs)):
+        doc = np.int64(docs[i])
+        if doc <= last or doc >= 64 * bits.shape[1]:
+            return False
+        last = doc
+        bits[row, doc >> 6] |= np.uint64(1) << np.uint64(doc & 63)
     for word in range(bits.shape[1]):
-        ranks[row, word] = i
-        held = np.uint64(0)
-        while i < end and docs[i] < (word + 1) * 64:
-            doc = np.int64(docs[i])
-            if doc <= last:
+        ranks[row, word] = total
+        total += np.int64(ones(bits[row, word]))
+    return True
+
+
+@kernel((I64, I32, I32, I32, int64, int64, int64, I32, I32, I32, U64, LISTS), before="search")
+def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs, starts, positions, marks, entries):
+    """Write the postings and the positions of words, from these places on: of `entries`, of postings, of positions.
+
+    `counts` has the number of postings of each word, and `docs_in`, `tfs` and `positions_in` have the postings of one
+    word after the other. The words get no row of bits. Return False if there are not as many positions as occurrences.
+    """
+    i = at = np.int64(0)
+    for x in range(len(counts)):
+        longest, end = np.int64(0), i + counts[x]
+        entries[word + x, FIRST], entries[word + x, COUNT], entries[word + x, BITS_ROW] = posting + i, counts[x], -1
+        while i < end:
+            stop, held = at + tfs[i], np.uint64(0)
+            if stop > len(positions_in):
                 return False
-            last = doc
-            held |= np.uint64(1) << np.uint64(doc & 63)
+            longest = max(longest, np.int64(tfs[i]))
+            docs[posting + i], starts[posting + i] = docs_in[i], position + at
+            while at < stop:
+                positions[position + at] = positions_in[at]
+                held |= np.uint64(1) << np.uint64(positions_in[at] & 63)
+                at += 1
+            marks[posting + i] = held
             i += 1
-        bits[row, word] = held
-    return i == end
-
-
-@kernel((I64, I32, U64), before="search")
-def mark(starts, positions, marks):
-    """Write the marks of postings; the positions of posting p are `positions[starts[p]:starts[p + 1]]`."""
-    for p in range(len(marks)):
-        held = np.uint64(0)
-        for i in range(starts[p], starts[p + 1]):
-            held |= np.uint64(1) << np.uint64(positions[i] & 63)
-        marks[p] = held
+        entries[word + x, LONGEST] = longest
+    starts[posting + i] = position + at
+    return at == len(positions_in)
 
 
 @inner
@@ -257,7 +276,7 @@ def _near(ordered, width, slots, low, high, parts, found, postings, marks, chose
 
 
 @kernel((
-    I64, I64, I64, I64, LISTS, I32, I64, I32, U64, BITS, RANKS, FLAGS, I32, I32, I64, I64,
+    I64, I64, I64, I64, LISTS, I32, I32, I32, U64, BITS, RANKS, FLAGS, I32, I32, I64, I64,
 ), before="search")  # fmt: skip
 def occurrences(
     kinds, widths, part_ends, parts, entries, docs, starts, positions, marks, bits, ranks, dead, docs_out, tfs_out, counts,
