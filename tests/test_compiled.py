@@ -131,11 +131,22 @@ def test_the_check_of_stored_impacts_is_compiled_ahead_where_there_are_some(tmp_
             assert ("sound" in asked[-1]) is stored, command
 
 
+def test_the_kernels_of_operators_are_compiled_ahead_where_positions_are_stored(tmp_path, monkeypatch):
+    asked: list[set[str]] = []
+    monkeypatch.setattr(
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
+    )
+    for store in ("text,terms", "positions"):
+        sublex.build([{"id": "a", "text": "a crane"}], tmp_path / store, store=store)
+        invoke("search", str(tmp_path / store), "crane")
+        assert ({"occurrences", "combine", "copy_lists"} <= asked[-1]) is (store == "positions")
+
+
 def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
     rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in rooms)
     begun = re.findall(r'(?:say_if_compiling|compile_quietly|prepare)\("([^"]*)"', text)
-    begun += [_tasks(["birds.json"], reorder=True, positions=True), "fill-blocks", "check-stored-impacts"]
+    begun += [_tasks(["birds.json"], reorder=True, positions=True), "fill-blocks", "check-stored-impacts", "operators"]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named
 

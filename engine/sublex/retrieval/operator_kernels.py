@@ -34,7 +34,7 @@ CANDIDATES = 1 << 10
 NEVER = 1 << 40
 
 
-@kernel((int64, I32, BITS, RANKS), before="search")
+@kernel((int64, I32, BITS, RANKS), before="operators")
 def fill_bits(row, docs, bits, ranks):
     """Fill in row `row` of `bits`, where all bits are 0, and of `ranks` for a word with these documents.
 
@@ -53,7 +53,7 @@ def fill_bits(row, docs, bits, ranks):
     return True
 
 
-@kernel((I64, I32, I32, I32, int64, int64, int64, I32, I32, I32, U64, LISTS), before="search")
+@kernel((I64, I32, I32, I32, int64, int64, int64, I32, I32, I32, U64, LISTS), before="operators")
 def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs, starts, positions, marks, entries):
     """Write the postings and the positions of words, from these places on: of `entries`, of postings, of positions.
 
@@ -277,7 +277,7 @@ def _near(ordered, width, slots, low, high, parts, found, postings, marks, chose
 
 @kernel((
     I64, I64, I64, I64, LISTS, I32, I32, I32, U64, BITS, RANKS, FLAGS, I32, I32, I64, I64,
-), before="search")  # fmt: skip
+), before="operators")  # fmt: skip
 def occurrences(
     kinds, widths, part_ends, parts, entries, docs, starts, positions, marks, bits, ranks, dead, docs_out, tfs_out, counts,
     totals
@@ -485,7 +485,7 @@ def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
     return found
 
 
-@kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="search")
+@kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="operators")
 def combine(
     kind, width, low, high, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out, ends_out
 ):  # fmt: skip
@@ -546,7 +546,7 @@ def combine(
                 at[p] += at[p] < part_ends[p] and docs[at[p]] == doc
 
 
-@kernel((I32, I64, I32, I32, FLAGS, I32, I32), before="search")
+@kernel((I32, I64, I32, I32, FLAGS, I32, I32), before="operators")
 def count(docs, starts, begins, ends, dead, docs_out, tfs_out):
     """Write the number of intervals without overlap in each live document. Return the number of documents."""
     n = np.int64(0)
