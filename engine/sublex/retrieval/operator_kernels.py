@@ -449,15 +449,22 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
             possible &= ends_in[first[p]] - begin < width
         if not possible:
             continue
-        least[0] = begin - 1
-        for chosen in range(1, 1 << parts):
-            least[chosen] = NEVER
-            for p in range(parts):
-                if chosen >> p & 1:
-                    before = least[chosen ^ (1 << p)]
-                    if before < begin + width:
-                        least[chosen] = min(least[chosen], _next_end(begins_in, ends_in, first[p], stop[p], before))
-        end = least[(1 << parts) - 1]
+        # If the first intervals of all parts share no position, none can end earlier.
+        end, apart = np.int64(0), True
+        for p in range(parts):
+            end = max(end, np.int64(ends_in[first[p]]))
+            for q in range(p):
+                apart &= ends_in[first[p]] < begins_in[first[q]] or ends_in[first[q]] < begins_in[first[p]]
+        if not apart:
+            least[0] = begin - 1
+            for chosen in range(1, 1 << parts):
+                least[chosen] = NEVER
+                for p in range(parts):
+                    if chosen >> p & 1:
+                        before = least[chosen ^ (1 << p)]
+                        if before < begin + width:
+                            least[chosen] = min(least[chosen], _next_end(begins_in, ends_in, first[p], stop[p], before))
+            end = least[(1 << parts) - 1]
         if end - begin < width:
             # Of the intervals with one end, only the last lies around no other.
             if found > 0 and chain[1, found - 1] == end:
