@@ -146,11 +146,22 @@ def test_the_kernels_of_positions_are_compiled_ahead_for_an_index_that_stores_th
             assert ("positions" in asked[-1].split()) is ("positions" in store), words
 
 
+def test_the_kernels_of_operators_are_compiled_ahead_where_positions_are_stored(tmp_path, monkeypatch):
+    asked: list[set[str]] = []
+    monkeypatch.setattr(
+        compile_ahead, "jobs_before", lambda *tasks: asked.append({job.name for job in jobs_before(*tasks)})
+    )
+    for store in ("text,terms", "positions"):
+        sublex.build([{"id": "a", "text": "a crane"}], tmp_path / store, store=store)
+        invoke("search", str(tmp_path / store), "crane")
+        assert ({"occurrences", "combine", "copy_lists"} <= asked[-1]) is (store == "positions")
+
+
 def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
     rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in rooms)
     begun = re.findall(r'(?:say_if_compiling|compile_quietly|prepare)\("([^"]*)"', text)
-    begun += [_tasks(["birds.json"], reorder=True, positions=True), "fill-blocks", "check-stored-impacts"]
+    begun += [_tasks(["birds.json"], reorder=True, positions=True), "fill-blocks", "check-stored-impacts", "operators"]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named
 

@@ -5,9 +5,10 @@ interval of an operator lies within another one, so the intervals of an operator
 and ascending ends.
 
 The postings of words lie in memory, one word after the other. Word w has a row in `entries`. `docs` has the document of
-each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. A frequent word has a row in
-`bits` and `ranks` too: a bit for each document that holds the word, and for every 64 documents the number of the
-word's postings before them.
+each posting, and the positions of posting p are `positions[starts[p]:starts[p + 1]]`. Its mark, `marks[p]`, has bit
+x if a position leaves the remainder x by 64: two marks show most often that words are not near each other. A frequent
+word has a row in `bits` and `ranks` too: a bit for each document that holds the word, and for every 64 documents the
+number of the word's postings before them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numba import int64
 
 from sublex.retrieval.block_kernels import BITS, RANKS
-from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS
+from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS, U64
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
@@ -27,26 +28,77 @@ FIRST, COUNT, BITS_ROW, LONGEST, COLUMNS = 0, 1, 2, 3, 4
 ORDERED, WINDOW, SYNONYMS = 0, 1, 2
 # In place of a part: a gap, and a word that the segment lacks.
 GAP, LACKING = -2, -1
+# The number of candidates that are collected before their marks are read.
+CANDIDATES = 1 << 10
 # An end of an interval that does not exist.
 NEVER = 1 << 40
 
 
-@kernel((int64, I32, BITS, RANKS), before="search")
-def mark(row, docs, bits, ranks):
-    """Fill in row `row` of `bits` and `ranks` for a word with these documents. Return False if they do not ascend."""
-    i, end, last = np.int64(0), len(docs), np.int64(-1)
+@kernel((int64, I32, BITS, RANKS), before="operators")
+def fill_bits(row, docs, bits, ranks):
+    """Fill in row `row` of `bits`, where all bits are 0, and of `ranks` for a word with these documents.
+
+    Return True, or False if the documents do not ascend; the row is then only partly filled.
+    """
+    last, total = np.int64(-1), np.int64(0)
+    for i in range(len(docs)):
+        doc = np.int64(docs[i])
+        if doc <= last or doc >= 64 * bits.shape[1]:
+            return False
+        last = doc
+        bits[row, doc >> 6] |= np.uint64(1) << np.uint64(doc & 63)
     for word in range(bits.shape[1]):
-        ranks[row, word] = i
-        held = np.uint64(0)
-        while i < end and docs[i] < (word + 1) * 64:
-            doc = np.int64(docs[i])
-            if doc <= last:
+        ranks[row, word] = total
+        total += np.int64(ones(bits[row, word]))
+    return True
+
+
+@kernel((I64, I32, I32, I32, int64, int64, int64, I32, I32, I32, U64, LISTS), before="operators")
+def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs, starts, positions, marks, entries):
+    """Write the postings and the positions of words, from these places on: of `entries`, of postings, of positions.
+
+    `counts` has the number of postings of each word, and `docs_in`, `tfs` and `positions_in` have the postings of one
+    word after the other. The words get no row of bits. Return False if there are not as many positions as occurrences.
+    """
+    i = at = np.int64(0)
+    for x in range(len(counts)):
+        longest, end = np.int64(0), i + counts[x]
+        entries[word + x, FIRST], entries[word + x, COUNT], entries[word + x, BITS_ROW] = posting + i, counts[x], -1
+        while i < end:
+            stop, held = at + tfs[i], np.uint64(0)
+            if stop > len(positions_in):
                 return False
-            last = doc
-            held |= np.uint64(1) << np.uint64(doc & 63)
+            longest = max(longest, np.int64(tfs[i]))
+            docs[posting + i], starts[posting + i] = docs_in[i], position + at
+            while at < stop:
+                positions[position + at] = positions_in[at]
+                held |= np.uint64(1) << np.uint64(positions_in[at] & 63)
+                at += 1
+            marks[posting + i] = held
             i += 1
-        bits[row, word] = held
-    return i == end
+        entries[word + x, LONGEST] = longest
+    starts[posting + i] = position + at
+    return at == len(positions_in)
+
+
+@inner
+def _turned(held, steps):
+    """Return a mark for positions that are greater by `steps`, which is from 0 to 63."""
+    left = np.uint64(steps)
+    return held << left | held >> (np.uint64(64) - left & np.uint64(63))
+
+
+@inner
+def _spread(held, low, high):
+    """Return a mark for all positions that are greater by `low` to `high`."""
+    if high - low >= 63:
+        return ~np.uint64(0)
+    held, done = _turned(held, low & 63), np.int64(1)
+    while done <= high - low:
+        step = min(done, high - low + 1 - done)
+        held |= _turned(held, step)
+        done += step
+    return held
 
 
 @inner
@@ -106,24 +158,43 @@ def _count_ordered(slots, low, high, n, at, starts, positions, chain):
     `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
     part is added. Of the occurrences that end at one place, it has the one that begins last.
     """
-    old, new, size = 0, 2, 0
-    p = at[slots[0]]
-    for i in range(starts[p], starts[p + 1]):
-        chain[old, size] = chain[old + 1, size] = positions[i]
-        size += 1
+    old, new, size = np.uint64(0), np.uint64(2), np.uint64(0)
+    one, count, last = np.uint64(1), np.int64(0), np.int64(-1)
+    p = np.uint64(at[slots[0]])
+    for i in range(np.uint64(starts[p]), np.uint64(starts[p + one])):
+        chain[old, size] = chain[old + one, size] = positions[i]
+        size += one
     for part in range(1, n):
-        p, found, x = at[slots[part]], 0, 0
-        for i in range(starts[p], starts[p + 1]):
+        p, found, x = np.uint64(at[slots[part]]), np.uint64(0), np.uint64(0)
+        for i in range(np.uint64(starts[p]), np.uint64(starts[p + one])):
             position = np.int64(positions[i])
-            while x < size and chain[old + 1, x] <= position - low[part]:
-                x += 1
-            if x > 0 and chain[old + 1, x - 1] >= position - high[part]:
-                chain[new, found], chain[new + 1, found] = chain[old, x - 1], position
-                found += 1
+            while x < size and chain[old + one, x] <= position - low[part]:
+                x += one
+            if x > 0 and chain[old + one, x - one] >= position - high[part]:
+                begin = chain[old, x - one]
+                if part < n - 1:
+                    chain[new, found], chain[new + one, found] = begin, position
+                    found += one
+                elif begin > last:
+                    # The intervals of the whole operator are counted without overlap, the earliest end first.
+                    last = position
+                    count += 1
         old, new, size = new, old, found
-        if size == 0:
-            return np.int64(0)
-    return _disjoint(chain[old], chain[old + 1], 0, size)
+    return count
+
+
+@inner
+def _fetch(chosen, words, postings, starts, positions):
+    """Read the first positions of postings, so that the processor loads them into its cache in parallel.
+
+    Return a number that depends on all of them: the compiler removes reads whose result is not used.
+    """
+    total = np.int64(0)
+    for w in range(words):
+        own = postings[w]
+        for c in chosen:
+            total += positions[np.uint64(starts[np.uint64(own[np.uint64(c)])])]
+    return total
 
 
 @inner
@@ -176,11 +247,40 @@ def _count_in_window(width, needed, words, at, starts, positions, events, held):
     return count
 
 
+@inner
+def _near(ordered, width, slots, low, high, parts, found, postings, marks, chosen, held):
+    """Write to `chosen` the candidates in which the marks allow an occurrence. Return their number.
+
+    There are `found` candidates; word w has the posting postings[w, c] in candidate c. For an operator ORDERED, `slots`
+    has the word of each part. `held` gets marks of the ends of the first parts; for an operator WINDOW, of the places
+    near the first word.
+    """
+    first = postings[slots[0] if ordered else 0]
+    for c in range(found):
+        chosen[c], held[c] = c, marks[np.uint64(first[c])]
+    if not ordered:
+        if width >= 32:
+            return found
+        for c in range(found):
+            held[c] = _spread(_turned(held[c], (65 - width) & 63), 0, 2 * width - 2)
+    for part in range(1, parts):
+        own, left = postings[slots[part] if ordered else part], 0
+        for c in range(found):
+            mark = marks[np.uint64(own[chosen[c]])]
+            both = (_spread(held[c], low[part], high[part]) if ordered else held[c]) & mark
+            # Where each word has to be near the first one, the places near it stay the same.
+            chosen[left], held[left] = chosen[c], both if ordered else held[c]
+            left += both != 0
+        found = left
+    return found
+
+
 @kernel((
-    I64, I64, I64, I64, LISTS, I32, I64, I32, BITS, RANKS, FLAGS, I32, I32, I64, I64,
-), before="search")  # fmt: skip
+    I64, I64, I64, I64, LISTS, I32, I32, I32, U64, BITS, RANKS, FLAGS, I32, I32, I64, I64,
+), before="operators")  # fmt: skip
 def occurrences(
-    kinds, widths, part_ends, parts, entries, docs, starts, positions, bits, ranks, dead, docs_out, tfs_out, counts, totals
+    kinds, widths, part_ends, parts, entries, docs, starts, positions, marks, bits, ranks, dead, docs_out, tfs_out, counts,
+    totals
 ):  # fmt: skip
     """Write the postings of operators, one after the other, to `docs_out` and `tfs_out`. Deleted documents are left out.
 
@@ -200,82 +300,92 @@ def occurrences(
         begin = part_ends[x]
     slots, low, high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     rows, needed, order = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    at, cursors, held = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    at, cursors, numbers = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    firsts, bit_rows = np.empty(most, np.int64), np.empty(most, np.int64)
     chain, events = np.empty((4, longest), np.int64), np.empty(sum_longest, np.int64)
-    begin = o = np.int64(0)
+    # One array is indexed faster than an array of rows.
+    width, all_bits, all_ranks = bits.shape[1], bits.reshape(-1), ranks.reshape(-1)
+    together, postings = np.empty(width, np.uint64), np.empty((most, CANDIDATES), np.int64)
+    candidates, chosen, held = (
+        np.empty(CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.int64),
+        np.empty(CANDIDATES, np.uint64),
+    )
+    begin = o = fetched = np.int64(0)
     for x in range(len(kinds)):
         n, words = _read_parts(parts[begin : part_ends[x]], widths[x], entries, slots, low, high, rows, needed, order)
         begin, first = part_ends[x], o
         totals[x] = 0
+        frequent, ordered = True, kinds[x] == ORDERED
+        for w in range(words):
+            firsts[w] = cursors[w] = entries[rows[w], FIRST]
+            bit_rows[w] = entries[rows[w], BITS_ROW] * width
+            frequent &= bit_rows[w] >= 0
+        # If every word is frequent, 64 documents are looked at together. If not, one posting of the rarest word.
+        steps = np.int64(0)
         if words > 0:
-            for w in range(words):
-                cursors[w] = entries[rows[w], FIRST]
-            rarest, all_bits = rows[order[0]], True
-            for w in range(words):
-                all_bits &= entries[rows[w], BITS_ROW] >= 0
-            # If every word is frequent, 64 documents are looked at together. If not, one posting of the rarest word.
-            steps = bits.shape[1] if all_bits else entries[rarest, COUNT]
-            for step in range(steps):
-                if all_bits:
-                    left = bits[entries[rarest, BITS_ROW], step]
-                    for w in range(1, words):
-                        left &= bits[entries[rows[order[w]], BITS_ROW], step]
-                else:
-                    left = np.uint64(1)
-                while left:
-                    if all_bits:
-                        lowest = left & (~left + np.uint64(1))
-                        below = lowest - np.uint64(1)
-                        left ^= lowest
-                        doc = np.int64(step) * 64 + np.int64(ones(below))
+            steps = width if frequent else entries[rows[order[0]], COUNT]
+        for w in range(words if frequent else 0):
+            own_bits = all_bits[bit_rows[w] : bit_rows[w] + width]
+            for step in range(width):
+                together[step] = own_bits[step] & (together[step] if w else ~np.uint64(0))
+        step = np.int64(0)
+        while step < steps:
+            # Candidates are documents that hold all words. They are collected first, so that the processor can read the
+            # marks of many postings at a time.
+            found = 0
+            while step < steps and found <= CANDIDATES - 64:
+                if frequent:
+                    left = together[np.uint64(step)]
+                    while left:
+                        below = (left & (~left + np.uint64(1))) - np.uint64(1)
+                        left &= left - np.uint64(1)
+                        candidates[found] = step * 64 + np.int64(ones(below))
                         for w in range(words):
-                            row = entries[rows[w], BITS_ROW]
-                            at[w] = (
-                                entries[rows[w], FIRST]
-                                + np.int64(ranks[row, step])
-                                + np.int64(ones(bits[row, step] & below))
+                            place = np.uint64(bit_rows[w] + step)
+                            postings[w, found] = (
+                                firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(all_bits[place] & below))
                             )
-                    else:
-                        left = np.uint64(0)
-                        place = entries[rarest, FIRST] + step
-                        doc = np.int64(docs[place])
-                        at[order[0]] = place
-                        there = True
-                        for i in range(1, words):
-                            w = order[i]
-                            word, row = rows[w], entries[rows[w], BITS_ROW]
-                            if row >= 0:
-                                held_bits, bit = bits[row, doc >> 6], np.uint64(1) << np.uint64(doc & 63)
-                                if not held_bits & bit:
-                                    there = False
-                                    break
-                                below = bit - np.uint64(1)
-                                at[w] = (
-                                    entries[word, FIRST]
-                                    + np.int64(ranks[row, doc >> 6])
-                                    + np.int64(ones(held_bits & below))
-                                )
-                            else:
-                                stop = entries[word, FIRST] + entries[word, COUNT]
-                                place = _place_of(docs, cursors[w], stop, doc)
-                                cursors[w] = place
-                                if place == stop or docs[place] != doc:
-                                    there = False
-                                    break
-                                at[w] = place
+                        found += 1
+                else:
+                    doc, there = np.int64(docs[np.uint64(firsts[order[0]] + step)]), True
+                    bit = np.uint64(1) << np.uint64(doc & 63)
+                    postings[order[0], found], candidates[found] = firsts[order[0]] + step, doc
+                    for i in range(1, words):
+                        w = order[i]
+                        if bit_rows[w] >= 0:
+                            place = np.uint64(bit_rows[w] + (doc >> 6))
+                            there = (all_bits[place] & bit) != 0
+                            below = all_bits[place] & (bit - np.uint64(1))
+                            postings[w, found] = firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(below))
+                        else:
+                            stop = firsts[w] + entries[rows[w], COUNT]
+                            cursors[w] = _place_of(docs, cursors[w], stop, doc)
+                            there = cursors[w] < stop and docs[cursors[w]] == doc
+                            postings[w, found] = cursors[w]
                         if not there:
-                            continue
-                    if dead[doc]:
-                        continue
-                    if kinds[x] == ORDERED:
-                        tf = _count_ordered(slots, low, high, n, at, starts, positions, chain)
-                    else:
-                        tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, held)
-                    if tf:
-                        docs_out[o], tfs_out[o] = doc, tf
-                        totals[x] += tf
-                        o += 1
+                            break
+                    found += there
+                step += 1
+            kept = _near(
+                ordered, widths[x], slots, low, high, n if ordered else words, found, postings, marks, chosen, held
+            )
+            fetched += _fetch(chosen[:kept], words, postings, starts, positions)
+            for c in chosen[:kept]:
+                if dead[candidates[c]]:
+                    continue
+                for w in range(words):
+                    at[w] = postings[w, c]
+                if ordered:
+                    tf = _count_ordered(slots, low, high, n, at, starts, positions, chain)
+                else:
+                    tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, numbers)
+                if tf:
+                    docs_out[o], tfs_out[o] = candidates[c], tf
+                    totals[x] += tf
+                    o += 1
         counts[x] = o - first
+    return fetched
 
 
 @inner
@@ -339,15 +449,22 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
             possible &= ends_in[first[p]] - begin < width
         if not possible:
             continue
-        least[0] = begin - 1
-        for chosen in range(1, 1 << parts):
-            least[chosen] = NEVER
-            for p in range(parts):
-                if chosen >> p & 1:
-                    before = least[chosen ^ (1 << p)]
-                    if before < begin + width:
-                        least[chosen] = min(least[chosen], _next_end(begins_in, ends_in, first[p], stop[p], before))
-        end = least[(1 << parts) - 1]
+        # If the first intervals of all parts share no position, none can end earlier.
+        end, apart = np.int64(0), True
+        for p in range(parts):
+            end = max(end, np.int64(ends_in[first[p]]))
+            for q in range(p):
+                apart &= ends_in[first[p]] < begins_in[first[q]] or ends_in[first[q]] < begins_in[first[p]]
+        if not apart:
+            least[0] = begin - 1
+            for chosen in range(1, 1 << parts):
+                least[chosen] = NEVER
+                for p in range(parts):
+                    if chosen >> p & 1:
+                        before = least[chosen ^ (1 << p)]
+                        if before < begin + width:
+                            least[chosen] = min(least[chosen], _next_end(begins_in, ends_in, first[p], stop[p], before))
+            end = least[(1 << parts) - 1]
         if end - begin < width:
             # Of the intervals with one end, only the last lies around no other.
             if found > 0 and chain[1, found - 1] == end:
@@ -375,7 +492,7 @@ def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
     return found
 
 
-@kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="search")
+@kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="operators")
 def combine(
     kind, width, low, high, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out, ends_out
 ):  # fmt: skip
@@ -436,7 +553,7 @@ def combine(
                 at[p] += at[p] < part_ends[p] and docs[at[p]] == doc
 
 
-@kernel((I32, I64, I32, I32, FLAGS, I32, I32), before="search")
+@kernel((I32, I64, I32, I32, FLAGS, I32, I32), before="operators")
 def count(docs, starts, begins, ends, dead, docs_out, tfs_out):
     """Write the number of intervals without overlap in each live document. Return the number of documents."""
     n = np.int64(0)

@@ -24,7 +24,7 @@ MOST_OPERATORS, MOST_POSTINGS, MOST_ALONE = 1 << 16, 1 << 23, 1 << 28
 # The most operators that are computed in one call, and the room for their postings.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
 # The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
-MOST_NESTED = 10
+MOST_NESTED = 6
 # A function that returns the numbers of words, -1 for a word that no live document holds.
 NumbersOf = Callable[[Sequence[str]], list[int]]
 
@@ -261,7 +261,7 @@ class OperatorTable:
         docs, tfs = np.empty(int(room.sum()), np.int32), np.empty(int(room.sum()), np.int32)
         counts, totals = np.empty(len(operators), np.int64), np.empty(len(operators), np.int64)
         kernels.occurrences(
-            kinds, widths, begins[1:], rows, arrays.entries, arrays.docs, arrays.starts, arrays.positions, arrays.bits,
+            kinds, widths, begins[1:], rows, arrays.entries, arrays.docs, arrays.starts, arrays.positions, arrays.marks, arrays.bits,
             arrays.ranks, segment.dead, docs, tfs, counts, totals,
         )  # fmt: skip
         n = int(counts.sum())

@@ -9,13 +9,15 @@ from threading import Lock
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt
+from sublex.errors import IndexCorrupt, InputError
 from sublex.index.offsets import spans, starts_of
 from sublex.index.segment import Segment
 
-# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 12 and 4 bytes.
+# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 16 and 4 bytes.
 # The words of one operator may need more.
 MOST_POSTINGS, MOST_POSITIONS = 1 << 24, 1 << 26
+# The most positions of the words of one operator in one segment: places of positions are int32.
+MOST_ALONE = (1 << 31) - 1
 # The most words in the arrays of one segment.
 MOST_WORDS = 1 << 18
 # A word has a row of bits if at least one of SPARSEST documents holds it. The row takes at most 12 bytes for a posting.
@@ -36,8 +38,8 @@ class WordArrays:
         self._kernels, self._segment = kernels, segment
         # The system provides memory only for the parts that are written.
         self.entries = np.zeros((words, kernels.COLUMNS), np.int64)
-        self.docs, self.starts = np.empty(postings, np.int32), np.zeros(postings + 1, np.int64)
-        self.positions = np.empty(positions, np.int32)
+        self.docs, self.starts = np.empty(postings, np.int32), np.zeros(postings + 1, np.int32)
+        self.positions, self.marks = np.empty(positions, np.int32), np.empty(postings, np.uint64)
         width = -(-segment.docs // 64)
         rows = min(words, postings * SPARSEST // max(segment.docs, 1))
         self.bits, self.ranks = np.zeros((rows, width), np.uint64), np.zeros((rows, width), np.int32)
@@ -68,24 +70,18 @@ class WordArrays:
         positions = self._segment.gather_positions(ordinals, tfs)
         postings_begin, positions_begin = self._used_postings, self._used_positions
         postings_end, positions_end = postings_begin + len(docs), positions_begin + len(positions)
-        starts = starts_of(tfs)
-        if starts[-1] != len(positions) or positions_end > len(self.positions):
+        counts, kernels = self._segment.df[ordinals].astype(np.int64), self._kernels
+        fits = positions_end <= len(self.positions) and kernels.put_words(
+            counts, docs, tfs, positions, self._used, postings_begin, positions_begin, self.docs, self.starts, self.positions,
+            self.marks, self.entries,
+        )  # fmt: skip
+        if not fits:
             raise IndexCorrupt(f"The positions of {self._segment.path} do not fit its frequencies; rebuild the index.")
-        self.docs[postings_begin:postings_end] = docs
-        np.add(starts, positions_begin, out=self.starts[postings_begin : postings_end + 1])
-        self.positions[positions_begin:positions_end] = positions
-        counts = self._segment.df[ordinals].astype(np.int64)
-        firsts = starts_of(counts)[:-1]
-        entries = self.entries[self._used : self._used + len(ordinals)]
-        kernels = self._kernels
-        entries[:, kernels.FIRST], entries[:, kernels.COUNT] = postings_begin + firsts, counts
-        entries[:, kernels.LONGEST] = np.maximum.reduceat(tfs, firsts)
-        entries[:, kernels.BITS_ROW] = -1
-        for word in np.flatnonzero(counts * SPARSEST >= self._segment.docs)[
-            : len(self.bits) - self._used_bits
-        ].tolist():
+        entries, firsts = self.entries[self._used : self._used + len(ordinals)], starts_of(counts)
+        frequent = np.flatnonzero(counts * SPARSEST >= self._segment.docs)
+        for word in frequent[: len(self.bits) - self._used_bits].tolist():
             own = docs[firsts[word] : firsts[word] + counts[word]]
-            if not kernels.mark(self._used_bits, own, self.bits, self.ranks):
+            if not kernels.fill_bits(self._used_bits, own, self.bits, self.ranks):
                 raise IndexCorrupt(f"{self._segment.path} has postings that do not ascend; rebuild the index.")
             entries[word, kernels.BITS_ROW] = self._used_bits
             self._used_bits += 1
@@ -114,15 +110,22 @@ class WordPositions:
             if arrays is None or (len(missing) and not arrays.has_room(missing)):
                 missing, arrays = ordinals, self._new(ordinals)
             if len(missing):
+                # If the index is damaged, no operator may read words that are half filled in.
+                self._arrays = None
                 arrays.add(missing)
-            self._arrays = arrays
+                self._arrays = arrays
             return arrays
 
     def _new(self, ordinals: np.ndarray) -> WordArrays:
-        """Return empty arrays with room for at least these terms."""
+        """Return empty arrays with room for at least these terms. Raise InputError if there are too many positions."""
         segment = self._segment
         whole = len(segment.terms), int(segment.df.sum()), int(segment.cf.sum())
         needed = room_for(segment, ordinals)
+        if needed[2] > MOST_ALONE:
+            raise InputError(
+                f"The words of an operator, such as a phrase, have {needed[2]:,} positions in a segment of the index; "
+                f"the most are {MOST_ALONE:,}."
+            )
         sizes = (max(min(limit, all), need) for limit, all, need in zip(self._limits, whole, needed, strict=True))
         return WordArrays(segment, *sizes)
 

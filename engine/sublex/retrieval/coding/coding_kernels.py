@@ -241,7 +241,7 @@ def put_impacts(
         begin = end
 
 
-@kernel((I64, I64, LISTS, U16, U32, I64, U8, LISTS, U16, U32, I64, U8, I64), before="search")
+@kernel((I64, I64, LISTS, U16, U32, I64, U8, LISTS, U16, U32, I64, U8, I64), before="operators")
 def copy_lists(
     terms, others, lists_in, docs_in, runs_in, run_counts_in, codes_in, lists, docs, runs, run_counts, codes, used
 ):  # fmt: skip
