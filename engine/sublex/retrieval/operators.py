@@ -95,7 +95,7 @@ class KnownOperators:
 
     def add(self, operators: Sequence[Operator], found: Sequence[Found]) -> None:
         """Add operators with their postings in each segment. There must be room."""
-        total = sum(own.counts for own in found)
+        total, occurrences = (np.sum([own[column] for own in found], axis=0) for column in (2, 3))
         there = np.flatnonzero(total)
         begin, end = len(self.operators), len(self.operators) + len(there)
         for k, own in enumerate(found):
@@ -106,7 +106,7 @@ class KnownOperators:
                 own.counts[there],
             )
             self._used += n
-        self.df[begin:end], self.cf[begin:end] = total[there], sum(own.totals for own in found)[there]
+        self.df[begin:end], self.cf[begin:end] = total[there], occurrences[there]
         chosen = operators if len(there) == len(operators) else [operators[x] for x in there.tolist()]
         self.operators += chosen
         self.number_of.update(zip(chosen, range(self.first + begin, self.first + end), strict=True))
