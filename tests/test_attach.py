@@ -591,19 +591,19 @@ def test_a_retriever_on_another_index_costs_a_sentence(shelf):
 
 def test_an_operator_that_a_retriever_does_not_take_costs_a_sentence(shelf, monkeypatch):
     index = attached()
-    phrase, either = ordered(["crane", "river"]), synonyms(["river", "bank"])
-    query = Query("crane", (QueryTerm("crane"), QueryTerm(phrase), QueryTerm(either, 0.0)))
-    sentence = r"ShelfCount does not take the operator #1\('crane','river'\); use a ranker of Sublex, such as BM25"
+    phrase, either = ordered(["crane", "river"]), synonyms(["river", "crane"])
+    query = Query("crane", (QueryTerm("crane"), QueryTerm(either)))
+    sentence = r"ShelfCount does not take the operator #syn\('crane','river'\); use a ranker of Sublex, such as BM25"
     for expression in ("ShelfCount", "BM25 >> ShelfCount", "BM25 + ShelfCount"):
         with pytest.raises(InputError, match=sentence):
             index.search(query, expression)
     with pytest.raises(InputError, match=sentence):
         index.explain(query, "b1", "ShelfCount")
-    # A retriever that takes phrases gets them; the others are still refused.
-    monkeypatch.setattr(shelf.ShelfCount, "takes", lambda self, term: term.kind is Kind.ORDERED, raising=False)
+    # A retriever that takes synonyms gets them; the others are still refused.
+    monkeypatch.setattr(shelf.ShelfCount, "takes", lambda self, term: term.kind is Kind.SYNONYMS, raising=False)
     assert index.search(query, "ShelfCount").docnos == ["b1", "b2"]
-    with pytest.raises(InputError, match="does not take the operator #syn"):
-        index.search(Query("", (QueryTerm(either),)), "ShelfCount")
+    with pytest.raises(InputError, match="does not take the operator #1"):
+        index.search(Query("", (QueryTerm(phrase),)), "ShelfCount")
     monkeypatch.setattr(shelf.ShelfCount, "takes", lambda self, term: 1 / 0, raising=False)
     with pytest.raises(PluginError, match="The retriever ShelfCount failed"):
         index.search(query, "ShelfCount")

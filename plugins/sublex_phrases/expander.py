@@ -152,8 +152,9 @@ class Phrases(Fittable):
 
 def _in_order(term: str) -> Sequence[str]:
     """Return the words that a term of a query writes one directly after another: several for an operator `#1`."""
-    is_phrase = isinstance(term, Operator) and term.kind is Kind.ORDERED and term.width == 1
-    return term.parts if is_phrase else [term]
+    if isinstance(term, Operator) and term.kind is Kind.ORDERED and term.width == 1:
+        return term.parts
+    return [term]
 
 
 def _holds(order: list[str], words: list[str]) -> bool:

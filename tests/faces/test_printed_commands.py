@@ -6,6 +6,7 @@ import io
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from shared import QRELS, TOPICS
 
 import sublex as engine
+from sublex.contracts.operators import Operator
 from sublex.shell.arguments import arguments_of, spoken, typed
 from sublex.shell.batch import answer_lines
 from sublex.shell.commands import built_in
@@ -184,3 +186,39 @@ def test_a_query_of_several_words_is_shown_in_quotes(demo):
     done = demo("search", "demo", "--", "-v", "it's", "a\tcrane")
     assert done.code == 2
     assert in_sh(done.messages.partition("in quotes: ")[2]) == ["search", "demo", "--", "-v it's a\tcrane"]
+
+
+@pytest.fixture(scope="module")
+def near(tmp_path_factory) -> Path:
+    """An index with positions."""
+    path = tmp_path_factory.mktemp("near") / "index"
+    texts = ("the crane river bank", "river crane bank", "crane by a bank of the river", "bank river crane sea")
+    rows = [{"id": f"d{n}", "text": text} for n, text in enumerate(texts)]
+    engine.build(rows, path, store="text,terms,positions")
+    return path
+
+
+def test_dropped_operators_are_read_back_in_sh_and_in_python(near, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    session = Session(lambda: engine.open(near), near, built_in(), Settings(bars=False))
+    session.run(":rank SDM >> BM25")
+    session.run("crane river sea bank")
+    assert "#1('crane','river')" in printed(session, ":drop")
+    printed(session, ":drop 1")
+    kept = {term: weight for term, weight in session.query.weights().items() if isinstance(term, Operator)}
+    assert len(kept) == 6
+    expected = [(hit.docno, hit.score) for hit in session.answer.hits]
+    assert expected and session.is_weighted()
+    words = in_sh(printed(session, ":to-cli"))
+    found = json.loads(invoke(*words[:1], "--format", "json", *words[1:]).output)["hits"]
+    assert [(hit["docno"], pytest.approx(hit["score"], rel=1e-6)) for hit in found] == expected
+    program = subprocess.run(
+        [sys.executable, "-c", printed(session, ":to-python")], capture_output=True, text=True, check=True
+    )
+    assert [line.split()[1] for line in program.stdout.splitlines()] == [docno for docno, _ in expected]
+    # A saved query comes back with its operators.
+    printed(session, ":save near")
+    session.run("river")
+    printed(session, ":queries near")
+    assert {t: w for t, w in session.query.weights().items() if isinstance(t, Operator)} == pytest.approx(kept)

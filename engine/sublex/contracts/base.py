@@ -581,7 +581,7 @@ class Context(Protocol):
         ...
 
     @property
-    def original(self) -> Query:
+    def original(self) -> Query | None:
         """The query before all expanders, with its terms in the order of the text. None in a context without a query."""
         ...
 

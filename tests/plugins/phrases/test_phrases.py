@@ -14,6 +14,8 @@ from shared import DEMO
 from test_phrase_mining import collection
 
 import sublex
+from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import ordered, synonyms, window
 from sublex.errors import IndexProblem, InputError
 from sublex.index.check import check
 from sublex.pipeline.index import Index
@@ -136,6 +138,14 @@ def test_queries_get_what_abbreviations_stand_for_and_abbreviations(tmp_path):
     assert added("convolutional kernel machines") == {"ckm": 0.3}
     assert added("machine kernel convolutional") == added("") == {}
     assert added("CKM convolutional kernel machine") == {}
+    # The words of a phrase operator are a phrase, and those of other operators are not.
+    expand, terms = index.fitted_model(MODEL).model.expand, index.analyze("convolutional kernel machine")
+    phrase = expand(Query("", (QueryTerm(ordered(terms), 3.0),)), None)
+    assert phrase.terms[1:] == (("ckm", pytest.approx(0.3), phrase.terms[1].origin),)
+    near = Query("", (QueryTerm(window(terms, 12)),))
+    assert expand(near, None) == near
+    either = expand(Query("", (QueryTerm(synonyms(["ckm", "svm"])),)), None)
+    assert [term.weight for term in either.terms[1:]] == [0.15] * 3
     terms = index.answer("CKM", "phrases(support=5, weight=0) >> BM25").query.terms
     assert [term.term for term in terms] == ["ckm"]
 

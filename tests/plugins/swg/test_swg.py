@@ -16,6 +16,7 @@ from shared import load_stored, stored_by
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import synonyms
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.language.expression import Call
@@ -193,6 +194,15 @@ def test_terms_of_the_query_are_not_added_again(fitted):
 
 
 # The model on disk.
+
+
+def test_the_words_of_operators_have_senses(fitted):
+    both = synonyms(["bank", "flood"])
+    asked = Query("bank flood", (QueryTerm(both, 2.0),))
+    made = fitted.answer(asked, f"{MODEL} >> BM25").query
+    words = fitted.answer("bank flood", f"{MODEL} >> BM25").query
+    assert made.terms[0] == (both, 2.0, "query")
+    assert made.terms[1:] == words.terms[2:] and len(made.terms) > 2
 
 
 def test_the_bytes_are_the_same_for_any_number_of_workers(tmp_path):

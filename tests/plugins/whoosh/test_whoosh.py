@@ -23,7 +23,9 @@ from shared import DEMO, TOPICS, documents_with, positions_of
 
 import sublex
 from sublex.analysis.tokens import analyze
-from sublex.errors import IndexProblem, MissingExtra, SublexError
+from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import synonyms
+from sublex.errors import IndexProblem, InputError, MissingExtra, SublexError
 from sublex.language import plugins
 
 pytest.importorskip("whoosh")
@@ -341,6 +343,15 @@ def test_a_filter_has_a_retriever_find_what_passes(attached):
             hits = attached.search("swift river", "WhooshBM25F" >> keep, k)
             expected = [(hit.docno, hit.score) for hit in every if hit.docno in passing][:k]
             assert [(hit.docno, hit.score) for hit in hits] == expected
+
+
+def test_retrievers_of_whoosh_take_no_operators(attached):
+    query = Query("swift", (QueryTerm("swift"), QueryTerm(synonyms(["river", "swift"]))))
+    assert attached.search(query, "BM25").docnos
+    with pytest.raises(
+        InputError, match=r"^WhooshPL2 does not take the operator #syn\('river','swift'\); use a ranker"
+    ):
+        attached.search(query, "WhooshPL2")
 
 
 def test_a_retriever_reads_whooshs_query_language(built, attached):

@@ -21,16 +21,17 @@ SPARE, DEEPER = 1.2, 4
 
 class State(NamedTuple):
     """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps.
+    `original` is the query before all expanders, None before the first.
 
     A scoring finds only documents that pass all `masks`. Hits from before a `%` may not pass; `candidates` are the hits
-    that do. `original` is the query before all expanders, None before the first.
+    that do.
     """
 
     query: Query
     hits: Hits | None = None
+    original: Query | None = None
     depth: int = DEPTH
     masks: tuple[Mask, ...] = ()
-    original: Query | None = None
 
     def filtered(self, mask: Mask) -> State:
         """Return the state with one more mask.
