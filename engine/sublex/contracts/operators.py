@@ -158,7 +158,17 @@ _CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
 def _printed(part: Any) -> str:
     if part is GAP:
         return "*"
-    return str(part) if isinstance(part, Operator) else f"'{_ESCAPED.sub(_escape, part)}'"
+    return str(part) if isinstance(part, Operator) else quoted(part)
+
+
+def quoted(term: str) -> str:
+    """Return the printed form of a term within an operator, such as `'stem'`; it has no white space."""
+    return f"'{_ESCAPED.sub(_escape, term)}'"
+
+
+def unescaped(text: str) -> str:
+    """Return a text with its escapes replaced by the characters that they stand for: one character for each escape."""
+    return _CODE.sub(_unescape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -168,7 +178,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def _unescape(match: re.Match[str]) -> str:
     code = int(match[1], 16) if match[1] else 0
-    return match[2] if match[2] else chr(code) if code < 0x110000 else ""
+    return match[2] if match[2] else chr(code) if code < 0x110000 else "\N{REPLACEMENT CHARACTER}"
 
 
 def operator(text: str) -> Operator | None:
@@ -191,7 +201,7 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
     if text.startswith("*", at):
         return GAP, at + 1
     if term := _TERM.match(text, at):
-        return _CODE.sub(_unescape, term[1]), term.end()
+        return unescaped(term[1]), term.end()
     head = _HEAD.match(text, at)
     if not head or depth > DEEPEST:
         raise _NotPrinted
