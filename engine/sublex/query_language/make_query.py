@@ -87,7 +87,9 @@ class Maker:
                 return self._expanded(leaf)
             case Phrase(text=text, slop=slop):
                 parts = [term for *_, terms in located_terms(self.analyzer, text) for term in terms or [GAP]]
-                return self._made(leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts)
+                return self._made(
+                    leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
+                )
             case Operation(kind=kind, width=width, parts=inner):
                 return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
         return []
