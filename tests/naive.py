@@ -17,6 +17,7 @@ import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
 from sublex.contracts.base import Analyzer, DocStats, Document, Ranker, TermStats
+from sublex.contracts.operators import GAP, Kind, Operator
 
 # Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
 
@@ -787,6 +788,96 @@ def fused(runs: Sequence[Mapping[str, float]], method: str, how: str, weights: S
     return total
 
 
+# Operators: all intervals by trying all choices of the parts' intervals, and the frequencies that follow.
+
+Interval = tuple[int, int]
+
+
+def minimal(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the distinct intervals that have no other one within them, ascending."""
+    found = set(intervals)
+    return sorted(
+        one for one in found if not any(one[0] <= b and e <= one[1] for b, e in found if (b, e) != one)
+    )  # fmt: skip
+
+
+def intervals_of(part: Any, positions: Mapping[str, Sequence[int]]) -> list[Interval]:
+    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms."""
+    if part is GAP:
+        last = max((places[-1] for places in positions.values() if places), default=-1)
+        return [(place, place) for place in range(last + 1)]
+    if not isinstance(part, Operator):
+        return [(place, place) for place in positions.get(part, ())]
+    found = [intervals_of(inner, positions) for inner in part.parts]
+    if part.kind is Kind.SYNONYMS:
+        return minimal(itertools.chain(*found))
+    fits = _ordered if part.kind is Kind.ORDERED else _within
+    return minimal(
+        (min(b for b, _ in chosen), max(e for _, e in chosen))
+        for chosen in itertools.product(*found)
+        if fits(chosen, part.width)
+    )
+
+
+def _ordered(chosen: Sequence[Interval], width: int) -> bool:
+    """Return whether each interval begins 1 to `width` positions after the end of the one before."""
+    return all(1 <= after[0] - before[1] <= width for before, after in itertools.pairwise(chosen))
+
+
+def _within(chosen: Sequence[Interval], width: int) -> bool:
+    """Return whether no two intervals share a position, and all lie within `width` positions."""
+    apart = all(a[1] < b[0] or b[1] < a[0] for a, b in itertools.combinations(chosen, 2))
+    return apart and max(e for _, e in chosen) - min(b for b, _ in chosen) < width
+
+
+def frequency(term: str, positions: Mapping[str, Sequence[int]]) -> int:
+    """Return how often a term or an operator occurs in a document: its intervals without overlap, earliest end first."""
+    count, last = 0, -1
+    for begin, end in sorted(intervals_of(term, positions), key=lambda interval: interval[::-1]):
+        if begin > last:
+            count, last = count + 1, end
+    return count
+
+
+def postings_of(term: str, documents: Mapping[Any, Mapping[str, Sequence[int]]]) -> dict[Any, int]:
+    """Return the documents in which a term or an operator occurs, with frequencies."""
+    found = {doc: frequency(term, positions) for doc, positions in documents.items()}
+    return {doc: tf for doc, tf in found.items() if tf}
+
+
+class WithOperators:
+    """A snapshot that knows the statistics and postings of operators too. The texts of its documents must be stored."""
+
+    def __init__(self, snapshot: Any):
+        self.snapshot = snapshot
+        self.documents = {doc: positions_in(snapshot, doc) for doc in snapshot.corpus.docs.tolist()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.snapshot, name)
+
+    def postings(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the documents that hold a term or an operator, ascending, and its frequency in each."""
+        if not isinstance(term, Operator):
+            return self.snapshot.postings(term)
+        found = postings_of(term, self.documents)
+        return np.array([*found], np.int32), np.array([*found.values()], np.int32)
+
+    def term(self, term: str) -> Any:
+        """Return the document and collection frequency of a term or an operator; None if no document holds it."""
+        if not isinstance(term, Operator):
+            return self.snapshot.term(term)
+        tfs = self.postings(term)[1]
+        return TermStats(len(tfs), int(tfs.sum())) if len(tfs) else None
+
+
+def positions_in(snapshot: Any, doc: int) -> dict[str, list[int]]:
+    """Return the positions of each term of a stored document."""
+    document = snapshot.stored(doc)
+    return positions(
+        *([snapshot.analyzer.terms(raw) for raw in raw_tokens(part)] for part in (document.title, document.text))
+    )
+
+
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.
 
 
@@ -820,12 +911,13 @@ def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
 
 def retrieve(index: Any, ranker: Ranker, query: Mapping[str, float], k: int) -> tuple[list[int], list[float]]:
     """Return the best k documents and their scores."""
-    known = sorted((index.term(t).df, t.encode(), qtf) for t, qtf in query.items() if qtf and index.term(t))
-    terms = [term.decode() for _, term, _ in known]
+    terms = [term for term, qtf in query.items() if qtf and index.term(term)]
+    # A word with the text of an operator's printed form comes before the operator.
+    terms.sort(key=lambda term: (index.term(term).df, term.encode(), isinstance(term, Operator)))
     stats = TermStats(
         np.array([float(index.term(t).df) for t in terms]), np.array([float(index.term(t).cf) for t in terms])
     )
-    weights = ranker.weight(np.array([qtf for *_, qtf in known], np.float64), stats, index.statistics)
+    weights = ranker.weight(np.array([query[term] for term in terms], np.float64), stats, index.statistics)
     total: dict[int, float] = {}
     for term, weight in zip(terms, weights.tolist(), strict=True):
         for doc, impact in impacts_of(index, ranker, term).items():

@@ -602,6 +602,13 @@ class Context(Protocol):
         """Return the terms that have these numbers."""
         ...
 
+    def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
+        """Return how often each of the documents `docs` holds a term, as an int32 array: 0 for one that lacks it.
+
+        The term may be an operator, as in `numbers`.
+        """
+        ...
+
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term, to show to people."""
         ...

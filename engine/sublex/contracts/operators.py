@@ -7,7 +7,7 @@ computed when a query first asks for them. `docs/operators.md` says what an occu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -49,18 +49,29 @@ class Operator(str):
     counted. `parts` are terms, operators and, for ORDERED, gaps. Operators are equal to operators alone, since an
     index may hold any text as a term.
 
+    `reads_positions` says whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such
+    SYNONYMS. `depth` is the number of operators within one another, this one counted.
+
     `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form.
     """
 
     kind: Kind
     width: int
     parts: tuple[Any, ...]
+    reads_positions: bool
+    depth: int
+    _hash: int
 
     def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
         printed = ",".join(map(_printed, parts))
         head = {Kind.ORDERED: str(width), Kind.WINDOW: f"uw{width}", Kind.SYNONYMS: "syn"}[kind]
         made = super().__new__(cls, f"#{head}({printed})")
         made.kind, made.width, made.parts = kind, width, tuple(parts)
+        inner = [part for part in made.parts if isinstance(part, Operator)]
+        made.reads_positions = kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
+        made.depth = 1 + max((part.depth for part in inner), default=0)
+        # A search looks operators up many times.
+        made._hash = hash((Operator, str.__hash__(made)))
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -70,7 +81,7 @@ class Operator(str):
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((Operator, str.__hash__(self)))
+        return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Operator, (self.kind, self.width, self.parts)
@@ -82,17 +93,6 @@ class Operator(str):
                 yield from part.terms()
             elif isinstance(part, str):
                 yield part
-
-    @property
-    def reads_positions(self) -> bool:
-        """Whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such SYNONYMS."""
-        inner = (part for part in self.parts if isinstance(part, Operator))
-        return self.kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
-
-    @property
-    def depth(self) -> int:
-        """The number of operators within one another, this one counted."""
-        return 1 + max((part.depth for part in self.parts if isinstance(part, Operator)), default=0)
 
 
 def ordered(parts: Sequence[Any], width: int = 1) -> str:
@@ -146,6 +146,19 @@ def _least_width(part: Any) -> int:
         return 1
     least = [_least_width(inner) for inner in part.parts]
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
+
+
+def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
+    """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words` or `car or automobile`.
+
+    `word_of` returns the word to show for a term that is no operator.
+    """
+    if not isinstance(term, Operator):
+        return word_of(term)
+    parts = ["*" if part is GAP else words_in(part, word_of) for part in term.parts]
+    if term.kind is Kind.ORDERED:
+        return f'"{" ".join(parts)}"' + (f" with gaps of {term.width - 1}" if term.width > 1 else "")
+    return " or ".join(parts) if term.kind is Kind.SYNONYMS else f"({' … '.join(parts)}) within {term.width} words"
 
 
 # The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.base import Token
+from sublex.contracts.operators import Operator, words_in
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index.offsets import starts_of
 from sublex.tools.copies import Uncopied
@@ -149,7 +150,12 @@ class Corpus(Uncopied):
         return self._snapshot.analyze(text)
 
     def surface(self, term: str) -> str:
-        """Return the raw form of a term that documents use most; the term itself when no live document contains it."""
+        """Return the raw form of a term that documents use most; the term itself when no live document contains it.
+
+        For an operator, return the words in it, such as "stem cells" in quotation marks.
+        """
+        if isinstance(term, Operator):
+            return words_in(term, self.surface)
         known = self._snapshot.term(term)
         return known.surface if known else term
 

@@ -44,7 +44,11 @@ class Feedback:
 
     def stats(self, terms: np.ndarray) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers."""
-        return TermStats(*(values[terms] for values in self.term_table.stats))
+        return self.term_table.stats_of(np.asarray(terms))
+
+    def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
+        """Return the frequency of a term, which may be an operator, in each of these documents."""
+        return self.term_table.frequencies(term, docs)
 
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term; the term itself when no live document contains it."""

@@ -17,7 +17,7 @@ from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.retrieval.blocks import Blocks
 from sublex.retrieval.coding.coded_postings import CodedPostings
-from sublex.retrieval.coding.pairs import PairScores, exact_or_rounded
+from sublex.retrieval.coding.pairs import Pairs, PairScores, exact_or_rounded
 
 # The number of postings whose impacts are computed in one call, chosen so that the arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
@@ -136,12 +136,23 @@ class Impacts:
     def _fill(self, terms: np.ndarray) -> None:
         """Compute the impacts of some terms."""
         docs, tfs = self.segment.gather(terms)
-        pairs, numbers = self._scores.of(terms, docs, tfs, np.dtype(np.float32))
+        pairs, numbers = self._scores.of(self.segment.df[terms], self._stats(terms), docs, tfs, np.dtype(np.float32))
         self.postings.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
+
+    def _stats(self, terms: np.ndarray | slice) -> TermStats:
+        """Return the statistics of some terms."""
+        return TermStats(self.term.df[terms], self.term.cf[terms])
+
+    def pairs_of(
+        self, counts: np.ndarray, term: TermStats, docs: np.ndarray, tfs: np.ndarray
+    ) -> tuple[Pairs, np.ndarray]:
+        """Return the pairs of terms that the segment does not hold, such as operators; `PairScores.of` describes them."""
+        with self._lock:
+            return self._scores.of(counts, term, docs, tfs, np.dtype(np.float32))
 
     @cached_property
     def _scores(self) -> PairScores:
-        return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.term, self.collection, self.norm)
+        return PairScores(self.segment, self.ranker, self.ranker.score, "score", self.collection, self.norm)
 
     def document(self, doc: int) -> DocStats:
         """Return the statistics of a document as numbers, with the values that the ranker gets."""
@@ -158,13 +169,12 @@ class Impacts:
         part = getattr(self.ranker, "norm_part", None)
         if part is None:
             return None
-        parts = PairScores(
-            self.segment, self.ranker, part, "part of a norm", self.term, self.collection, all_documents=True
-        )
+        parts = PairScores(self.segment, self.ranker, part, "part of a norm", self.collection, all_documents=True)
         norm = np.zeros(self.segment.docs)
         for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)
-            pairs, numbers = parts.of(np.arange(begin, end), docs, tfs, np.dtype(np.float64))
+            own = slice(begin, end)
+            pairs, numbers = parts.of(self.segment.df[own], self._stats(own), docs, tfs, np.dtype(np.float64))
             begins = np.concatenate(([0], pairs.ends[:-1]))
             values = pairs.values[numbers + np.repeat(begins, self.segment.df[begin:end])]
             norm += np.bincount(docs, values, len(norm))

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sublex.contracts.base import LARGEST_SCORE, Ranker, TermStats
+from sublex.contracts.operators import Operator
 from sublex.contracts.scores import SURE_WEIGHT, TOO_LARGE, expect_no_loss, expect_weights, real
 from sublex.errors import InputError, contract
 from sublex.index import derived
@@ -21,9 +22,11 @@ from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
+from sublex.retrieval.arena import Arena, Slots, in_segment
 from sublex.retrieval.coding.pairs import checked
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
+from sublex.retrieval.operators import KnownOperators
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
@@ -34,9 +37,37 @@ GROUP, KEYS = 256, 1 << 20
 # The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. With these values the
 # kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
+# The most operators of one query.
+MOST_OPERATORS = 1 << 12
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
 # repetitions.
 Terms = Mapping[str, float] | Iterable[str]
+
+
+class Weighted(NamedTuple):
+    """The terms of some queries: the place where each query ends, the numbers of the terms, and their weights.
+
+    `total` is the sum of the sizes of the weights, and `least` the smallest size. `operators` are the operators among the
+    terms; None if there are none.
+    """
+
+    ends: np.ndarray
+    terms: np.ndarray
+    weights: np.ndarray
+    total: float
+    least: float
+    operators: KnownOperators | None
+
+    def of_segment(self, ordinals: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the queries for one segment: the place where each query ends, ordinals of the terms, and weights.
+
+        Terms that the segment lacks are left out. Without `ordinals`, the terms are returned unchanged.
+        """
+        if ordinals is None:
+            return self.ends, self.terms, self.weights
+        own = ordinals[self.terms]
+        there = own >= 0
+        return np.concatenate(([0], np.cumsum(there)))[self.ends], own[there], self.weights[there]
 
 
 class Searcher(Uncopied):
@@ -123,40 +154,61 @@ class Searcher(Uncopied):
 
     def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
-        ends, terms, weights, total, least = self._weighted(queries)
+        asked = self._weighted(queries)
+        given = self._slots(asked, len(queries) == 1) if asked else None
+        if asked is None or (asked.operators and given is None):
+            half = len(queries) // 2
+            parts = self._group(queries[:half], k), self._group(queries[half:], k)
+            docs, scores, counts = (np.concatenate(both) for both in zip(*parts, strict=True))
+            return docs, scores, counts
         thresholds, found = np.empty(len(queries)), []
         kernels, key_kernels = self._kernels
         # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
         for segment, ordinals in enumerate(self.term_table.ordinals):
-            found.append(self._retrieve(segment, *_of_segment(ordinals, ends, terms, weights), thresholds, k))
+            if given:
+                found.append(self._retrieve_slots(segment, asked, *given, thresholds, k))
+            else:
+                found.append(self._retrieve(segment, *asked.of_segment(ordinals), thresholds, k))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        self._expect_finite(total, ends, terms, weights)
+        self._expect_finite(asked, given)
         key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
-        if least < SURE_WEIGHT:
-            for row, number, own in zip(scores, counts.tolist(), np.split(weights, ends[:-1]), strict=True):
+        if asked.least < SURE_WEIGHT:
+            for row, number, own in zip(scores, counts.tolist(), np.split(asked.weights, asked.ends[:-1]), strict=True):
                 expect_no_loss(row[:number], own.tolist())
         return docs, scores, counts
 
-    def _expect_finite(self, total: float, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray) -> None:
+    def _slots(self, asked: Weighted, alone: bool) -> tuple[Slots, np.ndarray] | None:
+        """Return slots of the terms of queries with operators. Return None if there are no operators, or too many terms."""
+        return self._arena.slots(asked.terms, asked.operators, alone) if asked.operators else None
+
+    @cached_property
+    def _arena(self) -> Arena:
+        return Arena(self.impacts, self.term_table)
+
+    def _expect_finite(self, asked: Weighted, given: tuple[Slots, np.ndarray] | None) -> None:
         """Raise InputError if a sum of impacts times weights may be too large for float32.
 
-        `total` is the sum of the sizes of the weights. The bound of a query is the sum over its terms of the weight times
-        the largest impact of the term; it is computed only if the largest of all impacts does not show that all is well.
+        The bound of a query is the sum over its terms of the weight times the largest impact of the term; it is computed
+        only if the largest of all impacts does not show that all is well.
         """
-        for impacts in self.impacts:
-            if total * impacts.largest > LARGEST_SCORE:
-                break
-        else:
+        largest = [given[0].largest] if given else [impacts.largest for impacts in self.impacts]
+        if asked.total * max(largest) <= LARGEST_SCORE:
             return
-        for impacts, ordinals in zip(self.impacts, self.term_table.ordinals, strict=True):
-            own_ends, own, factors = _of_segment(ordinals, ends, terms, weights)
-            impacts.compute(own)
-            sizes = np.maximum(np.abs(impacts.least[own]), np.abs(impacts.most[own])).astype(np.float64)
-            if any(part.sum() > LARGEST_SCORE for part in np.split(np.abs(factors) * sizes, own_ends[:-1])):
+        for k, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
+            if given:
+                arrays = given[0].segments[k]
+                ends, own, factors, least, most = asked.ends, given[1], asked.weights, arrays.least, arrays.most
+            else:
+                ends, own, factors = asked.of_segment(ordinals)
+                impacts.compute(own)
+                least, most = impacts.least, impacts.most
+            sizes = np.maximum(np.abs(least[own]), np.abs(most[own])).astype(np.float64)
+            sizes[least[own] > most[own]] = 0
+            if any(part.sum() > LARGEST_SCORE for part in np.split(np.abs(factors) * sizes, ends[:-1])):
                 raise InputError(TOO_LARGE)
 
     def _retrieve(
@@ -171,6 +223,23 @@ class Searcher(Uncopied):
         self._kernels[0].retrieve(
             *self._postings[segment], impacts.best(k), *impacts.blocks.arrays, *query, *scratch, found
         )
+        return found
+
+    def _retrieve_slots(
+        self, segment: int, asked: Weighted, slots: Slots, terms: np.ndarray, thresholds: np.ndarray, k: int
+    ) -> np.ndarray:
+        """Return what `_retrieve` does, for queries with operators, whose terms have slots."""
+        arrays, coded = slots.segments[segment], slots.segments[segment].postings
+        of_words = asked.terms < self.term_table.words
+        if of_words.any():
+            ordinals, own = in_segment(self.term_table, segment, asked.terms[of_words], terms[of_words])
+            self.impacts[segment].settle(ordinals)
+            arrays.set_rows(own, ordinals)
+        found = np.empty((len(asked.ends), k), np.uint64)
+        ranks = self._postings[segment][4]
+        postings = coded.docs, coded.runs, coded.codes, coded.lists, ranks, arrays.least, arrays.most, arrays.best(k)
+        query = asked.ends, terms, asked.weights, thresholds, CHOICES
+        self._kernels[0].retrieve(*postings, *arrays.blocks, *query, *self._scratch.arrays(len(terms), k), found)
         return found
 
     @cached_property
@@ -192,70 +261,99 @@ class Searcher(Uncopied):
         from sublex.retrieval.rescoring_kernels import rescore
 
         self._prepare()
-        ends, terms, weights, total, least = self._weighted([query])
+        asked = self._weighted([query])
+        assert asked
+        given = self._slots(asked, alone=True)
         order, sums = np.argsort(docs), np.empty(len(docs))
         for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
             base, end = self.snapshot.bases[segment : segment + 2]
-            own = _of_segment(ordinals, ends, terms, weights)
-            impacts.compute(own[1])
+            if given:
+                own, coded = (asked.ends, given[1], asked.weights), given[0].segments[segment].postings
+            else:
+                own, coded = asked.of_segment(ordinals), impacts.postings
+                impacts.compute(own[1])
             inside = order[(docs[order] >= base) & (docs[order] < end)]
             found, wanted = np.empty(len(inside)), (docs[inside] - base).astype(np.int32)
-            coded = impacts.postings
             rescore(coded.docs, coded.runs, coded.codes, coded.lists, *own, np.array([len(inside)]), wanted, found)
             sums[inside] = found
-        self._expect_finite(total, ends, terms, weights)
-        if least < SURE_WEIGHT:
-            expect_no_loss(sums, weights.tolist())
+        self._expect_finite(asked, given)
+        if asked.least < SURE_WEIGHT:
+            expect_no_loss(sums, asked.weights.tolist())
         return sums.astype(np.float32)
 
-    def terms(self, query: Mapping[str, float]) -> list[tuple[str, int, float]]:
-        """Return (term, number, weight) of each query term in the index, in the order in which impacts are added up."""
-        known = self._known(query, self.term_table.numbers(query))
-        numbers = [n for _, n, _ in known]
-        names = self.term_table.names(np.array(numbers, np.int64))
-        return list(zip(names, numbers, self._weights(known), strict=True))
+    def terms(self, query: Mapping[str, float]) -> list[tuple[str, TermStats, float]]:
+        """Return each query term in the index, its statistics and its weight, in the order in which impacts are added up."""
+        numbers, operators = self.term_table.find(query) or ([], None)
+        names = {number: name for number, name in zip(numbers, query, strict=True) if number >= 0}
+        known = self._known(query, numbers, operators)
+        stats = self._stats(known, operators)
+        each, weights = map(TermStats, stats.df, stats.cf), self._weights(known, operators)
+        return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, weights, strict=True)]
 
-    def _weighted(self, queries: Sequence[Terms]) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, float]:
-        """Return the terms of all queries as three arrays: the place where each query ends, term numbers, weights.
+    def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
+        """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
 
-        Return the sum of the sizes of the weights and the smallest size too. Raise InputError for a weight that float32
-        does not hold.
+        Return None if there are several queries, whose operators have too many postings to be kept together.
         """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
-        numbers = self.term_table.numbers([term for query in counted for term in query])
+        terms = [term for query in counted for term in query]
+        if len(terms) > MOST_OPERATORS:
+            _expect_few_operators(counted)
+        found = self.term_table.find(terms, len(queries) == 1)
+        if found is None:
+            return None
+        numbers, operators = found
         known: list[tuple[float, int, float]] = []
         ends: list[int] = []
         weights: list[float] = []
         begin = 0
         for query in counted:
-            own = self._known(query, numbers[begin : begin + len(query)])
+            own = self._known(query, numbers[begin : begin + len(query)], operators)
             begin += len(query)
             known += own
             ends.append(len(known))
             if self._weighs:
-                weights += self._weights(own)
-        terms = np.array([n for _, n, _ in known], np.int64)
+                weights += self._weights(own, operators)
         weights = weights or [qtf for *_, qtf in known]
         sizes = [*map(abs, weights)]
         total, least = sum(sizes), min(sizes, default=1.0)
         if not (total <= LARGEST_SCORE and least >= SURE_WEIGHT):
             expect_weights(weights)
-        return np.array(ends, np.int64), terms, np.array(weights, np.float64), total, least
+        own_numbers = np.array([n for _, n, _ in known], np.int64)
+        return Weighted(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, operators)
 
-    def _known(self, query: Mapping[str, float], numbers: list[int]) -> list[tuple[float, int, float]]:
-        """Return (df, number, qtf) of each query term in the index, rarest first.
+    def _known(
+        self, query: Mapping[str, float], numbers: list[int], operators: KnownOperators | None
+    ) -> list[tuple[float, int, float]]:
+        """Return (df, number, qtf) of each query term in the index, rarest first, and of equal df by the bytes of the term.
 
         Impacts are added up in this order, which decides how sums are rounded.
         """
         df = self.term_table.df
-        return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
+        if operators is None:
+            # Words are numbered in the order of their bytes.
+            return sorted([(df[n], n, qtf) for n, qtf in zip(numbers, query.values(), strict=True) if n >= 0 and qtf])
+        words = self.term_table.words
+        found = [
+            (df[n] if n < words else operators.df_of(n), str.__str__(term), n, qtf)
+            for (term, qtf), n in zip(query.items(), numbers, strict=True)
+            if n >= 0 and qtf
+        ]
+        if len(found) > 1:
+            found.sort()
+        return [(df, n, qtf) for df, _, n, qtf in found]
 
-    def _weights(self, known: list[tuple[float, int, float]]) -> list[float]:
+    def _stats(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> TermStats:
+        """Return the statistics of the terms of `known`."""
+        numbers = np.array([n for _, n, _ in known], np.int64)
+        return self.term_table.stats_of(numbers, operators)
+
+    def _weights(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> list[float]:
         """Return for each term of `known` the factor by which the term's impacts are multiplied."""
         asked = [qtf for *_, qtf in known]
         if not self._weighs:
             return asked
-        stats = TermStats(*(values[[n for _, n, _ in known]] for values in self.term_table.stats))
+        stats = self._stats(known, operators)
         with contract("ranker", self.ranker), np.errstate(all="ignore"):
             given = self.ranker.weight(np.array(asked, np.float64), stats, self.snapshot.statistics)
             weights = real(given).astype(np.float64)
@@ -276,15 +374,9 @@ def _counts(query: Terms) -> Mapping[str, float]:
     return counts if len(counts) == len(terms) else {term: float(n) for term, n in Counter(terms).items()}
 
 
-def _of_segment(
-    ordinals: np.ndarray | None, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the queries for one segment: the place where each query ends, ordinals of the terms, and weights.
-
-    Terms that the segment lacks are left out. Without `ordinals`, the terms are returned unchanged.
-    """
-    if ordinals is None:
-        return ends, terms, weights
-    own = ordinals[terms]
-    there = own >= 0
-    return np.concatenate(([0], np.cumsum(there)))[ends], own[there], weights[there]
+def _expect_few_operators(queries: Sequence[Mapping[str, float]]) -> None:
+    """Raise InputError if a query has too many operators."""
+    for query in queries:
+        number = sum(isinstance(term, Operator) for term in query)
+        if number > MOST_OPERATORS:
+            raise InputError(f"A query has {number:,} operators, such as phrases; the most are {MOST_OPERATORS:,}.")

@@ -1,44 +1,90 @@
 """The term table: gives each term of a snapshot one number for all segments, and holds the statistics of the terms.
 
 In a snapshot with one segment, a term's number is its ordinal in the segment. With several segments, the number is the
-term's position in the corpus vocabulary.
+term's position in the corpus vocabulary. The numbers of operators follow those of the words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 
 from sublex.contracts.base import TermStats, TermVector
+from sublex.contracts.operators import Operator
 from sublex.index.snapshot import Snapshot
+from sublex.retrieval.operators import KnownOperators, OperatorTable
 
 # The most terms whose numbers are cached. When there are more, the cache is emptied.
 REMEMBERED = 1 << 20
 
 
 class TermTable:
-    """The numbers of terms, their statistics over all segments, and their ordinals in each segment."""
+    """The numbers of terms, their statistics over all segments, and their ordinals in each segment.
+
+    A term is a word or an operator. The number of an operator holds for some time only: for the context of one query.
+    """
 
     def __init__(self, snapshot: Snapshot):
         self._snapshot = snapshot
         self._number_of: dict[str, int] = {}
         self._name_of: dict[int, str] = {}
+        self._operators: OperatorTable | None = None
+        self._lock = Lock()
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, -1 for a term that no live document contains."""
+        found = self.find(terms)
+        assert found is not None
+        return found[0]
+
+    def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], KnownOperators | None] | None:
+        """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none.
+
+        Return None if the terms are not those of one query `alone`, and the operators have too many postings to be kept
+        together.
+        """
         known = self._number_of
         try:
-            return [known[term] for term in terms]
+            return [known[term] for term in terms], None
         except KeyError:
             pass
+        operators = [term for term in terms if isinstance(term, Operator)]
+        if not operators:
+            return self._numbers_of_words(terms), None
+        found = self.operators.find(operators, alone)
+        if found is None:
+            return None
+        of_words = iter(self._numbers_of_words([term for term in terms if not isinstance(term, Operator)]))
+        of_operators = found.number_of
+        return [of_operators[term] if isinstance(term, Operator) else next(of_words) for term in terms], found
+
+    def _numbers_of_words(self, words: Collection[str]) -> list[int]:
+        """Return the number of each word, -1 for a word that no live document contains."""
+        known = self._number_of
         if len(known) > REMEMBERED:
             # The dictionary is replaced and not cleared, because another thread may be reading it.
             known = self._number_of = {}
-        fresh = [term for term in dict.fromkeys(terms) if term not in known]
+        fresh = [word for word in dict.fromkeys(words) if word not in known]
         known.update(zip(fresh, self._find(fresh), strict=True))
-        return [known[term] for term in terms]
+        return [known[word] for word in words]
+
+    @property
+    def operators(self) -> OperatorTable:
+        """The operators of the snapshot."""
+        # Of two tables, each would give out the same numbers.
+        with self._lock:
+            if self._operators is None:
+                self._operators = OperatorTable(self._snapshot, self.words, self._numbers_of_words, self.ordinals)
+            return self._operators
+
+    @cached_property
+    def words(self) -> int:
+        """The number of words; the numbers of operators begin here."""
+        segments = self._snapshot.segments
+        return len(segments[0].terms) if len(segments) == 1 else len(self._snapshot.corpus.vocabulary)
 
     def _find(self, terms: list[str]) -> list[int]:
         if len(self._snapshot.segments) == 1:
@@ -51,9 +97,9 @@ class TermTable:
         if len(known) > REMEMBERED:
             known = self._name_of = {}
         for number in numbers.tolist():
-            if number not in known:
+            if number not in known and number < self.words:
                 known[number] = self._name(number)
-        return [known[number] for number in numbers.tolist()]
+        return [known[n] if n < self.words else self.operators.of_number(n).operator(n) for n in numbers.tolist()]
 
     def _name(self, number: int) -> str:
         if len(self._snapshot.segments) == 1:
@@ -71,7 +117,7 @@ class TermTable:
 
     @cached_property
     def stats(self) -> TermStats:
-        """The document and collection frequencies of all terms in live documents, as float64 arrays."""
+        """The document and collection frequencies of all words in live documents, as float64 arrays."""
         segments = self._snapshot.segments
         if len(segments) == 1:
             return TermStats(segments[0].live_df.astype(np.float64), segments[0].live_cf.astype(np.float64))
@@ -81,6 +127,47 @@ class TermTable:
             df += np.bincount(numbers, segment.live_df, size)[:size]
             cf += np.bincount(numbers, segment.live_cf, size)[:size]
         return TermStats(df, cf)
+
+    def stats_of(self, numbers: np.ndarray, operators: KnownOperators | None = None) -> TermStats:
+        """Return the document and collection frequencies of terms, given by their numbers.
+
+        `operators` has the operators among them; by default they are looked for among those known.
+        """
+        inside = numbers < self.words
+        if inside.all():
+            return TermStats(self.stats.df[numbers], self.stats.cf[numbers])
+        df, cf = np.empty(len(numbers)), np.empty(len(numbers))
+        df[inside], cf[inside] = self.stats.df[numbers[inside]], self.stats.cf[numbers[inside]]
+        for x in np.flatnonzero(~inside).tolist():
+            df[x], cf[x] = (operators or self.operators.of_number(int(numbers[x]))).stats(numbers[x])
+        return TermStats(df, cf)
+
+    def postings(self, term: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the live documents of segment k that contain a term, ascending, and the term's frequency in each.
+
+        Raise IndexProblem for an operator that reads positions if the index does not store them.
+        """
+        segment = self._snapshot.segments[k]
+        if isinstance(term, Operator):
+            known = self.operators.find([term])
+            assert known is not None
+            number = known.number_of[term]
+            return known.postings(np.array([number] if number >= 0 else [], np.int64), k)[:2]
+        ordinal = segment.find(term)
+        docs, tfs = segment.gather(np.array([] if ordinal is None else [ordinal], np.int64))
+        live = ~segment.dead[docs]
+        return docs[live], tfs[live]
+
+    def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
+        """Return the frequency of a term in each of `docs`, as int32: 0 in a document that lacks it."""
+        found = np.zeros(len(docs), np.int32)
+        for k, (begin, end) in enumerate(zip(self._snapshot.bases, self._snapshot.bases[1:], strict=False)):
+            inside = np.flatnonzero((docs >= begin) & (docs < end))
+            own_docs, tfs = self.postings(term, k) if len(inside) else (docs[:0], docs[:0])
+            if len(own_docs):
+                places = np.minimum(np.searchsorted(own_docs, docs[inside] - begin), len(own_docs) - 1)
+                found[inside] = np.where(own_docs[places] == docs[inside] - begin, tfs[places], 0)
+        return found
 
     def of_segment(self, k: int) -> TermStats:
         """Return the statistics of the terms of segment k, in the order of its ordinals.

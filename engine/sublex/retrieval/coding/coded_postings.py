@@ -25,11 +25,12 @@ class CodedPostings:
     provides memory only for the parts that are written.
     """
 
-    def __init__(self, df: np.ndarray, documents: int):
+    def __init__(self, df: np.ndarray, documents: int, room: int = 0):
+        """Make arrays with room for the postings of terms with these document frequencies, and for `room` more."""
         from sublex.retrieval.coding import coding_kernels as kernels
 
         self._kernels, self._documents = kernels, documents
-        postings, runs = int(df.sum()), int(np.minimum(df, -(-documents // kernels.SPAN)).sum())
+        postings, runs = int(df.sum()) + room, int(np.minimum(df, -(-documents // kernels.SPAN)).sum()) + room
         self.lists = np.zeros((len(df), kernels.COLUMNS), np.int64)
         self.lists[:, kernels.FIRST], self.lists[:, kernels.COUNT] = starts_of(df)[:-1], df
         self.lists[:, kernels.WIDTH] = 4
@@ -78,6 +79,17 @@ class CodedPostings:
         self._kernels.put_impacts(
             terms, ends, _descending(impacts, ends), impacts, live, numbers, self.lists, self.codes, least, most, kth,
             np.empty(size, np.int32), np.empty(size + 1, np.float32), self._used,
+        )  # fmt: skip
+
+    def set_counts(self, terms: np.ndarray, counts: np.ndarray) -> None:
+        """Set the document frequencies of terms that had none. `put` may then write their postings."""
+        self.lists[terms, self._kernels.COUNT] = counts
+
+    def copy(self, terms: np.ndarray, other: CodedPostings, others: np.ndarray) -> None:
+        """Write the postings of terms that had none: those of the terms `others` of other coded postings."""
+        self._kernels.copy_lists(
+            terms, others, other.lists, other.docs, other.runs, other.run_counts, other.codes, self.lists, self.docs, self.runs,
+            self.run_counts, self.codes, self._used,
         )  # fmt: skip
 
     def check(self, terms: np.ndarray, documents: Folder, impacts: Folder) -> None:

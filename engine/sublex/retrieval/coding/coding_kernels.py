@@ -241,6 +241,36 @@ def put_impacts(
         begin = end
 
 
+@kernel((I64, I64, LISTS, U16, U32, I64, U8, LISTS, U16, U32, I64, U8, I64), before="search")
+def copy_lists(
+    terms, others, lists_in, docs_in, runs_in, run_counts_in, codes_in, lists, docs, runs, run_counts, codes, used
+):  # fmt: skip
+    """Write the coded postings of the terms `others` of the arrays `…_in` as those of `terms` of the other arrays.
+
+    The first used[0] places of `docs`, used[1] of `runs` and used[2] of `codes` are taken; these numbers grow.
+    """
+    for x in range(len(terms)):
+        term, other = terms[x], others[x]
+        count, own_runs, first = lists_in[other, COUNT], run_counts_in[other], lists_in[other, FIRST]
+        for i in range(count):
+            docs[used[0] + i] = docs_in[first + i]
+        for i in range(own_runs):
+            runs[used[1] + i] = runs_in[lists_in[other, RUN] + i]
+        size = 4 * lists_in[other, VALUES] + (count * lists_in[other, WIDTH] + 3) // 4 * 4
+        for i in range(size):
+            codes[used[2] + i] = codes_in[lists_in[other, BEGIN] + i]
+        lists[term, FIRST], lists[term, COUNT], lists[term, RUN] = used[0], count, used[1]
+        lists[term, BEGIN], lists[term, VALUES], lists[term, WIDTH] = (
+            used[2],
+            lists_in[other, VALUES],
+            lists_in[other, WIDTH],
+        )
+        run_counts[term] = own_runs
+        used[0] += count
+        used[1] += own_runs
+        used[2] += size
+
+
 @inner
 def _greatest(values):
     """Return the greatest number of an array of unsigned numbers, -1 for an empty array."""

@@ -57,11 +57,11 @@ class PairScores:
     """
 
     def __init__(
-        self, segment: Segment, ranker: Ranker, formula: Formula, what: str, term: TermStats, collection: Statistics,
+        self, segment: Segment, ranker: Ranker, formula: Formula, what: str, collection: Statistics,
         norm: np.ndarray | None = None, all_documents: bool = False,
     ):  # fmt: skip
         self._segment, self._ranker, self._formula, self._what = segment, ranker, formula, what
-        self._term, self._collection, self._norm = term, collection, norm
+        self._collection, self._norm = collection, norm
         self._dead = None if all_documents or not segment.dead.any() else segment.dead
         self._reads = frozenset(getattr(ranker, "reads", DocStats._fields))
         if wrong := self._reads.difference(DocStats._fields):
@@ -69,36 +69,48 @@ class PairScores:
                 f"The ranker {ranker} says that it reads {min(wrong)}; documents have length, unique and norm."
             )
 
-    def of(self, terms: np.ndarray, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of `terms`, and for each posting the number of its pair within its term.
+    def of(
+        self, counts: np.ndarray, term: TermStats, docs: np.ndarray, tfs: np.ndarray, dtype: np.dtype
+    ) -> tuple[Pairs, np.ndarray]:
+        """Return the pairs of some terms, and for each posting the number of its pair within its term.
 
-        The number is -1 for a posting in a deleted document. `docs` and `tfs` have the document and the term frequency
-        of each posting, one term after the other. `dtype` is the type of the pairs' values.
+        The number is -1 for a posting in a deleted document. `counts` has the number of postings of each term, and
+        `term` the terms' statistics. `docs` and `tfs` have the document and the term frequency of each posting, one
+        term after the other. `dtype` is the type of the pairs' values.
         """
         from sublex.retrieval.coding import coding_kernels
 
-        counts, ends = self._segment.df[terms].astype(np.int64), np.empty(len(terms), np.int64)
+        ends = np.empty(len(counts), np.int64)
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
         classes = self._classes
         coding_kernels.find_pairs(
-            counts, docs, tfs, classes.of_document, classes.seen, numbers, frequencies, kinds, live, ends
+            counts.astype(np.int64),
+            docs,
+            tfs,
+            classes.of_document,
+            classes.seen,
+            numbers,
+            frequencies,
+            kinds,
+            live,
+            ends,
         )
         n = int(ends[-1]) if len(ends) else 0
-        return Pairs(ends, self._values(terms, ends, frequencies[:n], kinds[:n], dtype), live[:n]), numbers
+        return Pairs(ends, self._values(term, ends, frequencies[:n], kinds[:n], dtype), live[:n]), numbers
 
     def _values(
-        self, terms: np.ndarray, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, dtype: np.dtype
+        self, term: TermStats, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, dtype: np.dtype
     ) -> np.ndarray:
         """Return the formula's value for each pair."""
-        df, cf = (np.repeat(np.maximum(own[terms], 1), np.diff(ends, prepend=0)) for own in self._term)
+        df, cf = (np.repeat(np.maximum(own, 1), np.diff(ends, prepend=0)) for own in term)
         values = np.empty(len(tfs), dtype)
         for begin in range(0, len(tfs), PAIRS_PER_CALL):
             part = slice(begin, begin + PAIRS_PER_CALL)
             own, stats = kinds[part], self._classes.stats
             doc = DocStats(stats.length[own], stats.unique[own], None if stats.norm is None else stats.norm[own])
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
-                term = TermStats(df[part], cf[part])
-                given = self._formula(tfs[part].astype(np.float64), doc, term, self._collection)
+                stats_of_terms = TermStats(df[part], cf[part])
+                given = self._formula(tfs[part].astype(np.float64), doc, stats_of_terms, self._collection)
                 found = real(given).astype(dtype)
             hidden = [name for name in DocStats._fields if name not in self._reads]
             values[part] = checked(found, tfs[part].shape, self._ranker, self._what, hidden)

@@ -1,0 +1,168 @@
+"""The arena: coded postings of the terms of queries that have operators, for one ranker, in memory.
+
+The postings of a segment's words are in arrays with one place for each word, which may be mapped from files. Operators
+come and go, so they have slots in arrays of their own. The words beside them in a query get slots there too.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+
+from sublex.contracts.base import TermStats
+from sublex.index.offsets import spans
+from sublex.retrieval.coding.coded_postings import CodedPostings
+from sublex.retrieval.impacts import POSTINGS_PER_FILL, Impacts
+from sublex.retrieval.operators import KnownOperators
+from sublex.retrieval.term_table import TermTable
+
+# The most slots, and the most postings of all segments together; a posting takes at most 10 bytes. The terms of one
+# query may need more.
+MOST_SLOTS, MOST_POSTINGS = 1 << 16, 1 << 24
+
+
+class SlotArrays:
+    """The coded postings of the slots of one segment. A slot whose term the segment lacks has no postings."""
+
+    def __init__(self, impacts: Impacts, slots: int, postings: int):
+        from sublex.retrieval.coding import coding_kernels
+
+        self._levels = coding_kernels.LEVELS
+        self.impacts = impacts
+        self.postings = CodedPostings(np.zeros(slots, np.int64), impacts.segment.docs, postings)
+        # Without postings, the least impact is above the greatest.
+        self.least, self.most = np.full(slots, np.inf, np.float32), np.full(slots, -np.inf, np.float32)
+        # The last row has no bounds.
+        self.kth = np.full((len(self._levels) + 1, slots), -np.inf, np.float32)
+        self._row_of = np.full(slots, -1, np.int32)
+
+    def best(self, k: int) -> np.ndarray:
+        """Return for each slot a lower bound of its k-th best impact; -inf if no bound is known."""
+        return self.kth[bisect_left(self._levels, k)]
+
+    @property
+    def blocks(self) -> tuple[np.ndarray, ...]:
+        """The arrays of the blocks that `retrieve` reads. Words keep their rows; operators have none."""
+        return *self.impacts.blocks.arrays[:3], self._row_of
+
+    def set_rows(self, slots: np.ndarray, ordinals: np.ndarray) -> None:
+        """Set the rows of words in the blocks, which are filled in when words are searched again."""
+        self._row_of[slots] = self.impacts.blocks.row_of[ordinals]
+
+    def add_words(self, slots: np.ndarray, ordinals: np.ndarray) -> None:
+        """Write the postings of words, whose impacts are computed."""
+        self.postings.copy(slots, self.impacts.postings, ordinals)
+        self.least[slots], self.most[slots] = self.impacts.least[ordinals], self.impacts.most[ordinals]
+        self.kth[:-1, slots] = self.impacts.kth[:, ordinals]
+
+    def add_operators(
+        self, slots: np.ndarray, counts: np.ndarray, stats: TermStats, docs: np.ndarray, tfs: np.ndarray
+    ) -> None:
+        """Compute the impacts of operators, and write their postings. The operators have counts[x] postings each."""
+        begin = 0
+        for first, last in spans(counts, POSTINGS_PER_FILL):
+            own, end = slice(first, last), begin + int(counts[first:last].sum())
+            self.postings.set_counts(slots[own], counts[own])
+            term = TermStats(stats.df[own], stats.cf[own])
+            pairs, numbers = self.impacts.pairs_of(counts[own], term, docs[begin:end], tfs[begin:end])
+            self.postings.put(slots[own], docs[begin:end], numbers, *pairs, self.least, self.most, self.kth[:-1])
+            begin = end
+
+
+class Slots:
+    """The slots of terms, in the order of their first use, in arrays for each segment. They only grow in number.
+
+    Threads may read the slots that were given before.
+    """
+
+    def __init__(self, impacts: Sequence[Impacts], slots: int, postings: Sequence[int]):
+        self.slot_of: dict[int, int] = {}
+        self._room, self._left = slots, list(postings)
+        self.segments = [SlotArrays(own, slots, room) for own, room in zip(impacts, postings, strict=True)]
+        # The largest size of an impact.
+        self.largest = 0.0
+
+    def has_room(self, terms: int, postings: Sequence[int]) -> bool:
+        """Return whether there is room for more terms with so many postings in each segment."""
+        return len(self.slot_of) + terms <= self._room and all(
+            need <= left for need, left in zip(postings, self._left, strict=True)
+        )
+
+    def add(self, numbers: np.ndarray, postings: Sequence[int], table: TermTable, known: KnownOperators) -> None:
+        """Give slots to terms, by their numbers, for which there must be room."""
+        slots = np.arange(len(self.slot_of), len(self.slot_of) + len(numbers))
+        of_words = numbers < table.words
+        operators = numbers[~of_words]
+        for k, arrays in enumerate(self.segments):
+            if of_words.any():
+                ordinals, own = in_segment(table, k, numbers[of_words], slots[of_words])
+                arrays.impacts.compute(ordinals)
+                arrays.add_words(own, ordinals)
+            if len(operators):
+                docs, tfs, counts = known.postings(operators, k)
+                there = counts > 0
+                stats = known.stats(operators[there])
+                arrays.add_operators(slots[~of_words][there], counts[there], stats, docs, tfs)
+            self._left[k] -= postings[k]
+            self.largest = max(
+                self.largest, float(arrays.most[slots].max(initial=0)), -float(arrays.least[slots].min(initial=0))
+            )
+        self.slot_of.update(zip(numbers.tolist(), slots.tolist(), strict=True))
+
+
+class Arena:
+    """The slots of one searcher. When they are full, new ones replace them; a search keeps those that it began with."""
+
+    def __init__(self, impacts: Sequence[Impacts], table: TermTable):
+        self._impacts, self._table, self._lock = impacts, table, Lock()
+        self._slots = self._none = Slots(impacts, 0, [0] * len(impacts))
+
+    def slots(self, numbers: np.ndarray, known: KnownOperators, alone: bool) -> tuple[Slots, np.ndarray] | None:
+        """Return slots that have all of these terms, and the slot of each term.
+
+        Return None if the terms are too many for slots of the largest size. Those of a query `alone` never are.
+        """
+        terms, slots = numbers.tolist(), self._slots
+        try:
+            slot_of = slots.slot_of
+            return slots, np.array([slot_of[n] for n in terms], np.int64)
+        except KeyError:
+            pass
+        with self._lock:
+            slots = self._slots
+            missing = np.array([n for n in dict.fromkeys(terms) if n not in slots.slot_of], np.int64)
+            needed = self._needed(missing, known)
+            if not slots.has_room(len(missing), needed):
+                missing = np.array(list(dict.fromkeys(terms)), np.int64)
+                needed = self._needed(missing, known)
+                number = len(self._impacts)
+                most = max(MOST_SLOTS // number, len(missing))
+                room = [max(MOST_POSTINGS // number, need) for need in needed]
+                if not alone and (most > MOST_SLOTS or sum(needed) > MOST_POSTINGS):
+                    return None
+                slots = Slots(self._impacts, most, room)
+            # If a ranker fails, no search may use slots that are half filled.
+            self._slots = self._none
+            slots.add(missing, needed, self._table, known)
+            self._slots = slots
+        return slots, np.array([slots.slot_of[n] for n in terms], np.int64)
+
+    def _needed(self, numbers: np.ndarray, known: KnownOperators) -> list[int]:
+        """Return the number of postings of terms in each segment, deleted documents included."""
+        words, operators = numbers[numbers < self._table.words], numbers[numbers >= self._table.words]
+        return [
+            int(own.segment.df[in_segment(self._table, k, words, words)[0]].sum()) + known.count(operators, k)
+            for k, own in enumerate(self._impacts)
+        ]
+
+
+def in_segment(table: TermTable, k: int, numbers: np.ndarray, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ordinals of the words that segment k has, given by their numbers, and the words' slots."""
+    ordinals = table.ordinals[k]
+    if ordinals is None:
+        return numbers, slots
+    own = ordinals[numbers]
+    return own[own >= 0], slots[own >= 0]

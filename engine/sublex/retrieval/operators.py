@@ -1,0 +1,352 @@
+"""Operators: the postings of query terms that are made of other terms, computed when a query first asks for them.
+
+The postings of recent operators are kept in memory, up to a limit. They are never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.contracts.base import TermStats
+from sublex.contracts.operators import GAP, Kind, Operator
+from sublex.errors import InputError
+from sublex.index.offsets import starts_of
+from sublex.index.snapshot import Snapshot
+from sublex.retrieval.word_positions import WordPositions
+
+# The most operators, and the most postings of operators, that are kept. The operators of one query may have more
+# postings, up to MOST_ALONE.
+MOST_OPERATORS, MOST_POSTINGS, MOST_ALONE = 1 << 16, 1 << 23, 1 << 28
+# The most operators that are computed in one call, and the room for their postings.
+OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
+# The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
+MOST_NESTED = 10
+# A function that returns the numbers of words, -1 for a word that no live document holds.
+NumbersOf = Callable[[Sequence[str]], list[int]]
+
+
+class Intervals(NamedTuple):
+    """The intervals of a part in a segment: documents, ascending; where the intervals of each begin; begins and ends.
+
+    `starts` has one item more than `docs`.
+    """
+
+    docs: np.ndarray
+    starts: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+
+
+class Found(NamedTuple):
+    """The postings of some operators in one segment, one operator after the other. `counts` and `totals` have an item
+    for each operator: its number of postings, and its number of occurrences."""
+
+    docs: np.ndarray
+    tfs: np.ndarray
+    counts: np.ndarray
+    totals: np.ndarray
+
+
+class KnownOperators:
+    """Operators with their postings. `numbers` begin at `first`; operators that no live document holds have no number.
+
+    It only grows. Threads may read the operators that were added before.
+    """
+
+    def __init__(self, first: int, segments: int, operators: int, postings: int, before: KnownOperators | None):
+        self.first = first
+        # The operators that were known before. Theirs are not kept.
+        self.before = before
+        self.number_of: dict[str, int] = {}
+        self.operators: list[Operator] = []
+        self.df, self.cf = np.zeros(operators), np.zeros(operators)
+        self._begins, self._counts = np.zeros((2, segments, operators), np.int64)
+        self._docs, self._tfs = np.empty(postings, np.int32), np.empty(postings, np.int32)
+        self._used = 0
+
+    def holds(self, number: int) -> bool:
+        """Return whether a number is that of an operator that is known here."""
+        return self.first <= number < self.first + len(self.operators)
+
+    def operator(self, number: int) -> Operator:
+        """Return the operator with a number."""
+        return self.operators[number - self.first]
+
+    def df_of(self, number: int) -> float:
+        """Return the document frequency of the operator with a number."""
+        return float(self.df[number - self.first])
+
+    def stats(self, numbers: np.ndarray) -> TermStats:
+        """Return the document and collection frequencies of operators, given by their numbers."""
+        return TermStats(self.df[numbers - self.first], self.cf[numbers - self.first])
+
+    def count(self, numbers: np.ndarray, k: int) -> int:
+        """Return the number of postings of operators in segment k."""
+        return int(self._counts[k, numbers - self.first].sum())
+
+    def has_room(self, operators: int, postings: int) -> bool:
+        """Return whether there is room for more operators with so many postings."""
+        few = len(self.number_of) + operators <= len(self.df)
+        return few and self._used + postings <= len(self._docs)
+
+    def add(self, operators: Sequence[Operator], found: Sequence[Found]) -> None:
+        """Add operators with their postings in each segment. There must be room."""
+        total, occurrences = (np.sum([own[column] for own in found], axis=0) for column in (2, 3))
+        there = np.flatnonzero(total)
+        begin, end = len(self.operators), len(self.operators) + len(there)
+        for k, own in enumerate(found):
+            at, n = self._used, len(own.docs)
+            self._docs[at : at + n], self._tfs[at : at + n] = own.docs, own.tfs
+            self._begins[k, begin:end], self._counts[k, begin:end] = (
+                at + starts_of(own.counts)[there],
+                own.counts[there],
+            )
+            self._used += n
+        self.df[begin:end], self.cf[begin:end] = total[there], occurrences[there]
+        chosen = operators if len(there) == len(operators) else [operators[x] for x in there.tolist()]
+        self.operators += chosen
+        self.number_of.update(zip(chosen, range(self.first + begin, self.first + end), strict=True))
+        if len(chosen) < len(operators):
+            for operator in operators:
+                self.number_of.setdefault(operator, -1)
+
+    def postings(self, numbers: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the postings of operators in segment k: documents, frequencies, and the number of postings of each."""
+        own = numbers - self.first
+        begins, counts = self._begins[k, own], self._counts[k, own]
+        if len(own) and (begins[1:] == begins[:-1] + counts[:-1]).all():
+            places: slice | np.ndarray = slice(int(begins[0]), int(begins[-1] + counts[-1]))
+        else:
+            places = np.repeat(begins - starts_of(counts)[:-1], counts) + np.arange(int(counts.sum()))
+        return self._docs[places], self._tfs[places], counts
+
+
+class OperatorTable:
+    """The operators of one snapshot: their numbers, statistics and postings. Several threads may use it at once.
+
+    The numbers begin at `first`, and none is given twice. `numbers_of` returns the numbers of words, and `ordinals` has
+    for each segment the ordinals of the words, as in `TermTable`.
+    """
+
+    def __init__(self, snapshot: Snapshot, first: int, numbers_of: NumbersOf, ordinals: Sequence[np.ndarray | None]):
+        self._snapshot, self._numbers_of, self._ordinals = snapshot, numbers_of, ordinals
+        self._lock = Lock()
+        share = 1 / len(snapshot.segments)
+        self._words = [WordPositions(segment, share) for segment in snapshot.segments]
+        self.known = KnownOperators(first, len(snapshot.segments), 0, 0, None)
+
+    def find(self, operators: Sequence[Operator], alone: bool = True) -> KnownOperators | None:
+        """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
+
+        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond MOST_ALONE,
+        raise InputError.
+        """
+        while True:
+            known = self.known
+            missing = [operator for operator in dict.fromkeys(operators) if operator not in known.number_of]
+            if not missing:
+                return known
+            found = self._compute(missing, alone)
+            if found is None:
+                return None
+            with self._lock:
+                if self.known is not known or any(operator in known.number_of for operator in missing):
+                    # Another thread has added some of them, or has replaced the arrays.
+                    continue
+                if known.has_room(len(missing), _size(found)):
+                    known.add(missing, found)
+                    return known
+            whole = list(dict.fromkeys(operators))
+            if len(missing) < len(whole):
+                found = self._compute(whole, alone)
+            return None if found is None else self._replace(whole, found)
+
+    def _replace(self, operators: Sequence[Operator], found: Sequence[Found]) -> KnownOperators:
+        """Return these operators as the first ones of new arrays, which replace those that are full."""
+        with self._lock:
+            before = self.known
+            most = max(MOST_OPERATORS, len(operators)), max(MOST_POSTINGS, _size(found))
+            known = KnownOperators(before.first + len(before.operators), len(found), *most, before)
+            known.add(operators, found)
+            before.before, self.known = None, known
+            return known
+
+    def of_number(self, number: int) -> KnownOperators:
+        """Return the operators among which a number is. Raise InputError if they are no longer known."""
+        known: KnownOperators | None = self.known
+        while known is not None:
+            if known.holds(number):
+                return known
+            known = known.before
+        raise InputError(f"The number {number} of an operator is no longer known; ask for its number again.")
+
+    # Postings.
+
+    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[Found] | None:
+        """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
+        for operator in operators:
+            if operator.reads_positions:
+                self._snapshot.need("positions", f"{operator} reads")
+                break
+        if len(operators) > MOST_OPERATORS and not alone:
+            return None
+        most, postings, found = MOST_ALONE if alone else MOST_POSTINGS, 0, []
+        for begin in range(0, len(operators), OPERATORS_PER_CALL):
+            group = operators[begin : begin + OPERATORS_PER_CALL]
+            found.append([self._of_segment(k, group) for k in range(len(self._words))])
+            postings += _size(found[-1])
+            if postings > most and alone:
+                raise InputError(f"The operators of a query, such as phrases, have more than {most:,} postings.")
+            if postings > most:
+                return None
+        return [_joined(own) for own in zip(*found, strict=True)]
+
+    def _of_segment(self, k: int, operators: Sequence[Operator]) -> Found:
+        """Return the postings of operators in segment k."""
+        flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
+        found = self._flat(k, flat) if flat else _joined([])
+        if len(flat) == len(operators):
+            return found
+        bounds = iter(starts_of(found.counts).tolist())
+        begin, parts = next(bounds), []
+        for operator in operators:
+            if operator.depth == 1 and operator.reads_positions:
+                end = next(bounds)
+                docs, tfs, begin = found.docs[begin:end], found.tfs[begin:end], end
+            elif operator.reads_positions:
+                docs, tfs = self._nested(k, operator)
+            else:
+                docs, tfs = self._summed(k, operator)
+            parts.append(Found(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
+        return _joined(parts)
+
+    def _ordinals_of(self, k: int, numbers: Sequence[int]) -> np.ndarray:
+        """Return the ordinals of words in segment k, given by their numbers; -1 for a word that the segment lacks."""
+        own, ordinals = np.array(numbers, np.int64), self._ordinals[k]
+        return own if ordinals is None else np.where(own < 0, own, ordinals[own])
+
+    def _flat(self, k: int, operators: Sequence[Operator]) -> Found:
+        """Return the postings in segment k of operators ORDERED and WINDOW whose parts are words and gaps."""
+        from sublex.retrieval import operator_kernels as kernels
+
+        segment, words = self._snapshot.segments[k], self._words[k]
+        parts = [part for operator in operators for part in operator.parts]
+        gaps = [place for place, part in enumerate(parts) if part is GAP]
+        if gaps:
+            parts = ["" if part is GAP else part for part in parts]
+        ordinals = self._ordinals_of(k, self._numbers_of(parts))
+        ordinals[gaps] = kernels.GAP
+        sizes = np.array([len(operator.parts) for operator in operators])
+        begins = starts_of(sizes)
+        # The postings of an operator are at most those of its rarest word.
+        there = np.flatnonzero(ordinals >= 0)
+        df = np.zeros(len(ordinals), np.int64)
+        df[there], df[gaps] = segment.df[ordinals[there]], segment.docs
+        room = np.minimum.reduceat(df, begins[:-1])
+        distinct = _distinct(ordinals[there])
+        if len(operators) > 1 and not (words.fits(distinct) and room.sum() <= POSTINGS_PER_CALL):
+            half = len(operators) // 2
+            return _joined([self._flat(k, operators[:half]), self._flat(k, operators[half:])])
+        arrays = words.get(distinct)
+        rows = ordinals.copy()
+        rows[there] = arrays.rows(ordinals[there])
+        kinds = np.array(
+            [kernels.WINDOW if operator.kind is Kind.WINDOW else kernels.ORDERED for operator in operators]
+        )
+        widths = np.array([operator.width for operator in operators])
+        docs, tfs = np.empty(int(room.sum()), np.int32), np.empty(int(room.sum()), np.int32)
+        counts, totals = np.empty(len(operators), np.int64), np.empty(len(operators), np.int64)
+        kernels.occurrences(
+            kinds, widths, begins[1:], rows, arrays.entries, arrays.docs, arrays.starts, arrays.positions, arrays.bits,
+            arrays.ranks, segment.dead, docs, tfs, counts, totals,
+        )  # fmt: skip
+        n = int(counts.sum())
+        return Found(docs[:n], tfs[:n], counts, totals)
+
+    def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the postings in segment k of SYNONYMS of words: the sums of the words' frequencies."""
+        segment = self._snapshot.segments[k]
+        ordinals = self._ordinals_of(k, self._numbers_of(list(dict.fromkeys(operator.terms()))))
+        docs, tfs = segment.gather(ordinals[ordinals >= 0])
+        live = ~segment.dead[docs]
+        order = np.argsort(docs[live], kind="stable")
+        docs, tfs = docs[live][order], tfs[live][order]
+        firsts = np.flatnonzero(np.diff(docs, prepend=-1))
+        sums = np.add.reduceat(tfs.astype(np.int64), firsts) if len(firsts) else np.zeros(0, np.int64)
+        return docs[firsts], np.minimum(sums, np.iinfo(np.int32).max).astype(np.int32)
+
+    def _nested(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
+        """Return the postings in segment k of an operator with operators among its parts."""
+        from sublex.retrieval import operator_kernels as kernels
+
+        intervals = self._intervals(k, operator)
+        docs, tfs = np.empty(len(intervals.docs), np.int32), np.empty(len(intervals.docs), np.int32)
+        n = kernels.count(*intervals, self._snapshot.segments[k].dead, docs, tfs)
+        return docs[:n], tfs[:n]
+
+    def _intervals(self, k: int, part: str) -> Intervals:
+        """Return the intervals of a word or an operator in segment k, deleted documents included."""
+        from sublex.retrieval import operator_kernels as kernels
+
+        if not isinstance(part, Operator):
+            return self._positions(k, part)
+        if part.kind is Kind.WINDOW and len(part.parts) > MOST_NESTED:
+            raise InputError(
+                f"{part} has {len(part.parts)} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
+            )
+        low, high, inner, gaps = [], [], [], 0
+        for own in part.parts:
+            if own is GAP:
+                gaps += 1
+                continue
+            inner.append(self._intervals(k, own))
+            low.append(gaps + 1)
+            high.append((gaps + 1) * part.width)
+            gaps = 0
+        sizes = [len(own.begins) for own in inner]
+        docs = np.concatenate([own.docs for own in inner])
+        starts = [own.starts[:-1] + base for own, base in zip(inner, starts_of(np.array(sizes)).tolist(), strict=False)]
+        room = sum(sizes)
+        docs_out, starts_out = np.empty(len(docs), np.int32), np.empty(len(docs) + 1, np.int64)
+        begins, ends = np.empty(room, np.int32), np.empty(room, np.int32)
+        n = kernels.combine(
+            {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[part.kind],
+            part.width, np.array(low), np.array(high), np.cumsum([len(own.docs) for own in inner]), docs,
+            np.concatenate([*starts, [room]]), np.concatenate([own.begins for own in inner]),
+            np.concatenate([own.ends for own in inner]), docs_out, starts_out, begins, ends,
+        )  # fmt: skip
+        found = int(starts_out[n])
+        return Intervals(docs_out[:n], starts_out[: n + 1], begins[:found], ends[:found])
+
+    def _positions(self, k: int, word: str) -> Intervals:
+        """Return the positions of a word in segment k as intervals."""
+        segment = self._snapshot.segments[k]
+        ordinals = self._ordinals_of(k, self._numbers_of([word]))
+        own = ordinals[ordinals >= 0]
+        docs, tfs = segment.gather(own)
+        positions = segment.gather_positions(own, tfs)
+        return Intervals(docs, starts_of(tfs), positions, positions)
+
+
+def _distinct(numbers: np.ndarray) -> np.ndarray:
+    """Return the distinct numbers, ascending."""
+    # np.unique would load NumPy's masked arrays first, which takes 20 ms.
+    found = np.sort(numbers)
+    return found[np.diff(found, prepend=-1) > 0]
+
+
+def _joined(found: Sequence[Found]) -> Found:
+    """Return the postings of several groups of operators as one group."""
+    if len(found) == 1:
+        return found[0]
+    none = Found(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int64, np.int64)))
+    return Found(*map(np.concatenate, zip(none, *found, strict=True)))
+
+
+def _size(found: Sequence[Found]) -> int:
+    """Return the number of postings in all segments."""
+    return sum(len(own.docs) for own in found)

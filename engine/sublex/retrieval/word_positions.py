@@ -1,0 +1,132 @@
+"""Word positions: the decoded postings and positions of words that operators asked for, in memory.
+
+The words of one segment lie in arrays that kernels read. When the arrays are full, new ones replace them.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.offsets import spans, starts_of
+from sublex.index.segment import Segment
+
+# The limits of the arrays of all segments together, as numbers of postings and of positions. They take 12 and 4 bytes.
+# The words of one operator may need more.
+MOST_POSTINGS, MOST_POSITIONS = 1 << 24, 1 << 26
+# The most words in the arrays of one segment.
+MOST_WORDS = 1 << 18
+# A word has a row of bits if at least one of SPARSEST documents holds it. The row takes at most 12 bytes for a posting.
+SPARSEST = 64
+# The number of postings that are decoded in one call.
+POSTINGS_PER_CALL = 1 << 18
+
+
+class WordArrays:
+    """The arrays of some words of a segment; `operator_kernels` describes them.
+
+    `add` adds words while there is room. Threads may read the words that were added before.
+    """
+
+    def __init__(self, segment: Segment, words: int, postings: int, positions: int):
+        from sublex.retrieval import operator_kernels as kernels
+
+        self._kernels, self._segment = kernels, segment
+        # The system provides memory only for the parts that are written.
+        self.entries = np.zeros((words, kernels.COLUMNS), np.int64)
+        self.docs, self.starts = np.empty(postings, np.int32), np.zeros(postings + 1, np.int64)
+        self.positions = np.empty(positions, np.int32)
+        width = -(-segment.docs // 64)
+        rows = min(words, postings * SPARSEST // max(segment.docs, 1))
+        self.bits, self.ranks = np.zeros((rows, width), np.uint64), np.zeros((rows, width), np.int32)
+        # One more than the row of each term in `entries`; 0 for a term that is not there.
+        self._row_of = np.zeros(len(segment.terms), np.int32)
+        self._used = self._used_postings = self._used_positions = self._used_bits = 0
+
+    def rows(self, ordinals: np.ndarray) -> np.ndarray:
+        """Return the row of each term in `entries`, -1 for a term that is not there."""
+        return self._row_of[ordinals] - 1
+
+    def has_room(self, ordinals: np.ndarray) -> bool:
+        """Return whether there is room for these terms."""
+        words, postings, positions = room_for(self._segment, ordinals)
+        return (
+            self._used + words <= len(self.entries)
+            and self._used_postings + postings <= len(self.docs)
+            and self._used_positions + positions <= len(self.positions)
+        )
+
+    def add(self, ordinals: np.ndarray) -> None:
+        """Decode the postings and the positions of terms, for which there must be room."""
+        for begin, end in spans(self._segment.df[ordinals], POSTINGS_PER_CALL):
+            self._add(ordinals[begin:end])
+
+    def _add(self, ordinals: np.ndarray) -> None:
+        docs, tfs = self._segment.gather(ordinals)
+        positions = self._segment.gather_positions(ordinals, tfs)
+        postings_begin, positions_begin = self._used_postings, self._used_positions
+        postings_end, positions_end = postings_begin + len(docs), positions_begin + len(positions)
+        starts = starts_of(tfs)
+        if starts[-1] != len(positions) or positions_end > len(self.positions):
+            raise IndexCorrupt(f"The positions of {self._segment.path} do not fit its frequencies; rebuild the index.")
+        self.docs[postings_begin:postings_end] = docs
+        np.add(starts, positions_begin, out=self.starts[postings_begin : postings_end + 1])
+        self.positions[positions_begin:positions_end] = positions
+        counts = self._segment.df[ordinals].astype(np.int64)
+        firsts = starts_of(counts)[:-1]
+        entries = self.entries[self._used : self._used + len(ordinals)]
+        kernels = self._kernels
+        entries[:, kernels.FIRST], entries[:, kernels.COUNT] = postings_begin + firsts, counts
+        entries[:, kernels.LONGEST] = np.maximum.reduceat(tfs, firsts)
+        entries[:, kernels.BITS_ROW] = -1
+        for word in np.flatnonzero(counts * SPARSEST >= self._segment.docs)[
+            : len(self.bits) - self._used_bits
+        ].tolist():
+            own = docs[firsts[word] : firsts[word] + counts[word]]
+            if not kernels.mark(self._used_bits, own, self.bits, self.ranks):
+                raise IndexCorrupt(f"{self._segment.path} has postings that do not ascend; rebuild the index.")
+            entries[word, kernels.BITS_ROW] = self._used_bits
+            self._used_bits += 1
+        self._row_of[ordinals] = np.arange(self._used + 1, self._used + 1 + len(ordinals))
+        self._used += len(ordinals)
+        self._used_postings, self._used_positions = postings_end, positions_end
+
+
+class WordPositions:
+    """The word positions of one segment. Several threads may use it at once. `share` is its share of the limits."""
+
+    def __init__(self, segment: Segment, share: float = 1.0):
+        self._segment, self._lock = segment, Lock()
+        self._limits = MOST_WORDS, int(MOST_POSTINGS * share), int(MOST_POSITIONS * share)
+        self._arrays: WordArrays | None = None
+
+    def fits(self, ordinals: np.ndarray) -> bool:
+        """Return whether the arrays can hold these terms together."""
+        return all(need <= limit for need, limit in zip(room_for(self._segment, ordinals), self._limits, strict=True))
+
+    def get(self, ordinals: np.ndarray) -> WordArrays:
+        """Return arrays that have all of these terms, which are distinct."""
+        with self._lock:
+            arrays = self._arrays
+            missing = ordinals if arrays is None else ordinals[arrays.rows(ordinals) < 0]
+            if arrays is None or (len(missing) and not arrays.has_room(missing)):
+                missing, arrays = ordinals, self._new(ordinals)
+            if len(missing):
+                arrays.add(missing)
+            self._arrays = arrays
+            return arrays
+
+    def _new(self, ordinals: np.ndarray) -> WordArrays:
+        """Return empty arrays with room for at least these terms."""
+        segment = self._segment
+        whole = len(segment.terms), int(segment.df.sum()), int(segment.cf.sum())
+        needed = room_for(segment, ordinals)
+        sizes = (max(min(limit, all), need) for limit, all, need in zip(self._limits, whole, needed, strict=True))
+        return WordArrays(segment, *sizes)
+
+
+def room_for(segment: Segment, ordinals: np.ndarray) -> tuple[int, int, int]:
+    """Return the numbers of words, postings and positions of some terms."""
+    return len(ordinals), int(segment.df[ordinals].sum()), int(segment.cf[ordinals].sum())

@@ -1,0 +1,359 @@
+"""Postings of operators: they equal those of the definition in `naive.py`, and every ranker scores operators by them."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import threading
+from collections.abc import Mapping
+from functools import partial
+
+import naive
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import texts
+from strategies import examples
+
+import sublex
+from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
+from sublex.contracts.operators import GAP, Operator, ordered, synonyms, window
+from sublex.errors import IndexProblem, InputError, PluginError
+from sublex.rankers.bm25 import BM25
+from sublex.rankers.coordination_level import CoordinateMatch
+from sublex.rankers.dfr import PL2
+from sublex.rankers.tfidf import TFIDF
+from sublex.retrieval import arena, operators, word_positions
+from sublex.retrieval.feedback import Feedback
+from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.term_table import TermTable
+
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
+STORE = "text,terms,positions"
+WORDS = [f"w{k}" for k in range(7)]
+
+
+class AnySign(Ranker):
+    """A ranker with scores of any sign; many are equal, and some are zero."""
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return np.round(3 * np.sin(tf + doc.length + term.df + term.cf)) / 2 * -1.0
+
+
+RANKERS = {
+    "BM25": BM25(),
+    "PL2": PL2(),
+    "coordination": CoordinateMatch(),
+    "any sign": AnySign(),
+    "cosine": TFIDF(smart="lnc.ltc"),
+}
+
+
+def parts(words: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Words, and operators on them within one another."""
+    few = {"min_size": 2, "max_size": 3}
+
+    def within(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+        with_gaps = st.lists(st.one_of(inner, inner, inner, st.just(GAP)), **few).filter(
+            lambda some: any(part is not GAP for part in some)
+        )
+        return st.one_of(
+            st.builds(ordered, with_gaps, st.integers(1, 4)),
+            st.builds(lambda some, more: window(some, 8 + more), st.lists(inner, **few), st.integers(0, 3)).filter(
+                lambda part: not isinstance(part, Operator) or len([*part.terms()]) < 7
+            ),
+            st.builds(synonyms, st.lists(inner, **few)),
+        )
+
+    return st.recursive(words, within, max_leaves=5)
+
+
+OPERATORS = parts(st.sampled_from([*WORDS, "absent"])).filter(lambda part: isinstance(part, Operator))
+QUERIES = st.dictionaries(
+    st.one_of(OPERATORS, OPERATORS, st.sampled_from(WORDS)), st.sampled_from([1.0, 2.0, 0.5, -1.0, 0.0]), max_size=5
+)
+
+
+def documents(number: int, seed: int, name: str = "d") -> list[Document]:
+    """Return short documents of the words in WORDS and a stop word; every third has a title."""
+    chance = random.Random(seed)
+
+    def words(most: int) -> str:
+        return " ".join(chance.choices([*WORDS, "the"], [5, 4, 3, 2, 2, 1, 1, 3], k=chance.randint(0, most)))
+
+    return [Document(f"{name}{k}", words(9), words(3) if k % 3 == 0 else "") for k in range(number)]
+
+
+def built(path, documents: list[Document], **options) -> sublex.Index:
+    return sublex.build(documents, path, store=STORE, workers=1, **options)
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory):
+    """An index of three segments with deleted documents; the last segment lacks most words."""
+    index = built(tmp_path_factory.mktemp("operators") / "index", documents(120, 1))
+    index.add(documents(70, 2, "é"), workers=1)
+    index.add([Document("x", "w0 w1 w0"), Document("y", "w1 w0 w1"), Document("z", "only")], workers=1)
+    index.delete(["x", *(f"d{k}" for k in range(0, 120, 7))])
+    return index
+
+
+@pytest.fixture(scope="module")
+def exact(index):
+    return naive.WithOperators(index.snapshot)
+
+
+def expect_postings(table: TermTable, exact: naive.WithOperators, terms: list[str]) -> None:
+    """Assert that the table has the postings and the statistics of the definition."""
+    snapshot = exact.snapshot
+    for term, number in zip(terms, table.numbers(terms), strict=True):
+        docs, tfs = exact.postings(term) if exact.term(term) else (np.zeros(0, np.int32),) * 2
+        found = [table.postings(term, k) for k in range(len(snapshot.segments))]
+        assert (
+            np.concatenate([own + base for (own, _), base in zip(found, snapshot.bases, strict=False)]).tolist()
+            == docs.tolist()
+        )
+        assert np.concatenate([own for _, own in found]).tolist() == tfs.tolist()
+        every = snapshot.corpus.docs
+        frequency = dict(zip(docs.tolist(), tfs.tolist(), strict=True))
+        assert table.frequencies(term, every[::-1]).tolist() == [frequency.get(doc, 0) for doc in every[::-1].tolist()]
+        if len(docs):
+            stats = table.stats_of(np.array([number]))
+            assert (stats.df[0], stats.cf[0]) == (len(docs), tfs.sum())
+            assert table.names(np.array([number])) == [term]
+            assert isinstance(table.names(np.array([number]))[0], Operator) == isinstance(term, Operator)
+        else:
+            assert number == -1
+
+
+def check(searcher: Searcher, exact: naive.WithOperators, query: Mapping[str, float], k: int) -> None:
+    """Assert that the hits, and the scores of all documents, are those of the exhaustive definition."""
+    hits = searcher.search(query, k)
+    docs, scores = naive.retrieve(exact, searcher.ranker, query, len(exact.documents) + 1)
+    assert (hits.docs.tolist(), hits.scores.tolist()) == (docs[:k], scores[:k])
+    every, score_of = searcher.snapshot.corpus.docs.astype(np.int32), dict(zip(docs, scores, strict=True))
+    assert searcher.scores(query, every).tolist() == [score_of.get(doc, -np.inf) for doc in every.tolist()]
+
+
+@given(terms=st.lists(st.one_of(OPERATORS, st.sampled_from([*WORDS, "absent"])), min_size=1, max_size=6))
+@settings(max_examples=examples(150))
+def test_postings_equal_those_of_the_definition(index, exact, terms):
+    expect_postings(TermTable(index.snapshot), exact, terms)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@given(query=QUERIES, k=st.sampled_from([1, 2, 10, 50, 1000]))
+@settings(max_examples=examples(40))
+def test_hits_equal_those_of_the_exhaustive_definition(index, exact, name, query, k):
+    check(Searcher(index.snapshot, RANKERS[name]), exact, query, k)
+
+
+@given(collection=strategies.collections(1, 8), more=strategies.collections(0, 4), data=st.data())
+@settings(max_examples=examples(40))
+def test_hits_of_arbitrary_collections_equal_those_of_the_definition(tmp_path_factory, collection, more, data):
+    index = built(tmp_path_factory.mktemp("odd") / "index", collection)
+    docnos = {document.docno for document in collection}
+    if new := [document for document in more if document.docno not in docnos]:
+        index.add(new, workers=1)
+    terms = [term.term for term in index.terms()] or ["none"]
+    some = parts(st.sampled_from(terms)).filter(lambda part: isinstance(part, Operator))
+    query = data.draw(
+        st.dictionaries(st.one_of(some, some, st.sampled_from(terms)), st.sampled_from([1.0, 2.0, -0.5]), max_size=4)
+    )
+    exact = naive.WithOperators(index.snapshot)
+    expect_postings(TermTable(index.snapshot), exact, [*query])
+    check(Searcher(index.snapshot, data.draw(st.sampled_from([*RANKERS.values()]))), exact, query, 5)
+
+
+SAMPLE = [
+    {ordered(["w0", "w1"]): 1.0},
+    {ordered(["w0", "w1", "w2"]): 1.0, "w0": 2.0, "w6": 0.5},
+    {window(["w0", "w1"], 4): 1.0, ordered(["w0", "w1"]): 1.0, "w1": 1.0},
+    {ordered(["w1", GAP, "w0"]): 1.0, synonyms(["w5", "w6"]): 1.5},
+    {ordered([synonyms(["w3", "w4"]), "w0"], 2): 1.0, window(["w1", "w1"], 3): 1.0},
+    {window([ordered(["w0", "w2"]), "w1", "w3"], 9): 1.0, "absent": 1.0},
+]
+
+
+def test_merged_and_reordered_indexes_give_the_hits_of_the_definition(tmp_path):
+    index = built(tmp_path / "index", documents(60, 3))
+    index.add(documents(40, 4, "e"), workers=1)
+    index.delete(["d3", "e5"])
+    index.store_impacts(["BM25", "PL2"])
+    for change in (lambda: None, lambda: index.delete(["d4"]), index.merge, partial(index.merge, reorder=True)):
+        change()
+        opened = sublex.open(index.path)
+        exact = naive.WithOperators(opened.snapshot)
+        for query, name in itertools.product(SAMPLE, ("BM25", "PL2", "DirichletLM")):
+            searcher = opened.searcher(name)
+            assert all(bool(impacts._stored) == (name != "DirichletLM") for impacts in searcher.impacts)
+            check(searcher, exact, query, 10)
+            # At the second search, frequent words have rows in the blocks.
+            check(searcher, exact, query, 3)
+
+
+@given(batch=st.lists(QUERIES, max_size=12), k=st.integers(1, 30), workers=st.integers(1, 3))
+@settings(max_examples=examples(30))
+def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, workers):
+    searcher = Searcher(index.snapshot, BM25())
+    for query, hits in zip(batch, searcher.batch(batch, k, workers), strict=True):
+        alone = Searcher(index.snapshot, BM25()).search(query, k)
+        assert (hits.docs.tolist(), hits.scores.tolist()) == (alone.docs.tolist(), alone.scores.tolist())
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    """Let all arrays of operators be full after a few operators."""
+    for module, name, value in (
+        (operators, "MOST_OPERATORS", 3), (operators, "MOST_POSTINGS", 60), (operators, "OPERATORS_PER_CALL", 2),
+        (operators, "POSTINGS_PER_CALL", 50), (arena, "MOST_SLOTS", 12), (arena, "MOST_POSTINGS", 300),
+        (word_positions, "MOST_WORDS", 3), (word_positions, "MOST_POSTINGS", 200), (word_positions, "MOST_POSITIONS", 300),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+
+
+@pytest.mark.usefixtures("narrow")
+def test_full_arrays_are_replaced_and_hits_stay_the_same(index, exact):
+    searcher, chance = Searcher(index.snapshot, BM25()), random.Random(5)
+    queries = [
+        {ordered([a, b]): 1.0, window([b, c], 5): 0.5, c: 1.0} for a, b, c in itertools.permutations(WORDS[:5], 3)
+    ]
+    chance.shuffle(queries)
+    expected = [naive.retrieve(exact, searcher.ranker, query, 5)[0] for query in queries]
+    assert [searcher.search(query, 5).docs.tolist() for query in queries] == expected
+    assert [hits.docs.tolist() for hits in searcher.batch(queries, 5)] == expected
+    table = searcher.term_table.operators
+    assert table.known.first > table.known.before.first > searcher.term_table.words
+    assert table.known.before.before is None
+    expect_postings(searcher.term_table, exact, [ordered(["w0", "w1"])])
+
+
+@pytest.mark.usefixtures("narrow")
+def test_threads_that_fill_the_arrays_together_get_the_hits_of_one(index, exact):
+    searcher = Searcher(index.snapshot, BM25())
+    queries = [{ordered([a, b]): 1.0, window([a, b], 5): 0.5, b: 1.0} for a, b in itertools.permutations(WORDS, 2)]
+    expected = [naive.retrieve(exact, searcher.ranker, query, 5)[0] for query in queries]
+    assert [hits.docs.tolist() for hits in searcher.batch(queries, 5, workers=4)] == expected
+    wrong: list[int] = []
+
+    def ask(seed: int) -> None:
+        order = random.Random(seed).sample(range(len(queries)), len(queries))
+        wrong.extend(n for n in order if searcher.search(queries[n], 5).docs.tolist() != expected[n])
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(index, monkeypatch):
+    monkeypatch.setattr(operators, "MOST_OPERATORS", 1)
+    table = TermTable(index.snapshot)
+    seen = [table.numbers([ordered([a, b])])[0] for a, b in itertools.permutations(WORDS[:4], 2)]
+    assert table.words == len(index.corpus.vocabulary)
+    assert min(seen) >= table.words
+    assert len({*seen}) == len(seen)
+    with pytest.raises(InputError, match="is no longer known"):
+        table.names(np.array(seen[:1]))
+
+
+def test_a_word_with_the_text_of_an_operator_is_another_term(tmp_path):
+    phrase = ordered(["a", "b"])
+    index = built(tmp_path / "index", [Document("1", "a b"), Document("2", "b a")], analyzer="plain")
+    table = TermTable(index.snapshot)
+    assert table.numbers([str(phrase)]) == [-1]
+    assert table.numbers([phrase, str(phrase), "a"]) == [2, -1, 0]
+
+
+def test_a_ranker_that_fails_leaves_no_half_filled_arrays(index, exact):
+    class Fails(Ranker):
+        broken = True
+
+        def score(self, tf, doc, term, collection):
+            return np.full_like(tf, np.nan) if self.broken and tf.max() > 1 else tf / doc.length
+
+    ranker = Fails()
+    searcher = Searcher(index.snapshot, ranker)
+    query = {"w6": 1.0, ordered(["w0", "w1"]): 1.0, synonyms(["w0", "w1"]): 1.0}
+    with pytest.raises(PluginError, match="not a finite number"):
+        searcher.search(query, 5)
+    ranker.broken = False
+    check(searcher, exact, {ordered(["w2", "w1"]): 1.0, "w5": 1.0}, 5)
+    check(searcher, exact, query, 5)
+
+
+def test_contexts_count_operators(index, exact):
+    context = Feedback(Hits.none(index.snapshot), TermTable(index.snapshot))
+    phrase = ordered(["w0", "w1"])
+    docs, tfs = exact.postings(phrase)
+    assert context.frequencies(phrase, docs[::-1]).tolist() == tfs[::-1].tolist()
+    stats = context.stats(np.array(context.numbers(["w0", phrase])))
+    assert stats.df.tolist() == [exact.term("w0").df, len(docs)]
+    assert stats.cf.tolist() == [exact.term("w0").cf, tfs.sum()]
+    assert context.surface(phrase) == '"w0 w1"'
+
+
+def test_without_positions_a_sentence_names_the_remedy_and_synonyms_of_words_need_none(tmp_path):
+    index = sublex.build([Document("a", "stem cell"), Document("b", "cell stem stem")], tmp_path / "index")
+    searcher = index.searcher("BM25")
+    assert searcher.search({synonyms(["stem", "cell"]): 1.0}).docnos == ["b", "a"]
+    for term in (ordered(["stem", "cell"]), synonyms([window(["stem", "cell"], 8), "stem"])):
+        with pytest.raises(IndexProblem, match=r"without stored positions, which #.* reads; rebuild it: .*positions"):
+            searcher.search({term: 1.0})
+
+
+def test_too_many_operators_and_too_many_nested_parts_cost_a_sentence(index, monkeypatch):
+    searcher = index.searcher("BM25")
+    many = {ordered(["w0", "w1"], width): 1.0 for width in range(1, 10_001)}
+    with pytest.raises(InputError, match=r"A query has 10,000 operators, such as phrases; the most are 4,096\."):
+        searcher.search(many)
+    nested = window([*WORDS, *WORDS, ordered(["w0", "w1"])], 40)
+    with pytest.raises(InputError, match="has 15 parts, among them operators; #uw with operators takes at most 10"):
+        searcher.search({nested: 1.0})
+
+
+def test_sums_too_large_for_float32_are_refused(index):
+    with pytest.raises(InputError, match="too large"):
+        index.searcher("BM25").search({ordered(["w0", "w1"]): 3e38, synonyms(["w0", "w1"]): 3e38})
+
+
+def test_explanations_show_operators_as_words(index, exact):
+    phrase, missing = ordered(["w0", "w1"]), window(["w5", "w6"], 3)
+    terms = (QueryTerm(phrase), QueryTerm(missing, 0.5, "SDM"), QueryTerm(ordered(["absent", "w1"])))
+    pipeline = index.pipeline("BM25")
+    query = Query("w0 w1", terms)
+    docs, tfs = exact.postings(phrase)
+    others = set(exact.postings(missing)[0].tolist())
+    doc, tf = next((doc, tf) for doc, tf in zip(docs.tolist(), tfs.tolist(), strict=True) if doc not in others)
+    tree = pipeline.explain(query, doc)
+    text = str(tree)
+    assert '"w0 w1": ' in text and "(w5 … w6) within 3 words: not in this document" in text
+    assert '"absent w1"' in text
+    (leaf,) = [part for part in tree.parts if part.label.startswith('"w0 w1"')]
+    score = naive.retrieve(exact, BM25(), query.weights(), 1000)
+    assert tree.value == pytest.approx(dict(zip(*score, strict=True))[doc])
+    assert f"tf {tf}" in text or f"tf={tf}" in text or leaf.evidence.get("tf", tf) == tf
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_frequent_words_with_rows_of_bits_give_the_postings_of_the_definition(tmp_path, seed):
+    """Longer texts of more words, so that frequent words, rare words and mixtures of both are in one operator."""
+    chance = random.Random(seed)
+    collection = [
+        Document(f"d{k}", text + (f" rare{chance.randint(0, 9)} w1" if chance.random() < 0.1 else ""))
+        for k, text in enumerate(texts(700, seed))
+    ]
+    index = built(tmp_path / "index", collection)
+    exact = naive.WithOperators(index.snapshot)
+    names = [*(f"w{k}" for k in range(40)), *(f"rare{k}" for k in range(10))]
+    terms: list[str] = []
+    for _ in range(150):
+        some = chance.choices(names, [1 / (k + 1) for k in range(40)] + [0.2] * 10, k=chance.randint(2, 3))
+        terms.append(chance.choice([ordered, partial(window, width=chance.randint(3, 8))])(some))
+    expect_postings(TermTable(index.snapshot), exact, [term for term in terms if isinstance(term, Operator)])
