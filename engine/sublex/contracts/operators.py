@@ -7,7 +7,7 @@ computed when a query first asks for them. `docs/operators.md` says what an occu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -146,6 +146,15 @@ def _least_width(part: Any) -> int:
         return 1
     least = [_least_width(inner) for inner in part.parts]
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
+
+
+def terms_in(terms: Iterable[str]) -> Iterator[str]:
+    """Yield the terms that are no operators: those among `terms`, and those within operators, in order."""
+    for term in terms:
+        if isinstance(term, Operator):
+            yield from term.terms()
+        else:
+            yield term
 
 
 def words_in(term: str, word_of: Callable[[str], str] = str) -> str:

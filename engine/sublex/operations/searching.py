@@ -36,7 +36,8 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
         listed = ", ".join(f"sublex.contracts.base.QueryTerm({t.term!r}, {t.weight!r})" for t in terms)
         query = f"sublex.contracts.base.Query({query}, ({listed},))"
     ranker = [repr(given["ranker"])] if given["ranker"] else []
-    named = {**options, "profile": given["profile"]}
+    language = given["language"] if given["language"] != "plain" and not given["weighted"] else None
+    named = {**options, "profile": given["profile"], "language": language}
     return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
 
 
@@ -70,7 +71,6 @@ def search(
     """
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
-    from sublex.pipeline.query_forms import query_notes
 
     if of is not None and facets is None:
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
@@ -85,7 +85,7 @@ def search(
     with context.step("Compared the words of the query with those of the index"):
         missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
         corrected = corrections(index.snapshot, missing)
-    notes = [*pipeline.notes, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
+    notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
@@ -109,7 +109,18 @@ def read_query(index: Index, asked: Asked) -> Query:
     """Return a query that a user gives as text or as weighted terms."""
     from sublex.pipeline.weighted import weighted_query
 
-    return weighted_query(asked.query) if asked.weighted else index.query(asked.query)
+    if asked.weighted and asked.language != "plain":
+        raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
+    return weighted_query(asked.query) if asked.weighted else index.query(asked.query, asked.language)
+
+
+def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
+    """Return sentences about what in the text of a query is read in another way than users may expect."""
+    from sublex.pipeline.query_forms import language_notes, query_notes
+
+    if query.tree is not None:
+        return language_notes(asked.query, query)
+    return [] if asked.weighted else query_notes(context.index, asked.query, pipeline, context.language_option)
 
 
 def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: str = "") -> Answer:

@@ -98,7 +98,7 @@ class Boost:
     weight: float
 
     def __str__(self) -> str:
-        return f"{_atom(self.part)}^{_number(self.weight)}"
+        return _printed(self)
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Not:
     part: Node
 
     def __str__(self) -> str:
-        return f"NOT {_operand(self.part)}"
+        return _printed(self)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class And:
     parts: tuple[Node, ...]
 
     def __str__(self) -> str:
-        return " AND ".join(str(part) if isinstance(part, Not) else _operand(part) for part in self.parts)
+        return _printed(self)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Or:
     parts: tuple[Node, ...]
 
     def __str__(self) -> str:
-        return " OR ".join(str(part) if isinstance(part, (Not, And)) else _operand(part) for part in self.parts)
+        return _printed(self)
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,7 @@ class Clauses:
     clauses: tuple[tuple[str, Node], ...]
 
     def __str__(self) -> str:
-        return " ".join(
-            sign + _operand(part) if sign else f"({part})" if isinstance(part, Clauses) else str(part)
-            for sign, part in self.clauses
-        )
+        return _printed(self)
 
 
 Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Boost, Not, And, Or, Clauses]  # noqa: UP007
@@ -161,13 +158,8 @@ class QueryTree:
         return str(self.root)
 
 
-def _operand(part: Node) -> str:
-    """Return the printed form of a part beside a sign or a joiner: in parentheses if it has several parts."""
-    return f"({part})" if isinstance(part, (Not, And, Or, Clauses)) else str(part)
-
-
-def _atom(part: Node) -> str:
-    return f"({part})" if isinstance(part, Boost) else _operand(part)
+def _printed(node: Node) -> str:
+    return "".join(map(str, pieces(node)))
 
 
 def _number(weight: float) -> str:
@@ -191,16 +183,32 @@ def _coded(match: re.Match[str]) -> str:
     return f"\\u{{{ord(match[0]):x}}}"
 
 
-def leaves(node: Node) -> Iterator[Node]:
-    """Yield the words, terms, phrases and operators of a tree, in order; parts of operators are not among them."""
+def pieces(node: Node) -> Iterator[str | Node]:
+    """Yield what a tree prints, in order: its words, phrases and operators, and the signs and joiners around them."""
     match node:
-        case Boost(part=part) | Not(part=part):
-            yield from leaves(part)
+        case Boost(part=part, weight=weight):
+            yield from _bracketed(part, isinstance(part, (Boost, Not, And, Or, Clauses)))
+            yield f"^{_number(weight)}"
+        case Not(part=part):
+            yield "NOT "
+            yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses)))
         case And(parts=parts) | Or(parts=parts):
-            for part in parts:
-                yield from leaves(part)
+            bare = (Not,) if isinstance(node, And) else (Not, And)
+            for place, part in enumerate(parts):
+                if place:
+                    yield " AND " if isinstance(node, And) else " OR "
+                yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses)) and not isinstance(part, bare))
         case Clauses(clauses=clauses):
-            for _, part in clauses:
-                yield from leaves(part)
+            for place, (sign, part) in enumerate(clauses):
+                yield f"{' ' if place else ''}{sign}"
+                yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses) if sign else Clauses))
         case _:
             yield node
+
+
+def _bracketed(part: Node, is_bracketed: bool) -> Iterator[str | Node]:
+    if is_bracketed:
+        yield "("
+    yield from pieces(part)
+    if is_bracketed:
+        yield ")"

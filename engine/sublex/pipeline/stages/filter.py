@@ -136,5 +136,5 @@ class FilteredScorer(Scorer):
 
 
 def noted(tree: Explanation, note: Explanation) -> Explanation:
-    """Return an explanation with a filter's note, whose value is 0 if the filter does not keep the document. The value of the explanation is then -inf."""
+    """Return an explanation with a note, whose value is 0 if the document is dropped; the explanation's is then -inf."""
     return tree._replace(value=tree.value if note.value else float(NO_OPINION), parts=(note, *tree.parts))
