@@ -340,11 +340,16 @@ class Composer(Uncopied):
         python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         scorer = _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
-        return obeying(scorer, self.allowed, "" if reads_plain_words(resolved) else str(resolved))
+        allowed = partial(_allowed, self.snapshot, self._masks, self.term_table)
+        return obeying(scorer, allowed, "" if reads_plain_words(resolved) else str(resolved))
 
-    def allowed(self, condition: Condition) -> Mask:
-        """Return the mask of the documents that the condition of a query allows."""
-        return self._masks.get(("condition", condition), Holding(condition, self.term_table, self.snapshot))
+
+def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition: Condition) -> Mask:
+    """Return the mask of the documents that the condition of a query allows.
+
+    The function has no composer, which would be in a cycle with its pipelines.
+    """
+    return masks.get(("condition", condition), Holding(condition, term_table, snapshot))
 
 
 @lru_cache(maxsize=KEPT_SNAPSHOTS)

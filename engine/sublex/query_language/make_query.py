@@ -141,9 +141,8 @@ class Maker:
         match root:
             case Boost(part=part):
                 return self._of_root(part)
-            case Clauses(clauses=clauses) if not any(sign == "+" for sign, _ in clauses):
-                plain = all(_is_plain(part) for sign, part in clauses if not sign)
-                return self._of_clauses([clause for clause in clauses if clause[0] or not plain])
+            case Clauses(clauses=clauses):
+                return self._of_clauses(clauses, free=all(_is_plain(part) for sign, part in clauses if not sign))
             case _:
                 return None if _is_plain(root) else self._of(root)
 
@@ -167,8 +166,8 @@ class Maker:
         terms = self.terms(node)
         return NOTHING if not terms and isinstance(node, (Prefix, Fuzzy)) else _joined("all", terms)
 
-    def _of_clauses(self, clauses: Iterable[tuple[str, Node]]) -> Any:
-        """Return the condition of clauses side by side. If none is required, one without a sign has to hold."""
+    def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
+        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`."""
         required, excluded, others = list[Any](), list[Any](), list[Any]()
         for sign, part in clauses:
             if not sign:
@@ -182,7 +181,9 @@ class Maker:
                 required.append(found)
             else:
                 excluded.append(Condition("not", (found,)))
-        return _joined("all", [*(required or [_joined("any", others)]), *excluded])
+        if not required and not free:
+            required = [_joined("any", others)]
+        return _joined("all", [*required, *excluded])
 
     def _choices(self, part: Node) -> list[Any]:
         """Return the conditions of which one has to hold. A word of several terms is then as several words."""

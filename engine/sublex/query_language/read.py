@@ -36,7 +36,7 @@ DEEPEST, MOST_OPERATORS = 64, 1_024
 SHOWN = 40
 
 _SPACE = re.compile(r"\s+")
-_NUMBER = r"(\d{1,30}(?:\.\d{0,30})?(?:e[+-]?\d{1,3})?)"
+_NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
 _HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
 _STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
 _PHRASE = re.compile(r'"((?:[^\\"]|\\.|\\(?=\n))*)"')
@@ -168,10 +168,10 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
         _note(notes, tokens[place].written, "it has no partner")
     kept, moved, depth, deepest = list[_Token](), dict[int, int](), 0, 0
     for place, token in enumerate(tokens):
-        if place in without and token.kind != "head":
+        if (place in without and token.kind != "head") or (token.kind == "sign" and _is_lone(place, tokens, without)):
             continue
         moved[place] = len(kept)
-        kept.append(token._replace(kind="word", written=token.written[:-1]) if place in without else token)
+        kept.append(token._replace(kind="word", written=f"\\{token.written[:-1]}") if place in without else token)
         depth += (place in partners) - (token.kind == ")")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
@@ -180,6 +180,13 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
         place = moved[opening]
         kept[place] = kept[place]._replace(pair=moved[closing])
     return kept
+
+
+def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
+    """Return whether no part stands directly after the sign at a place."""
+    return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
+        place + 1 in without and tokens[place + 1].kind != "head"
+    )  # fmt: skip
 
 
 def _note(notes: dict[str, None], form: str, reason: str) -> None:

@@ -43,7 +43,7 @@ class Prefix:
     text: str
 
     def __str__(self) -> str:
-        return f"{_escaped(self.text)}*"
+        return f"{_letters(self.text)}*"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Fuzzy:
     edits: int
 
     def __str__(self) -> str:
-        return f"{_escaped(self.text)}~{self.edits}"
+        return f"{_letters(self.text)}~{self.edits}"
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,11 @@ def _number(weight: float) -> str:
 
 def _escaped(text: str) -> str:
     return _UNSEEN.sub(_coded, _SPECIAL.sub(r"\\\g<0>", text))
+
+
+def _letters(text: str) -> str:
+    """Return the letters of a prefix or a fuzzy word, in which a ? would stand for another letter in other languages."""
+    return _escaped(text).replace("?", "\\?")
 
 
 def _within(part: Node) -> str:
