@@ -45,7 +45,7 @@ class Reader:
         maker = Maker(self.snapshot.analyzer, self.snapshot)
         for piece in pieces(read_tree(text).root):
             if isinstance(piece, str):
-                yield Span(piece.replace(" ", "  ") if piece.isspace() else piece, "heading")
+                yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
                 # A word at the end of the line may still be typed.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
