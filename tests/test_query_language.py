@@ -16,13 +16,12 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Document, Query
-from sublex.contracts.operators import Condition, Operator
+from sublex.contracts.operators import NOTHING, Condition, Operator
 from sublex.errors import IndexProblem, InputError
 from sublex.pipeline.index import Index
 from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import State
 from sublex.query_language.expand import MOST, near_terms, terms_beginning
-from sublex.query_language.make_query import NOTHING
 from sublex.query_language.read import DEEPEST, MOST_OPERATORS, read_tree
 from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
 

@@ -145,10 +145,14 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
         in demo("search", "demo", "+crane +zyzzyva crane", "--language", "query").messages
     )
     only = demo("search", "demo", "--language", "query", "--", "-crane").messages
-    assert "The query only excludes, which finds nothing" in only
-    refused = demo("search", "demo", "crane^1", "--weighted", "--language", "query", code=2).messages
+    assert only == "The query only excludes, which finds nothing; write a word to look for, too.\n"
+    nothing = demo("search", "demo", "#syn(zebra lynx) gnu^2", "--language", "query").messages
+    assert "Nothing in indexes/demo contains" in nothing and "or gnu" in nothing
+    missed = demo("explain", "demo", "+crane -tall", "birds-05", "--why-not", "--language", "query").output
+    assert "The query +crane -tall does not allow it." in missed
+    refused = demo("search", "demo", "crane^1", "--weighted", "--language", "query").messages
     assert "Weighted terms are in no language" in refused
-    refused = demo("search", "demo", '"tall birds"', "--language", "query", code=2).messages
+    refused = demo("search", "demo", '"tall birds"', "--language", "query").messages
     assert len(refused.splitlines()) == 1
     assert "--store positions,terms,text" in refused
 

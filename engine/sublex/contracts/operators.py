@@ -265,3 +265,7 @@ class Condition(NamedTuple):
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
         return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+
+
+# A condition that no document meets.
+NOTHING = Condition("any", ())

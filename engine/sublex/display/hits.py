@@ -147,9 +147,12 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     # Only the text of a user has words; a query of weighted terms has terms.
     is_text = query.tree is None and index.query(query.text) == query
-    terms = (
-        words_of(index, query.text) if is_text else [words_in(term, index.corpus.surface) for term in query.weights()]
-    )
+    missing = {} if is_text else index.snapshot.missing(query)
+
+    def word_of(term: str) -> str:
+        return missing.get(term) or index.corpus.surface(term)
+
+    terms = words_of(index, query.text) if is_text else [words_in(term, word_of) for term in query.weights()]
     if query.terms and not any(query.weights().values()):
         return f"Nothing in {index.path} is found: the weights of all terms are 0."
     words = cut(" or ".join(terms)) if query.condition is None else f"the query {cut(str(query.tree or query.text))}"

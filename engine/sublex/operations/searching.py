@@ -69,6 +69,7 @@ def search(
         sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
         sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
     """
+    from sublex.contracts.operators import NOTHING
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
 
@@ -90,7 +91,8 @@ def search(
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
     notes += left_out_notes(pipeline.left_out(query), missing.values())
-    if not len(answer.hits) and not corrected:
+    # For a query that can find nothing, its notes say why.
+    if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
     shown = hits(index, answer, context.extras or NO_EXTRAS)
 

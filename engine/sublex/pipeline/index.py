@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -221,7 +221,7 @@ class Index(Contents):
             asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language
         )
 
-    def queries(self, topics: Iterable[tuple[str, str]], language: str = "plain") -> list[Query]:
+    def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
         """Return the queries of topics. An error about a query names its topic."""
         found = []
         for qid, text, *_ in topics:

@@ -16,6 +16,7 @@ from sublex.language.plugins import Component, components_in
 from sublex.language.python_rankers import GivenRanker
 from sublex.pipeline.stages.filter import noted
 from sublex.pipeline.stages.finder import one_search
+from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
@@ -143,6 +144,10 @@ class Pipeline(Deferred):
                 tree = noted(tree, _note(query, bool(allowed.of(np.array([doc]))[0])))
             hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+
+    def allows(self, query: Query) -> Mask | None:
+        """Return the mask of the documents that the condition of a query allows; None if it has no condition."""
+        return self.scorer.start(State(query)).state.allowed if query.condition is not None else None
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import GAP, Condition, Kind, ordered, synonyms, window
+from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, ordered, synonyms, window
 from sublex.contracts.scores import expect_weights
 from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
 from sublex.query_language.read import read_tree
@@ -31,9 +31,6 @@ from sublex.query_language.tree import (
 if TYPE_CHECKING:
     from sublex.contracts.base import Analyzer
     from sublex.index.snapshot import Snapshot
-
-# A condition that no document meets.
-NOTHING = Condition("any", ())
 
 
 def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Query:
@@ -86,7 +83,8 @@ class Maker:
             case Prefix() | Fuzzy():
                 return self._expanded(leaf)
             case Phrase(text=text, slop=slop):
-                parts = [term for *_, terms in located_terms(self.analyzer, text) for term in terms or [GAP]]
+                located = located_terms(self.analyzer, text)
+                parts: list[Any] = [term for *_, terms in located for term in cast("list[Any]", terms) or [GAP]]
                 return self._made(
                     leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
                 )

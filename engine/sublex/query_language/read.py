@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sublex.contracts.operators import Kind, unescaped
 from sublex.errors import InputError
@@ -69,7 +69,7 @@ class _Token(NamedTuple):
 
     kind: str
     written: str
-    value: object = None
+    value: Any = None
     joined: bool = False
     weight: float | None = None
     pair: int = -1
@@ -288,7 +288,7 @@ class _Parser:
             node = self._operation(token)
             weight = self.tokens[token.pair].weight
         elif token.kind == "phrase":
-            node = Phrase(*token.value)  # type: ignore[misc]
+            node = Phrase(*token.value)
         elif token.kind == "stem":
             node = Stem(str(token.value))
         else:
@@ -323,7 +323,7 @@ class _Parser:
 
     def _operation(self, head: _Token) -> Node | None:
         """Read the parts of an operator."""
-        kind, width = head.value  # type: ignore[misc]
+        kind, width = head.value
         parts: list[Node] = []
         while self.at < head.pair:
             token = self.tokens[self.at]
