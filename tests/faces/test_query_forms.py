@@ -183,6 +183,7 @@ def test_compare_and_tune_take_the_language_and_keep_their_runs_apart(demo, lang
             assert f"{expected:.4f}"[:5] in shown
         tuned = sublex.tune(index, topics, qrels, "BM25(b={.75,.75})", "AP", folds=2, language=language)
         assert tuned.best.score == pytest.approx(expected)
+        assert ("tree, language='query')" in str(tuned)) == (language == "query")
         means[language] = expected
         best = demo("tune", "demo", "q.tsv", QRELS, "BM25(b={.2,.75})", "--folds", "2", "--language", language).output
         assert ("--language query" in best) == (language == "query")

@@ -86,7 +86,7 @@ def tune(
         tuple(qid for qid in qrels if qid not in texts), plan.settings, scores[: len(plan.settings)], chosen, held_out,
         Scored(plan.settings[best], scores[best]),
         plan.default and Scored(plan.default, scores[plan.rows[plan.default.expression]]),
-        space.at_end(slots, tuple(plan.settings[best].values.values())),
+        space.at_end(slots, tuple(plan.settings[best].values.values())), language,
     )  # fmt: skip
 
 
