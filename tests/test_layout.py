@@ -21,6 +21,7 @@ LAYERS = [
     {"readers", "trec"},
     {"estimators"},
     {"index"},
+    {"query_language"},
     {"building"},
     {"other_engines"},
     {"representations"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import current_thread, main_thread
 
@@ -14,16 +15,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
 from strategies import examples
+from test_operators import operators
 
 import sublex
 from sublex.analysis.tokens import analyze
 from sublex.contracts.base import Document, Explanation, Query, QueryTerm
+from sublex.contracts.operators import GAP, Kind, Operator, ordered, synonyms, window
 from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
 from sublex.pipeline.compose import KEPT
 from sublex.pipeline.running import write
 from sublex.retrieval.passages import passage
+from sublex.retrieval.text_occurrences import occurrences
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
 
@@ -395,6 +399,48 @@ def test_a_passage_has_the_most_different_query_words():
     best = passage(text, analyzer, ["whale", "hunt", "ship"], 80)
     assert "whale hunted the ship" in best.text
     assert {best.text[a:b] for a, b in best.spans} == {"whale", "hunted", "ship"}
+
+
+def test_passages_follow_phrases_and_windows():
+    analyzer = sublex.language.plugins.load().make("analyzer", "english")
+    text = "Stem then. " + "far " * 60 + "stem a cell, and stem cells and a stem. " + "near " * 60 + "cell"
+
+    def marked(*terms: str) -> tuple[str, list[str]]:
+        best = passage(text, analyzer, terms, 80)
+        return best.text, [best.text[a:b] for a, b in best.spans]
+
+    assert marked(ordered(["stem", "cell"]))[1] == ["stem", "cells"]
+    assert marked(ordered(["stem", GAP, "cell"]))[1] == ["stem", "cell"]
+    assert marked(window(["cell", "stem"], 4))[1] == ["stem", "cell", "stem", "cells", "stem"]
+    assert "stem cells" in marked(ordered(["stem", "cell"]), "far")[0]
+    # A phrase that does not occur is shown by its words.
+    assert marked(ordered(["cell", "then"]))[1] == ["cell", "cells"]
+    assert set(marked(synonyms(["near", "then"]))[1]) == {"near"}
+
+
+@given(
+    st.lists(st.sampled_from("uvw"), max_size=9),
+    operators(st.sampled_from("uvw")).filter(lambda part: len([*part.terms()]) < 6),
+)
+@settings(max_examples=examples(300))
+def test_occurrences_in_a_text_are_those_of_the_definition(words, operator):
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        places.setdefault(word, []).append(place)
+    found, expected = occurrences(operator, places), naive.intervals_of(operator, places)
+    windows = [part for part in parts_of(operator) if part.kind is Kind.WINDOW]
+    if all(not isinstance(inner, Operator) for part in windows for inner in part.parts):
+        assert found == expected
+    else:
+        # Operators within a window may share a position here, so more intervals fit; none is lost.
+        assert all(any(begin <= b and e <= end for b, e in found) for begin, end in expected)
+
+
+def parts_of(operator: Operator) -> Iterator[Operator]:
+    yield operator
+    for part in operator.parts:
+        if isinstance(part, Operator):
+            yield from parts_of(part)
 
 
 def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():

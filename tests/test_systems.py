@@ -39,7 +39,7 @@ def test_times_are_those_of_a_second_pass_if_only_the_first_query_was_slow(index
         passes.append(0)
         real = sublex.Index.run
 
-        def run_slowly(index, topics, *args, each, real=real, slow=slow):
+        def run_slowly(index, topics, *args, each, real=real, slow=slow, **options):
             number, passes[-1] = iter(range(9)), passes[-1] + 1
             first = passes[-1] == 1
             return real(

@@ -421,6 +421,7 @@ def compare(
     workers: int | None = None,
     fresh: bool = False,
     contradictions: str = "error",
+    language: str = "plain",
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -444,6 +445,7 @@ def compare(
         fresh: Run every expression anew, and keep the new runs. By default a run that was computed before is read from
             the index's folder.
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
+        language: The language of the topics: "plain", or "query" for the query language.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -452,7 +454,7 @@ def compare(
     from sublex.trec.given_tables import qrels_of
 
     opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
-    setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh)
+    setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh, language)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
     given = systems_of(systems, setup)
@@ -624,6 +626,7 @@ def tune(
     profile: str | None = None,
     contradictions: str = "error",
     progress: Callable[[int, int], None] = lambda done, total: None,
+    language: str = "plain",
 ) -> Tuning:
     """Find the best numbers for the ranges of an expression.
 
@@ -646,6 +649,7 @@ def tune(
         profile: The profile whose defaults rankers get; by default the index's own.
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         progress: Called with the number of queries done and their total.
+        language: The language of the topics: "plain", or "query" for the query language.
     """
     from sublex.tools.arguments import threads, whole
     from sublex.trec.given_tables import qrels_of
@@ -661,6 +665,7 @@ def tune(
     tuning = tune(
         opened, asked, judged, expression, " ".join(_names(measure)), folds=folds, search=search, steps=steps, samples=samples,
         seed=whole(seed, "seed", 0), k=k, workers=threads(workers), profile=profile, progress=progress,
+        language=language,
     )  # fmt: skip
     warn([*asked.notes, *judged.notes, *tuning.left_out(len(asked))])
     return tuning

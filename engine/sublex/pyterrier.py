@@ -11,11 +11,11 @@ import sublex
 from sublex.errors import InputError, MissingExtra
 from sublex.language import functions
 from sublex.language.expression import Chain, Cut
-from sublex.pipeline.index import Expr, Index
+from sublex.pipeline.index import LANGUAGES, Expr, Index
 from sublex.pipeline.pipeline import Pipeline
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
-from sublex.tools.arguments import threads, whole
+from sublex.tools.arguments import choice, threads, whole
 from sublex.trec.given_topics import query_text
 
 try:
@@ -52,16 +52,26 @@ class Retriever(pt.Transformer):
     after `>>` does.
     """
 
-    def __init__(self, index: Index | str | os.PathLike[str], expression: Expr | Pipeline | None = None, k: int = 1000):
+    def __init__(
+        self,
+        index: Index | str | os.PathLike[str],
+        expression: Expr | Pipeline | None = None,
+        k: int = 1000,
+        language: str = "plain",
+    ):
         """Make a transformer of an index or its path, and an expression; by default the index's own ranker.
+
+        `language` is that of the queries: "plain", or "query" for the query language.
 
         The transformer always reads the generation of the index that was current when it was made.
         """
         self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
         self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")
+        self.language = choice(language, "The language of queries", LANGUAGES)
 
     def __repr__(self) -> str:
-        return f"Retriever({str(self.index.path)!r}, {str(self.pipeline)!r}, k={self.k})"
+        language = "" if self.language == "plain" else f", language={self.language!r}"
+        return f"Retriever({str(self.index.path)!r}, {str(self.pipeline)!r}, k={self.k}{language})"
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Return a frame with a row for each hit, best first within a query: the input's columns, docno, rank and score."""
@@ -79,11 +89,12 @@ class Retriever(pt.Transformer):
 
     def fuse_rank_cutoff(self, k: int) -> Retriever:
         """Return a transformer that finds at most k documents. PyTerrier calls it for `retriever % k`."""
-        return self if k >= self.k else Retriever(self.index, self.pipeline, k)
+        return self if k >= self.k else Retriever(self.index, self.pipeline, k, self.language)
 
     def _retrieved(self, inp: pd.DataFrame) -> list[_Ranked]:
         """Return the best documents of the collection for each row."""
-        queries = [self.index.query(query_text(text, qid)) for qid, text in zip(inp["qid"], inp["query"], strict=True)]
+        asked = zip(inp["qid"], inp["query"], strict=True)
+        queries = self.index.queries([(qid, query_text(text, qid)) for qid, text in asked], self.language)
         answers = self.pipeline.answers(queries, self.k, threads(None))
         return [_Ranked(answer.hits, np.full(len(answer.hits), row)) for row, answer in enumerate(answers)]
 
@@ -101,9 +112,10 @@ class Retriever(pt.Transformer):
             before = candidates["score"].to_numpy(np.float64)
             if not np.isfinite(before).all():
                 raise InputError(f"A score of query {qid} is not a finite number.")
-        query = self.index.query(query_text(candidates["query"].iloc[0], qid))
+        query = self.index.query(query_text(candidates["query"].iloc[0], qid), self.language)
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
-        hits = self.pipeline.scorer.start(State(query, given)).rescored(given).first(self._most())
+        scoring = self.pipeline.scorer.start(State(query, given))
+        hits = scoring.rescored(scoring.state.passing(given)).first(self._most())
         return _Ranked(hits, rows[first[np.searchsorted(docs, hits.docs)]])
 
     def _most(self) -> int:

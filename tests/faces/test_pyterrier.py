@@ -78,6 +78,24 @@ def test_a_retriever_opens_the_index_and_ranks_by_its_own_ranker(built_demo):
     }  # fmt: skip
 
 
+def test_a_retriever_reads_the_query_language(index):
+    asked = pd.DataFrame([("1", "+crane river -bird"), ("2", "tower AND NOT crane")], columns=["qid", "query"])
+    retriever = sublex.pyterrier.Retriever(index, "BM25", k=30, language="query")
+    expected = {qid: index.search(text, "BM25", 30, language="query") for qid, text in asked.itertuples(index=False)}
+    assert {qid: list(hits) for qid, hits in scores(retriever.transform(asked)).items()} == {
+        qid: hits.docnos for qid, hits in expected.items()
+    }
+    assert repr(retriever % 5).endswith("k=5, language='query')") or repr(retriever).endswith("language='query')")
+    assert retriever.fuse_rank_cutoff(5).language == "query"
+    # Candidates that the query does not allow are dropped.
+    candidates = pd.DataFrame({"qid": "1", "query": "+crane river -bird", "docno": index.search("crane", k=30).docnos})
+    kept = set(retriever.transform(candidates)["docno"])
+    assert kept == set(expected["1"].docnos) & set(candidates["docno"])
+    assert kept < set(candidates["docno"])
+    with pytest.raises(InputError, match="give plain or query"):
+        sublex.pyterrier.Retriever(index, language="lucene")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("second", ["PL2", "BM25 + 0.5*PL2", "PL2 % 3", "zscore(PL2)"])
 def test_retrievers_are_chained_as_stages_are(index, topics, second):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from shared import QRELS
 
+import sublex
 from sublex.pipeline.query_forms import forms_of
 
 
@@ -76,7 +78,10 @@ def test_beginnings_of_forms_that_never_end_are_plain_words(piece):
 
 
 def test_search_and_explain_say_it_once_with_the_words_that_they_look_for(demo):
-    said = 'Sublex reads a query as plain words: "cranes nest" is not a phrase. It looks for: cranes, nest.\n'
+    said = (
+        'Sublex reads a query as plain words: "cranes nest" is not a phrase. It looks for: cranes, nest. '
+        "--language query reads the query language.\n"
+    )
     assert demo("search", "demo", '"cranes nest" the').messages == said
     assert demo("explain", "demo", '"cranes nest" the', "birds-05").messages == said
     assert demo("search", "demo", "cranes nest").messages == ""
@@ -93,8 +98,100 @@ def test_the_topics_of_a_file_share_one_note(demo):
     Path("t.tsv").write_text('1\tplain\n2\t"two words"\n3\tcranes -river\n4\t"more words"\n', encoding="utf-8")
     note = (
         '3 of 4 topics have forms of a query language, read as plain words: "two words" is not a phrase (topic 2), '
-        "-river excludes nothing (topic 3).\n"
+        "-river excludes nothing (topic 3). --language query reads the query language.\n"
     )
     assert demo("run", "demo", "t.tsv", "-r", "BM25", "-r", "PL2").messages.count(note) == 1
     assert demo("compare", "demo", "t.tsv", QRELS, "-r", "BM25", "-r", "PL2").messages.count(note) == 1
     assert demo("tune", "demo", "t.tsv", QRELS, "BM25(b={.2,.5})", "--folds", "2").messages.count(note) == 1
+
+
+# The query language: each face reads it where it is asked for, and says how.
+
+ASKED = "+crane river -bird"
+
+
+@pytest.fixture
+def language_topics(demo) -> Path:
+    """Topics in the query language, in a folder with the demo index."""
+    Path("q.tsv").write_text(f'1\t{ASKED}\n2\tcrane AND NOT title:loads\n3\t"tower\n', encoding="utf-8")
+    return Path("q.tsv")
+
+
+def test_search_explain_and_analyze_take_the_language(demo):
+    index = sublex.open("indexes/demo")
+    expected = index.search(ASKED, language="query").docnos
+    assert expected
+    assert expected != index.search(ASKED).docnos
+    found = json.loads(demo("search", "demo", ASKED, "--language", "query", "--format", "json").output)
+    assert [hit["docno"] for hit in found["hits"]] == expected
+    assert demo("search", "demo", ASKED, "--language", "query").messages == ""
+    shown = demo("explain", "demo", ASKED, expected[0], "--language", "query").output
+    assert "the query +crane river -bird allows it" in shown
+    assert "documents  crane AND NOT bird" in demo("analyze", "demo", ASKED, "--language", "query").output
+    assert "documents  crane AND NOT bird" in demo("analyze", ASKED, "--language", "query").output
+    data = json.loads(demo("analyze", "demo", "crane^2 riv*", "--language", "query", "--format", "json").output)
+    assert (data["words"], data["terms"][0], data["documents"]) == ("crane riv", "crane^2", None)
+
+
+def test_notes_of_the_language_are_said_by_search_and_explain(demo):
+    noted = (
+        "title: is plain text: it names no field.\nThe query language has no such form: && is not an operator.\n"
+        'No document contains "title:crane".\n'
+    )
+    assert demo("search", "demo", "title:crane && river", "--language", "query").messages == noted
+    assert demo("explain", "demo", "title:crane && river", "birds-05", "--language", "query").messages == noted
+    assert (
+        "Nothing in indexes/demo meets the query +crane +zyzzyva"
+        in demo("search", "demo", "+crane +zyzzyva crane", "--language", "query").messages
+    )
+    only = demo("search", "demo", "--language", "query", "--", "-crane").messages
+    assert only == "The query only excludes, which finds nothing; write a word to look for, too.\n"
+    nothing = demo("search", "demo", "#syn(zebra lynx) gnu^2", "--language", "query").messages
+    assert "Nothing in indexes/demo contains" in nothing and "or gnu" in nothing
+    missed = demo("explain", "demo", "+crane -tall", "birds-05", "--why-not", "--language", "query").output
+    assert "The query +crane -tall does not allow it." in missed
+    refused = demo("search", "demo", "crane^1", "--weighted", "--language", "query").messages
+    assert "Weighted terms are in no language" in refused
+    refused = demo("search", "demo", '"tall birds"', "--language", "query").messages
+    assert len(refused.splitlines()) == 1
+    assert "--store positions,terms,text" in refused
+
+
+def test_runs_and_their_metadata_have_the_language(demo, language_topics):
+    index, topics = sublex.open("indexes/demo"), sublex.read_topics(language_topics)
+    said = demo("run", "demo", "q.tsv", "--language", "query", "-o", "read.run").messages
+    assert "2 of 3 topics have such notes; of topic 2: title: is plain text: it names no field." in said
+    run, plain = sublex.read_run("read.run"), index.run(topics)
+    expected = index.run(topics, language="query")
+    assert dict(run["1"]) == dict(expected["1"]) != dict(plain["1"])
+    assert run.metadata["method"]["language"] == expected.metadata["method"]["language"] == "query"
+    assert "language" not in plain.metadata["method"]
+    replaced = demo("run", "demo", "q.tsv", "-o", "read.run").messages
+    assert "was made with another language of queries; it is replaced" in replaced
+
+
+def test_compare_and_tune_take_the_language_and_keep_their_runs_apart(demo, language_topics):
+    index, topics, qrels = sublex.open("indexes/demo"), sublex.read_topics(language_topics), sublex.read_qrels(QRELS)
+    means = {}
+    for language in ("plain", "query"):
+        expected = sublex.measure(qrels.only(["1", "2", "3"]), index.run(topics, language=language), "AP").mean["AP"]
+        for _ in range(2):  # The second time, the run comes from the cache.
+            shown = demo("compare", "demo", "q.tsv", QRELS, "-r", "BM25", "-m", "AP", "--language", language,
+                         "--format", "json").output  # fmt: skip
+            compared = sublex.compare(index, topics, qrels, ["BM25"], "AP", language=language)
+            assert compared.mean("AP")[0] == pytest.approx(expected)
+            assert f"{expected:.4f}"[:5] in shown
+        tuned = sublex.tune(index, topics, qrels, "BM25(b={.75,.75})", "AP", folds=2, language=language)
+        assert tuned.best.score == pytest.approx(expected)
+        assert ("tree, language='query')" in str(tuned)) == (language == "query")
+        means[language] = expected
+        best = demo("tune", "demo", "q.tsv", QRELS, "BM25(b={.2,.75})", "--folds", "2", "--language", language).output
+        assert ("--language query" in best) == (language == "query")
+    assert means["plain"] != means["query"]
+    stored = compared.systems[0].run.metadata["method"]
+    assert (compared.systems[0].cached, stored["language"]) == (True, "query")
+
+
+def test_the_plain_note_names_the_option_only_for_what_the_language_reads(demo):
+    assert "--language query reads" in demo("search", "demo", "crane -bird").messages
+    assert "--language" not in demo("search", "demo", "crane && bird").messages

@@ -115,6 +115,10 @@ TWINS = [
     [":term Nets"],
     [":analyze The cranes' nests"],
     [":overview"],
+    [":set language=query", "+crane river -bird"],
+    [":set language=query", "+crane \\-river (nest OR seal)^2", ":explain 1"],
+    [":set language=query", ":analyze +crane (river OR seal*) -bird"],
+    [":set language=query", f":topics {TOPICS}", f":qrels {QRELS}", ":compare BM25 PL2"],
     [":card"],
     [":card lda(k=4)"],
     [":components"],
@@ -484,6 +488,73 @@ def test_words_of_a_query_are_read_while_they_are_typed(session):
     assert read.text == "the  cranes→crane 9  by  rivver unknown, river?"
     assert [style for text, style in read.spans if text in ("the", "cranes→crane")] == ["stopped", "kept"]
     assert "unknown" not in reader.read("rivv").text
+
+
+def test_a_query_in_the_query_language_is_read_while_it_is_typed(session):
+    reader = Reader(session.index.snapshot)
+    read = reader.read('+the (cranes OR rivver) -nets^2 "tall bird"~2 ne* xyz* ', "query").text
+    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8^2  ")
+    assert '"tall bird"~2→(bird … tall) within 4 words' in read
+    assert re.search(r"ne\*→near or nearbi or .*  xyz\*$", read.rstrip())
+    assert Talker(lambda: session, "demo", Settings(language="query")).reading("x").text == ""
+    talker = Talker(lambda: session, "demo", Settings(language="query"))
+    talker.reader = reader
+    assert talker.reading("+cranes").text == "+cranes→crane 9"
+    assert talker.reading("(" * 200 + "a" + ")" * 200).text == ""
+    talker.settings.language = "plain"
+    assert talker.reading("+cranes").text == "cranes→crane 9"
+
+
+def test_the_setting_language_changes_how_queries_are_read(session):
+    asked = "+crane river -bird"
+    plain, read = (session.index.search(asked, k=10, language=language).docnos for language in ("plain", "query"))
+    session.run(asked)
+    assert docnos(session) == plain
+    session.run(":set language=query")
+    assert docnos(session) == read != plain
+    assert (session.asked_text(), session.is_weighted()) == (asked, False)
+    assert "--language query" in text_of(session.run(":to-cli"))
+    assert "language='query'" in text_of(session.run(":to-python"))
+    assert python_of(session).splitlines()[0].split()[1] == read[0]
+    assert "allows it" in text_of(session.run(":explain 1"))
+    assert "--language query" in text_of(session.run(":to-cli"))
+    session.run(":save mine")
+    session.run(":set language=plain")
+    assert docnos(session) == plain
+    assert "--language" not in text_of(session.run(":to-cli"))
+    session.run(":queries mine")
+    assert docnos(session) == read
+    # Weighted terms are in no language.
+    session.run(":expand RM3(terms=4)")
+    session.run(":drop 1")
+    assert session.is_weighted()
+    session.run(":explain 1")
+    assert "--weighted" in text_of(session.run(":to-cli"))
+    assert "--language" not in text_of(session.run(":to-cli"))
+    with pytest.raises(InputError, match="language is plain or query, not lucene"):
+        session.run(":set language=lucene")
+
+
+def test_topics_are_run_in_the_language_of_the_session(session):
+    Path("q.tsv").write_text("1\t+crane -river\n2\ttitle:crane\n", encoding="utf-8")
+    noted = session.run(":topics q.tsv").notes
+    assert ":set language=query reads the query language." in noted[0]
+    session.run(":set language=query")
+    noted = session.run(":topics q.tsv").notes
+    assert noted[0].startswith("1 of 2 topics has such notes; of topic 2: title: is plain text")
+    session.run(":run read.run")
+    assert "--language query" in text_of(session.run(":to-cli"))
+    run = engine.read_run("read.run")
+    assert run.metadata["method"]["language"] == "query"
+    expected = session.index.run(engine.read_topics("q.tsv"), language="query")
+    assert dict(run["1"]) == dict(expected["1"])
+    session.run(":next")
+    assert docnos(session) == session.index.search("+crane -river", language="query").docnos
+    session.run(f":qrels {QRELS}")
+    measured = text_of(session.run(":eval BM25"))
+    qrels = engine.read_qrels(QRELS)
+    assert f"{engine.measure(qrels, expected, 'AP').mean['AP']:.4f}" in measured
+    assert "--language query" in text_of(session.run(":to-cli"))
 
 
 def test_labels_are_marked_in_passages(session):

@@ -17,7 +17,7 @@ OPTIONS = {
     "--workers": "threads thread num-threads jobs n-jobs cores cpus processes parallel",
     "--fields": "topicfield topic-field topicfields topic-fields field",
     "--reader": "collection-type collection input-format type parser generator",
-    "--analyzer": "analyser stemmer stopwords tokenizer tokeniser tokenization language lang",
+    "--analyzer": "analyser stemmer stopwords tokenizer tokeniser tokenization lang",
     "--store": "store-raw store-contents store-docvectors store-positions storeraw storecontents storedocvectors storepositions",
     "--tag": "runtag run-tag runid run-id",
     "--overwrite": "f force replace overwrite-index update-existing",

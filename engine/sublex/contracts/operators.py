@@ -7,7 +7,7 @@ computed when a query first asks for them. `docs/operators.md` says what an occu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -148,6 +148,15 @@ def least_width(part: Any) -> int:
     return min(least) if part.kind is Kind.SYNONYMS else sum(least)
 
 
+def terms_in(terms: Iterable[str]) -> Iterator[str]:
+    """Yield the terms that are no operators: those among `terms`, and those within operators, in order."""
+    for term in terms:
+        if isinstance(term, Operator):
+            yield from term.terms()
+        else:
+            yield term
+
+
 def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
     """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words` or `car or automobile`.
 
@@ -171,7 +180,17 @@ _CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
 def _printed(part: Any) -> str:
     if part is GAP:
         return "*"
-    return str(part) if isinstance(part, Operator) else f"'{_ESCAPED.sub(_escape, part)}'"
+    return str(part) if isinstance(part, Operator) else quoted(part)
+
+
+def quoted(term: str) -> str:
+    """Return the printed form of a term within an operator, such as `'stem'`; it has no white space."""
+    return f"'{_ESCAPED.sub(_escape, term)}'"
+
+
+def unescaped(text: str) -> str:
+    """Return a text with its escapes replaced by the characters that they stand for: one character for each escape."""
+    return _CODE.sub(_unescape, text)
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -181,7 +200,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def _unescape(match: re.Match[str]) -> str:
     code = int(match[1], 16) if match[1] else 0
-    return match[2] if match[2] else chr(code) if code < 0x110000 else ""
+    return match[2] if match[2] else chr(code) if code < 0x110000 else "\N{REPLACEMENT CHARACTER}"
 
 
 def operator(text: str) -> Operator | None:
@@ -216,7 +235,7 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
     if text.startswith("*", at):
         return GAP, at + 1
     if term := _TERM.match(text, at):
-        return _CODE.sub(_unescape, term[1]), term.end()
+        return unescaped(term[1]), term.end()
     head = _HEAD.match(text, at)
     if not head or depth > DEEPEST:
         raise _NotPrinted
@@ -258,3 +277,7 @@ class Condition(NamedTuple):
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
         return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+
+
+# A condition that no document meets.
+NOTHING = Condition("any", ())

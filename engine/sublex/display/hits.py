@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Mark, Query
+from sublex.contracts.operators import words_in
 from sublex.forms.lines import Line, Shown, Span, line, marked
 from sublex.pipeline.absence import kept_none
 from sublex.pipeline.query_forms import words_of
@@ -145,11 +146,17 @@ def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndar
 def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
     # Only the text of a user has words; a query of weighted terms has terms.
-    terms = words_of(index, query.text) if index.query(query.text) == query else query.weights()
+    is_text = query.tree is None and index.query(query.text) == query
+    missing = {} if is_text else index.snapshot.missing(query)
+
+    def word_of(term: str) -> str:
+        return missing.get(term) or index.corpus.surface(term)
+
+    terms = words_of(index, query.text) if is_text else [words_in(term, word_of) for term in query.weights()]
     if query.terms and not any(query.weights().values()):
         return f"Nothing in {index.path} is found: the weights of all terms are 0."
-    words = cut(" or ".join(terms))
-    if not words:
+    words = cut(" or ".join(terms)) if query.condition is None else f"the query {cut(str(query.tree or query.text))}"
+    if not terms:
         return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
     if dropped := kept_none(index, query, pipeline):
         last, before, number = dropped
@@ -158,4 +165,4 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
         )
     if pipeline.models:
         return f"Nothing in {index.path} is found by {pipeline} for {words}."
-    return f"Nothing in {index.path} contains {words}."
+    return f"Nothing in {index.path} {'contains' if query.condition is None else 'meets'} {words}."

@@ -41,6 +41,7 @@ class Setup:
     profile: str | None = None
     workers: int | None = None
     fresh: bool = False
+    language: str = "plain"
 
 
 def systems_of(given: Any, setup: Setup) -> list[System]:
@@ -120,7 +121,7 @@ def _ranked(source: str | Expression | Pipeline, setup: Setup) -> System:
     pipeline = index.pipeline(source, setup.profile)
     if pipeline.snapshot.generation != index.generation:
         raise InputError(f"The pipeline {pipeline} belongs to an earlier generation of {index.path}; make it again.")
-    return run_system(index, topics, pipeline, setup.k, setup.workers, fresh=setup.fresh)
+    return run_system(index, topics, pipeline, setup.k, setup.workers, fresh=setup.fresh, language=setup.language)
 
 
 def _called(function: Callable[[str], Any], setup: Setup) -> System:

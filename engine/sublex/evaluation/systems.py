@@ -1,7 +1,7 @@
 """Make the systems of a comparison: run ranking expressions, or take runs that other programs made.
 
 The run of an expression is cached next to the index and read from there the next time. The key of the cache contains
-the texts of the topics, the fingerprint of the index, the whole expression, the fitted models, the code of
+the texts of the topics, their language, the fingerprint of the index, the whole expression, the fitted models, the code of
 Python objects, and the depth. It contains no name of a system or file.
 """
 
@@ -61,17 +61,18 @@ def run_system(
     progress: Callable[[int], None] = lambda topics: None,
     cache: bool = True,
     fresh: bool = False,
+    language: str = "plain",
 ) -> System:
     """Return the run of a pipeline over the topics, read from the cache if it is there.
 
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. The cache is neither read nor
     written with `cache=False`, and for an expression with a Python object that has neither hash nor version. `progress` is called with the
-    number of topics done.
+    number of topics done. `language` is that of the queries, "plain" or "query".
     """
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
-    path = _cache_path(topics, pipeline, k)
-    cached = _read_cached(topics, pipeline, k, path) if cache and not fresh else None
+    path = _cache_path(topics, pipeline, k, language)
+    cached = _read_cached(topics, pipeline, k, path, language) if cache and not fresh else None
     if cached is not None:
         return cached
     seconds: list[float] = []
@@ -80,12 +81,12 @@ def run_system(
         seconds.append(answer.seconds)
         progress(len(seconds))
 
-    run = index.run(topics, pipeline, k, workers, each=count)
+    run = index.run(topics, pipeline, k, workers, each=count, language=language)
     if seconds and float(np.median(seconds)) * len(seconds) < WARM_LIMIT:
         # The first pass looks terms up, and loads or compiles code, which takes its first queries up to minutes. Times of a
         # second pass can be compared.
         seconds.clear()
-        index.run(topics, pipeline, k, workers, each=lambda answer: seconds.append(answer.seconds))
+        index.run(topics, pipeline, k, workers, each=lambda answer: seconds.append(answer.seconds), language=language)
     milliseconds = np.array(seconds, np.float32) * 1000
     if cache:
         columns = {"offsets": run.offsets.astype(np.int64), "docs": run.docs, "scores": run.scores}
@@ -96,13 +97,15 @@ def run_system(
     return System(str(pipeline), run, milliseconds)
 
 
-def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int) -> Directory:
+def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str) -> Directory:
     queries = [(topic[0], topic[1]) for topic in topics]
-    key = json.dumps([VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries])
+    parts = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries]
+    # Plain queries have the key that they had before there was another language.
+    key = json.dumps(parts if language == "plain" else [*parts, language])
     return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 
-def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) -> System | None:
+def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory, language: str) -> System | None:
     """Return the cached run, and mark the run as used now; return None if the run is missing or damaged."""
     stored = derived.read(path)
     if stored is None:
@@ -121,4 +124,5 @@ def _read_cached(topics: Topics, pipeline: Pipeline, k: int, path: Directory) ->
         return None
     with suppress(OSError):
         path.mark_used()
-    return System(str(pipeline), described_run(topics, pipeline, k, bounds, docs, scores), milliseconds, cached=True)
+    run = described_run(topics, pipeline, k, bounds, docs, scores, language=language)
+    return System(str(pipeline), run, milliseconds, cached=True)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Query, Statistics
+from sublex.contracts.operators import terms_in
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
@@ -170,11 +171,11 @@ class Snapshot(Deferred):
     def missing(self, query: Query) -> dict[str, str]:
         """Return the terms of a query that no live document contains, each with its word as the query writes it.
 
-        Stop words are no terms, so they are not among them.
+        Stop words are no terms, so they are not among them. Terms within operators are.
         """
         from sublex.analysis.tokens import words_by_term
 
-        absent = self.absent(query.weights())
+        absent = self.absent(terms_in(query.weights()))
         words = words_by_term(self.analyzer, query.text) if absent else {}
         return {term: words.get(term, term) for term in absent}
 

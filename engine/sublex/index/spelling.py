@@ -173,6 +173,18 @@ def near_strings(data: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit
     return _within(data, starts[numbers], numbers, sizes[numbers], wanted, limit)
 
 
+def within_edits(
+    letters: np.ndarray, starts: np.ndarray, wanted: np.ndarray, limit: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of all strings within `limit` edits of `wanted`, and their distances.
+
+    String k is `letters[starts[k] : starts[k + 1]]`, with bytes or code points. `wanted` may have any length.
+    """
+    sizes = np.diff(starts)
+    numbers = np.flatnonzero((sizes >= len(wanted) - limit) & (sizes <= len(wanted) + limit))
+    return _within(letters, starts[numbers], numbers, sizes[numbers], wanted, limit)
+
+
 def near_beginnings(data: np.ndarray, begins: np.ndarray, sizes: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the places, ascending, of the strings that have a beginning within one edit of `wanted`.
 

@@ -36,6 +36,8 @@ class Context:
         self.least_hits = 0
         # The id under which a query stands in a run.
         self.topic = "1"
+        # What the user writes for the query language.
+        self.language_option = "--language query"
         # The command line that asked, if there is one, for reports that name it.
         self.command_line = ""
 

@@ -15,6 +15,7 @@ from sublex.operations.parameters import (
     Contradictions,
     Fields,
     JudgementFile,
+    Language,
     Measures,
     Profile,
     Rankers,
@@ -57,14 +58,20 @@ def compare_code(given: Mapping[str, Any]) -> str:
     rankers = list(given["rankers"] or [given["ranking"]])
     rule = given["contradictions"]
     options = "" if rule == "error" else f", contradictions={rule!r}"
+    options += "" if given["language"] == "plain" else f", language={given['language']!r}"
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
 
-def _compare_step(context: Context, loaded: Loaded, rankers: Sequence[str], contradictions: str) -> Step | None:
+def _compare_step(
+    context: Context, loaded: Loaded, rankers: Sequence[str], contradictions: str, language: str
+) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = loaded.files()
     rule = None if contradictions == "error" else contradictions
-    return Step("compare", context.path, *files, r=tuple(rankers), contradictions=rule) if files else None
+    read = None if language == "plain" else language
+    return (
+        Step("compare", context.path, *files, r=tuple(rankers), contradictions=rule, language=read) if files else None
+    )
 
 
 @operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
@@ -77,6 +84,7 @@ def measure(
     contradictions: Contradictions = "error",
     by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
     rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
+    language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
 ) -> Shown:
     """Measure run files by relevance judgements.
 
@@ -108,13 +116,13 @@ def measure(
     else:
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
-        systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS) for pipeline in pipelines]
+        systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
     data = [evaluation_json(evaluation, by_topic) for evaluation in found]
     table = evaluation_table(found, by_topic)
     shown = figures(table, lambda: data, lambda: evaluation_table(found, by_topic, 10), notes)
-    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found], contradictions)
+    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found], contradictions, language)
     return shown
 
 
@@ -166,6 +174,7 @@ def compare(
     workers: Workers = None,
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
+    language: Language = "plain",
 ) -> Shown:
     """Compare rankers on an index, run files, or both.
 
@@ -207,15 +216,17 @@ def compare(
     said = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
     systems, run_notes = _read_runs(paths, [str(pipeline) for pipeline in pipelines], k)
     if topics:
-        systems = [_run(context, topics, p, k, workers=workers, fresh=fresh) for p in pipelines] + systems
-        said += [] if loaded.loaded_topics or not index else topics_notes(topics, index)
+        systems = [
+            _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines
+        ] + systems
+        said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
     shown = comparison(done)
     shown.notes, shown.step = (
         [*said, *done.notes],
-        _compare_step(context, loaded, [*map(str, pipelines)], contradictions),
+        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language),
     )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown
@@ -270,6 +281,7 @@ def tune(
     fields: Fields = "title",
     workers: Workers = None,
     profile: Profile = None,
+    language: Language = "plain",
 ) -> Shown:
     """Choose the parameters of EXPRESSION by cross-validation.
 
@@ -298,12 +310,16 @@ def tune(
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
     expression = context.meaning(expression)
-    context.say(str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index))
+    context.say(
+        str(queries), *queries.notes, str(judgements), *judgements.notes, *topics_notes(queries, index, language)
+    )
     with context.step("Ran and measured the settings"), context.progress(expression, "queries") as advance:
         tuning = sublex.tune(
             index, queries, judgements, expression, measure, folds=folds, search=search, steps=steps, samples=samples, seed=seed,
             k=k, workers=workers, profile=profile, progress=advance,
+            language=language,
         )  # fmt: skip
     best = {"topics": topics, "rankers": (tuning.best.setting.text,), "k": k, "fields": fields, "profile": profile}
+    best["language"] = language
     command = str(run.step(best, context.name))
     return tuned(tuning, command, tuning.left_out(len(queries)))

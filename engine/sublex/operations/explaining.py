@@ -10,7 +10,7 @@ from sublex.forms.lines import Shown
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option
 from sublex.operations.parameters import Asked, Docno
-from sublex.operations.searching import call_code, read_query
+from sublex.operations.searching import call_code, read_query, reading_notes
 
 
 def explain_code(given: Mapping[str, Any]) -> str:
@@ -43,7 +43,6 @@ def explain(
     """
     from sublex.display.explanation import explanation
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
-    from sublex.pipeline.query_forms import query_notes
 
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     context.prepare("analyze search explain", index, once=not pipeline.expands)
@@ -66,7 +65,7 @@ def explain(
         else:
             shown = explanation(tree, docno, pipeline, bool(query.terms))
     missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
-    shown.notes = [*pipeline.chosen, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
+    shown.notes = [*pipeline.chosen, *reading_notes(context, asked, query, pipeline)]
     shown.notes += missing_notes(missing, corrections(index.snapshot, missing))
     shown.notes += left_out_notes(pipeline.left_out(query), missing.values())
     return shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown, table_lines
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option, positional
-from sublex.operations.parameters import Docno
+from sublex.operations.parameters import Docno, Language
 
 if TYPE_CHECKING:
     from sublex.language.plugins import Plugin, Registry
@@ -82,15 +83,23 @@ def term(context: Context, text: Annotated[str, positional("WORD...", completes=
     return shown
 
 
-@operation(needs=Needs.MAYBE_INDEX, python="index.analyze({text})")
+def analyze_code(given: Mapping[str, Any]) -> str:
+    """Return an analysis as code."""
+    text = repr(given["text"])
+    return f"index.analyze({text})" if given["language"] == "plain" else f"index.query({text}, language='query')"
+
+
+@operation(needs=Needs.MAYBE_INDEX, python=analyze_code)
 def analyze(
     context: Context,
     text: Annotated[str, positional("TEXT", completes="word")],
     analyzer: Annotated[str | None, option(completes="analyzer", shown="english")] = None,
+    language: Language = "plain",
 ) -> Shown:
     """Show how an analyzer turns TEXT into terms, stage by stage.
 
-    With INDEX, the analyzer is that of the index.
+    With INDEX, the analyzer is that of the index. With --language query, show how TEXT is read in the query language: the
+    terms and operators with their weights, and the condition that documents meet.
 
     Args:
         analyzer: Use this analyzer, such as 'plain(stem=porter2)' or german.
@@ -98,8 +107,9 @@ def analyze(
     Examples:
         sublex analyze "The cranes' nests" --analyzer "english(stem=porter2)"
         sublex analyze demo "cranes by the river"
+        sublex analyze demo '+crane "by the river" -bird' --language query
     """
-    from sublex.display.analysis import analysis
+    from sublex.display.analysis import analysis, reading
     from sublex.language.parser import parse_call
 
     context.prepare("analyze")
@@ -107,10 +117,13 @@ def analyze(
         raise InputError("Name an index or --analyzer, not both.")
     if context.has_index and analyzer is None:
         snapshot = context.index.snapshot
+        if language == "query":
+            return reading(text, snapshot.analyzer, snapshot.analyzer_expression, snapshot)
         return analysis(text, snapshot.analyzer, snapshot.analyzer_expression)
     registry, call = context.registry, parse_call("english" if analyzer is None else analyzer)
     chosen = registry.resolve("analyzer", call).make()
-    return analysis(text, chosen, registry.print_of("analyzer", chosen, call.name, call.params))
+    printed = registry.print_of("analyzer", chosen, call.name, call.params)
+    return reading(text, chosen, printed) if language == "query" else analysis(text, chosen, printed)
 
 
 @operation(needs=Needs.NOTHING)

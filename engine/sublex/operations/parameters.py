@@ -35,6 +35,10 @@ Profile = Annotated[str | None, option(
     completes="profile", shown="the index's", remembered=True,
     help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )]
+Language = Annotated[Literal["plain", "query"], option(
+    remembered=True,
+    help="Read queries as plain words, or in the query language: \"stem cells\", +stem -cells, a AND b, stem*.",
+)]
 AllowUncovered = Annotated[bool, option(
     remembered=True,
     help="Rank with fitted models that do not cover all documents. They have no opinion on the others.",
@@ -81,4 +85,5 @@ class Asked(NamedTuple):
         remembered=True,
         help="QUERY is terms of the index with weights, as in 'crane^1 river^0.5'. Expanders give such queries.",
     )] = False
+    language: Language = "plain"
     without: Annotated[str, option(hidden=True, remembered=True)] = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from sublex.operations.declaring import Needs, operation, option
 from sublex.operations.parameters import (
     AllowUncovered,
     Fields,
+    Language,
     Metadata,
     OverwriteFile,
     Profile,
@@ -34,10 +35,16 @@ if TYPE_CHECKING:
 OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", ".md", ".yaml", ".xml", ".qrels")
 
 
+def run_code(given: Mapping[str, Any]) -> str:
+    """Return runs as code."""
+    language = "" if given["language"] == "plain" else f", language={given['language']!r}"
+    return f"[index.run({given['topics']!r}, ranker{language}) for ranker in {given['rankers']!r}]"
+
+
 @operation(
     faces=("cli",),
     forms=("table",),
-    python="[index.run({topics}, ranker) for ranker in {rankers}]",
+    python=run_code,
 )
 def run(
     context: Context,
@@ -52,6 +59,7 @@ def run(
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
     overwrite: OverwriteFile = False,
+    language: Language = "plain",
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
@@ -77,9 +85,16 @@ def run(
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
         queries = sublex.read_topics(topics, fields)
-    context.say(str(queries), *queries.notes, *forms_notes(queries))
+    context.say(str(queries), *queries.notes, *forms_notes(queries, index, language))
     pipelines, failures = _compose(context, rankers or (None,), profile)
-    options = {"k": k, "where": metadata, "workers": workers, "tag": tag or "", "overwrite": overwrite}
+    options = {
+        "k": k,
+        "where": metadata,
+        "workers": workers,
+        "tag": tag or "",
+        "overwrite": overwrite,
+        "language": language,
+    }
     for pipeline in pipelines:
         check_run_place(run_path(place, pipeline), metadata, overwrite)
     # The first run says which words no document contains; they are the same for all.

@@ -37,7 +37,8 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
         listed = ", ".join(f"sublex.contracts.base.QueryTerm({_term_code(t.term)}, {t.weight!r})" for t in terms)
         query = f"sublex.contracts.base.Query({query}, ({listed},))"
     ranker = [repr(given["ranker"])] if given["ranker"] else []
-    named = {**options, "profile": given["profile"]}
+    language = given["language"] if given["language"] != "plain" and not given["weighted"] else None
+    named = {**options, "profile": given["profile"], "language": language}
     return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
 
 
@@ -74,9 +75,9 @@ def search(
         sublex search demo "cranes by the river" -k 3 -r "PL2 + 0.3*DirichletLM"
         sublex search demo "cranes by the river" -r "BM25 >> RM3 >> BM25"
     """
+    from sublex.contracts.operators import NOTHING
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
-    from sublex.pipeline.query_forms import query_notes
 
     if of is not None and facets is None:
         raise InputError("--of names the model of --facets; write for example --facets 10, too.")
@@ -91,12 +92,13 @@ def search(
     with context.step("Compared the words of the query with those of the index"):
         missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
         corrected = corrections(index.snapshot, missing)
-    notes = [*pipeline.notes, *([] if asked.weighted else query_notes(index, asked.query, pipeline))]
+    notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
     notes += left_out_notes(pipeline.left_out(query), missing.values())
-    if not len(answer.hits) and not corrected:
+    # For a query that can find nothing, its notes say why.
+    if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
     shown = hits(index, answer, context.extras or NO_EXTRAS)
 
@@ -115,7 +117,18 @@ def read_query(index: Index, asked: Asked) -> Query:
     """Return a query that a user gives as text or as weighted terms."""
     from sublex.pipeline.weighted import weighted_query
 
-    return weighted_query(asked.query) if asked.weighted else index.query(asked.query)
+    if asked.weighted and asked.language != "plain":
+        raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
+    return weighted_query(asked.query) if asked.weighted else index.query(asked.query, asked.language)
+
+
+def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
+    """Return sentences about what in the text of a query is read in another way than users may expect."""
+    from sublex.pipeline.query_forms import language_notes, query_notes
+
+    if query.tree is not None:
+        return language_notes(asked.query, query)
+    return [] if asked.weighted else query_notes(context.index, asked.query, pipeline, context.language_option)
 
 
 def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: str = "") -> Answer:

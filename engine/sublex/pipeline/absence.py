@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from sublex.contracts.operators import words_in
 from sublex.language.expression import Blend, Chain, Cut, Expression, Weighted, chain
 from sublex.pipeline.stages.blend import BlendScoring
 from sublex.pipeline.stages.chain import ChainScoring
@@ -77,12 +78,15 @@ def kept_none(index: Index, query: Query, pipeline: Pipeline) -> tuple[Expressio
 def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Word]:
     """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
     final = pipeline.answer(query, 1).query
-    words, missing = [], index.snapshot.missing(final)
+    words, missing, table = [], index.snapshot.missing(final), index.searcher().term_table
+
+    def word_of(term: str) -> str:
+        return missing.get(term) or index.corpus.surface(term)
+
     for term, weight in final.weights().items():
-        docs, tfs = index.snapshot.postings(term)
-        place = int(np.searchsorted(docs, doc))
-        tf = int(tfs[place]) if place < len(docs) and docs[place] == doc else 0
-        words.append(Word(missing.get(term) or index.corpus.surface(term), weight, tf, len(docs)))
+        tf = int(table.frequencies(term, np.array([doc]))[0])
+        df = sum(len(table.postings(term, k)[0]) for k in range(len(index.snapshot.segments)))
+        words.append(Word(words_in(term, word_of), weight, tf, df))
     return sorted(words, key=lambda word: -abs(word[1]))
 
 
@@ -99,7 +103,12 @@ def _stages(index: Index, query: Query, doc: int, pipeline: Pipeline) -> Iterato
 
 
 def _changes(index: Index, query: Query, doc: int, pipeline: Pipeline, k: int, ranks: list[StageRank]) -> Iterator[str]:
-    """Yield sentences about filters that drop a document, and about depths or weights with which it is among the first k hits."""
+    """Yield sentences about what keeps a document from the first k hits, and what brings it in.
+
+    They are about the query's condition, filters that drop the document, and helpful depths and weights.
+    """
+    if (allowed := pipeline.allows(query)) is not None and not allowed.of(np.array([doc]))[0]:
+        yield f"The query {query.tree or query.text} does not allow it."
     for before, after in zip(ranks, ranks[1:], strict=False):
         last = _last(after.expression)
         if before.rank and not after.rank and getattr(last, "kind", "") == "filter":

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 
 from sublex.contracts.base import Resource
 from sublex.contracts.fitted import Fittable
+from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
 from sublex.index.manifest import read_manifest
@@ -36,20 +37,21 @@ from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import GivenRanker, PythonRanker
-from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.pipeline import Pipeline, reads_plain_words
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
+from sublex.pipeline.stages.condition import Holding
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
 from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
-from sublex.pipeline.stages.mask import Masks
+from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
-from sublex.pipeline.stages.stage import Scorer, Stage
+from sublex.pipeline.stages.stage import Scorer, Stage, obeying
 from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -337,7 +339,17 @@ class Composer(Uncopied):
         """
         python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
-        return _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+        scorer = _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+        allowed = partial(_allowed, self.snapshot, self._masks, self.term_table)
+        return obeying(scorer, allowed, "" if reads_plain_words(resolved) else str(resolved))
+
+
+def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition: Condition) -> Mask:
+    """Return the mask of the documents that the condition of a query allows.
+
+    The function has no composer, which would be in a cycle with its pipelines.
+    """
+    return masks.get(("condition", condition), Holding(condition, term_table, snapshot))
 
 
 @lru_cache(maxsize=KEPT_SNAPSHOTS)

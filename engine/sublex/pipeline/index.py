@@ -7,7 +7,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 Expr = str | Expression
 Say = Callable[[str], None]
+# The languages of queries.
+LANGUAGES = ("plain", "query")
 
 
 def silently(text: str) -> None:
@@ -138,28 +140,49 @@ class Index(Contents):
         searcher.origin = searcher_of, (self._snapshot, self.allow_uncovered, component)
         return searcher
 
-    def query(self, text: str | Query) -> Query:
+    def query(self, text: str | Query, language: str = "plain") -> Query:
         """Return a text as a query: its terms, each with weight 1.
 
-        If the argument is a query, it is returned unchanged.
+        With the language "query", the text is read in the query language, which has phrases, required and excluded words
+        and more; the query then has a `tree`, whose `notes` say what in the text is plain text. If the argument is a
+        query, it is returned unchanged.
         """
         if isinstance(text, Query):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
         words = arguments.text(text, "The query")
+        if arguments.choice(language, "The language of queries", LANGUAGES) == "query":
+            from sublex.query_language.make_query import read_query
+
+            return read_query(words, self.analyzer, self.snapshot)
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))
 
     def search(
-        self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+        self,
+        text: str | Query,
+        pipeline: Expr | Pipeline | None = None,
+        k: int = 10,
+        profile: str | None = None,
+        *,
+        language: str = "plain",
     ) -> Hits:
-        """Return the best k documents for a text, or for a query of weighted terms, best first."""
-        return self.answer(text, pipeline, k, profile).hits
+        """Return the best k documents for a text, or for a query of weighted terms, best first.
+
+        `language` is "plain" or "query", as for `query`.
+        """
+        return self.answer(text, pipeline, k, profile, language=language).hits
 
     def answer(
-        self, text: str | Query, pipeline: Expr | Pipeline | None = None, k: int = 10, profile: str | None = None
+        self,
+        text: str | Query,
+        pipeline: Expr | Pipeline | None = None,
+        k: int = 10,
+        profile: str | None = None,
+        *,
+        language: str = "plain",
     ) -> Answer:
         """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
-        query, most = self.query(text), arguments.whole(k, "k")
+        query, most = self.query(text, language), arguments.whole(k, "k")
         return self.pipeline(pipeline, profile).answer(query, most)
 
     def run(
@@ -170,12 +193,14 @@ class Index(Contents):
         workers: int | None = None,
         profile: str | None = None,
         each: Callable[[Answer], None] = lambda answer: None,
+        *,
+        language: str = "plain",
     ) -> Run:
         """Return the best k documents for each topic as a run, with metadata that describe how it was made.
 
         `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
-        `each` is called with every answer.
+        `each` is called with every answer. `language` is "plain" or "query", as for `query`.
         """
         from sublex.pipeline.missing_words import MissingWords
         from sublex.pipeline.run_metadata import described_run
@@ -183,7 +208,7 @@ class Index(Contents):
 
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
-        queries = [self.query(topic.text) for topic in asked]
+        queries = self.queries(asked, language)
         docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
         for answer in ready.answers(queries, most, threads):
             each(answer)
@@ -192,16 +217,39 @@ class Index(Contents):
         offsets = np.cumsum([len(hits) for hits in docs])
         by_topic = zip((topic.qid for topic in asked), queries, strict=True) if ready.reads_plain_words else ()
         missing = MissingWords(ready.snapshot, dict(by_topic))
-        return described_run(asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing)
+        return described_run(
+            asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language
+        )
+
+    def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
+        """Return the queries of topics. An error about a query names its topic."""
+        found = []
+        for qid, text, *_ in topics:
+            try:
+                found.append(self.query(text, language))
+            except InputError as error:
+                raise InputError(f"Topic {qid}: {error}") from None
+        return found
 
     def left_out(
-        self, text: str | Query, pipeline: Expr | Pipeline | None = None, profile: str | None = None
+        self,
+        text: str | Query,
+        pipeline: Expr | Pipeline | None = None,
+        profile: str | None = None,
+        *,
+        language: str = "plain",
     ) -> list[LeftOut]:
         """Return the words of a text that fitted models of a pipeline leave out: model, word and reason."""
-        return self.pipeline(pipeline, profile).left_out(self.query(text))
+        return self.pipeline(pipeline, profile).left_out(self.query(text, language))
 
     def explain(
-        self, text: str | Query, docno: str, pipeline: Expr | Pipeline | None = None, profile: str | None = None
+        self,
+        text: str | Query,
+        docno: str,
+        pipeline: Expr | Pipeline | None = None,
+        profile: str | None = None,
+        *,
+        language: str = "plain",
     ) -> Explanation:
         """Return a tree that shows how a document's score for a text is computed.
 
@@ -210,7 +258,7 @@ class Index(Contents):
         """
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
-        return ready.explain(self.query(text), doc)
+        return ready.explain(self.query(text, language), doc)
 
     # Labels from fitted models.
 

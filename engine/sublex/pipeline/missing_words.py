@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from sublex.contracts.operators import terms_in
 from sublex.index.spelling import Correction, correction
 from sublex.tools.messages import counted, cut
 
@@ -72,13 +73,15 @@ class MissingWords(Mapping[str, tuple[str, ...]]):
     @cached_property
     def terms(self) -> frozenset[str]:
         """The distinct terms of all the words."""
-        return frozenset(self._snapshot.absent({term[0] for query in self._queries.values() for term in query.terms}))
+        return frozenset(
+            self._snapshot.absent({t for query in self._queries.values() for t in terms_in(query.weights())})
+        )
 
     @cached_property
     def _found(self) -> dict[str, Query]:
         """The queries with a word that no document contains."""
         terms = self.terms
-        return {qid: query for qid, query in self._queries.items() for term in query.terms if term[0] in terms}
+        return {qid: query for qid, query in self._queries.items() if not terms.isdisjoint(terms_in(query.weights()))}
 
     def __getitem__(self, qid: str) -> tuple[str, ...]:
         return tuple(self._snapshot.missing(self._found[qid]).values())

@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
 from sublex.language.python_rankers import GivenRanker
+from sublex.pipeline.stages.filter import noted
 from sublex.pipeline.stages.finder import one_search
+from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
@@ -93,7 +97,7 @@ class Pipeline(Deferred):
     @cached_property
     def reads_plain_words(self) -> bool:
         """Whether queries are plain words, and not in the query language of another engine, which a retriever reads."""
-        return not any(c.kind == "retriever" and c.values.get("language") for c in self.components)
+        return reads_plain_words(self.expression)
 
     @property
     def notes(self) -> list[str]:
@@ -134,9 +138,16 @@ class Pipeline(Deferred):
         The evidence of the root has the document's rank and the number of hits.
         """
         with one_search():
-            tree = self.scorer.start(State(query)).explain(doc)
+            scoring = self.scorer.start(State(query))
+            tree, allowed = scoring.explain(doc), scoring.state.allowed
+            if allowed is not None:
+                tree = noted(tree, _note(query, bool(allowed.of(np.array([doc]))[0])))
             hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+
+    def allows(self, query: Query) -> Mask | None:
+        """Return the mask of the documents that the condition of a query allows; None if it has no condition."""
+        return self.scorer.start(State(query)).state.allowed if query.condition is not None else None
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
@@ -147,3 +158,14 @@ class Pipeline(Deferred):
         with Workers(min(workers, len(groups))) as pool:
             for group in pool.map(lambda group: [self._answer(query, k) for query in group], groups):
                 yield from group
+
+
+def reads_plain_words(expression: Expression) -> bool:
+    """Return whether no retriever of a resolved expression reads queries in the language of its engine."""
+    return not any(c.kind == "retriever" and c.values.get("language") for c in components_in(expression))
+
+
+def _note(query: Query, is_allowed: bool) -> Explanation:
+    """Return the part of an explanation that says whether the query allows a document."""
+    asked = f"the query {query.tree if query.tree is not None else query.text}"
+    return Explanation(float(is_allowed), f"{asked} {'allows' if is_allowed else 'does not allow'} it", "evidence")

@@ -1,6 +1,6 @@
 """Recognise forms of query languages in plain text, such as phrases and fields, and say how Sublex reads them.
 
-Sublex has no query language: every query is plain words. Ordinary text is not taken for such a form; examples are
+A query is plain words unless the user asks for the query language. Ordinary text is not taken for such a form; examples are
 hyphens, times, web addresses and formulas.
 """
 
@@ -16,10 +16,13 @@ from sublex.pipeline.missing_words import MissingWords
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
+    from sublex.contracts.base import Query
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.topics import Topic
 
+# What a user of the command line writes for the query language.
+OPTION = "--language query"
 # The most characters of a form, and the most words of a query, that a note shows.
 LONGEST_FORM, LISTED_WORDS = 40, 10
 # In a longer text, + and - before a word are ordinary marks, as in "Ca2+ -dependent" or in a list.
@@ -61,11 +64,15 @@ FIELDS = frozenset(
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
-def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> list[str]:
+# Kinds of forms that the query language does not read either, besides those that its notes name.
+UNREAD = ("!", "range", "&&", "||", "pattern")
+
+
+def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, option: str = OPTION) -> list[str]:
     """Return a list: a sentence on how Sublex reads a query with forms of a query language, or nothing for plain words.
 
     The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
-    query language of another engine.
+    query language of another engine. `option` is what the user writes for Sublex's query language.
     """
     forms = forms_of(query)
     if not forms or (pipeline and not pipeline.reads_plain_words):
@@ -73,7 +80,18 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None) -> l
     words = words_of(index, query)
     listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")
     sought = f" It looks for: {listed}." if words else ""
-    return [f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}"]
+    read = "" if all(kind in UNREAD for kind in forms) else f" {option} reads the query language."
+    return [f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}{read}"]
+
+
+def language_notes(text: str, query: Query) -> list[str]:
+    """Return sentences on what in a text of the query language is plain text, or has another meaning than it may seem.
+
+    `query` is the query that was made of the text.
+    """
+    unread = [clause for kind, clause in forms_of(text).items() if kind in UNREAD]
+    more = [f"The query language has no such form: {', '.join(unread)}."] if unread else []
+    return [*query.tree.notes, *more]
 
 
 def words_of(index: Index, query: str) -> list[str]:
@@ -84,17 +102,25 @@ def words_of(index: Index, query: str) -> list[str]:
     return list(words_by_term(index.analyzer, query).values())
 
 
-def topics_notes(topics: Sequence[Topic], index: Index) -> list[str]:
+def topics_notes(topics: Sequence[Topic], index: Index, language: str = "plain", option: str = OPTION) -> list[str]:
     """Return sentences about topics: one about all forms of a query language, one about words that no document contains.
 
     The list is empty if the topics have neither.
     """
-    queries = {topic.qid: index.query(topic.text) for topic in topics}
-    return [*forms_notes(topics), *MissingWords(index.snapshot, queries).notes(len(topics))]
+    queries = dict(zip((topic.qid for topic in topics), index.queries(topics, language), strict=True))
+    return [
+        *forms_notes(topics, index, language, option),
+        *MissingWords(index.snapshot, queries).notes(len(topics)),
+    ]
 
 
-def forms_notes(topics: Sequence[Topic]) -> list[str]:
-    """Return a list with one sentence about all topics with forms of a query language; [] if there are none."""
+def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", option: str = OPTION) -> list[str]:
+    """Return a list with one sentence about all topics with forms of a query language; [] if there are none.
+
+    In the query language, the sentence is about forms that it does not read.
+    """
+    if language != "plain":
+        return _unread_notes(topics, index)
     examples: dict[str, str] = {}
     number = 0
     for topic in topics:
@@ -106,7 +132,21 @@ def forms_notes(topics: Sequence[Topic]) -> list[str]:
         return []
     of_all = f"{number:,} of {counted(len(topics), 'topic')}"
     verb = "have" if number > 1 else "has"
-    return [f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}."]
+    read = "" if all(kind in UNREAD for kind in examples) else f" {option} reads the query language."
+    return [f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}.{read}"]
+
+
+def _unread_notes(topics: Sequence[Topic], index: Index) -> list[str]:
+    """Return a list with the notes of the first topic that has any, and with the number of such topics; [] without any."""
+    queries = index.queries(topics, "query")
+    noted = [(topic.qid, notes) for topic, query in zip(topics, queries, strict=True)
+             if (notes := language_notes(topic.text, query))]  # fmt: skip
+    if not noted:
+        return []
+    qid, notes = noted[0]
+    verb = "have" if len(noted) > 1 else "has"
+    others = f"{len(noted):,} of {counted(len(topics), 'topic')} {verb} such notes; of topic {qid}: "
+    return [others + " ".join(notes)]
 
 
 def forms_of(text: str) -> dict[str, str]:

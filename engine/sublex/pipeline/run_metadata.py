@@ -29,6 +29,8 @@ def described_run(
     docs: np.ndarray,
     scores: np.ndarray,
     missing: Mapping[str, tuple[str, ...]] = NO_FIELDS,
+    *,
+    language: str = "plain",
 ) -> Run:
     """Return the hits of a pipeline over topics as a run with its tag and metadata.
 
@@ -36,12 +38,15 @@ def described_run(
     `missing` has the words of topics that no document contains.
     """
     qids, snapshot = [topic.qid for topic in topics], pipeline.snapshot
-    described = tag_of(str(pipeline)), describe(topics, pipeline, k)
+    described = tag_of(str(pipeline)), describe(topics, pipeline, k, language)
     return Run(qids, offsets, docs, scores, snapshot.all_docnos, *described, missing=missing)
 
 
-def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
-    """Return the metadata of the run of a pipeline over topics, with at most k hits for each."""
+def describe(topics: Topics, pipeline: Pipeline, k: int, language: str = "plain") -> dict[str, Any]:
+    """Return the metadata of the run of a pipeline over topics, with at most k hits for each.
+
+    They name the language of the queries unless it is plain.
+    """
     import platform
 
     return {
@@ -50,6 +55,7 @@ def describe(topics: Topics, pipeline: Pipeline, k: int) -> dict[str, Any]:
             "automatic": True,
             "expression": str(pipeline),
             **_note(pipeline),
+            **({} if language == "plain" else {"language": language}),
             "hits": k,
             "score_ties": "score descending, then docno descending by bytes",
         },

@@ -76,11 +76,12 @@ def write(
     progress: Callable[[int], None] = lambda topics: None,
     tag: str = "",
     overwrite: bool = False,
+    language: str = "plain",
 ) -> Done:
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
     In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
-    column of the run; by default it is the expression.
+    column of the run; by default it is the expression. `language` is that of the queries, "plain" or "query".
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)
@@ -93,7 +94,7 @@ def write(
         progress(len(seconds))
 
     begin = time.perf_counter()
-    run = index.run(topics, pipeline, k, workers, each=each)
+    run = index.run(topics, pipeline, k, workers, each=each, language=language)
     found = time.perf_counter()
     metadata = dict(run.metadata) | {"tag": tag or run.tag}
     replaced = _replaced(path, metadata)
@@ -145,6 +146,7 @@ def _replaced(path: Path, metadata: Mapping[str, Any]) -> str:
         "another index": FINGERPRINT,
         "other topics": ("data", "topics"),
         "another -k": ("method", "hits"),
+        "another language of queries": ("method", "language"),
     }
     other = [what for what, keys in made.items() if value_at(before, keys) != value_at(metadata, keys)]
     return f"was made with {', '.join(other)}" if other else ""

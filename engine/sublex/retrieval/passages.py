@@ -1,13 +1,21 @@
-"""Passages: the part of a document's text with the most query terms, and the places of these terms in it."""
+"""Passages: the part of a document's text with the most query terms, and the places of these terms in it.
+
+An operator, such as a phrase, counts as a term where it occurs; its words are marked there. If it does not occur in the
+text, its words count and are marked wherever they stand.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Analyzer
+from sublex.contracts.operators import Operator, terms_in
+from sublex.retrieval.text_occurrences import occurrences
 
 
 class Passage(NamedTuple):
@@ -33,7 +41,12 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
     each end at which text is left out.
     """
     text = " ".join(text.split())
-    matches = _matches(text, analyzer, frozenset(terms))
+    operators = [term for term in terms if isinstance(term, Operator)]
+    words = frozenset(terms).difference(operators)
+    matches = _matches(text, analyzer, words.union(terms_in(operators)))
+    marks = matches
+    if operators:
+        matches, marks = _with_operators(text, analyzer, words, operators, matches)
     begin = _start(text, _densest(matches, width), width)
     end = begin + width
     if end < len(text):
@@ -41,7 +54,7 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
         end = space if space >= 0 else end
     before, after = "… " if begin else "", " …" if end < len(text) else ""
     shift = len(before) - begin
-    spans = tuple(_joined((m.begin + shift, m.end + shift) for m in matches if m.begin >= begin and m.end <= end))
+    spans = tuple(_joined((m.begin + shift, m.end + shift) for m in marks if m.begin >= begin and m.end <= end))
     return Passage(before + text[begin:end] + after, spans)
 
 
@@ -53,6 +66,47 @@ def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Matc
             located = _within(raw, raw_terms)
             matches += sorted(_Match(at + begin, at + end, term) for begin, end, term in located if term in terms)
     return matches
+
+
+def _with_operators(
+    text: str, analyzer: Analyzer, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match]
+) -> tuple[list[_Match], list[_Match]]:
+    """Return what counts for a passage, words and occurrences of operators, and the words to mark.
+
+    `matches` are those of the words and of the words in operators.
+    """
+    spans, places = list[tuple[int, int]](), dict[str, list[int]]()
+    for at, raw, terms in located_terms(analyzer, text):
+        located = [(at + begin, at + end) for begin, end, _ in _within(raw, terms)] or [(at, at + len(raw))]
+        for place, term in enumerate(terms):
+            places.setdefault(term, []).append(len(spans) + place)
+        spans += located
+    counted, marked, shown = list[_Match](), dict[str, list[_Match]](), words
+    for operator in operators:
+        own = [_Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places)]
+        counted += own
+        for term in set(operator.terms()) if own else ():
+            marked.setdefault(term, []).extend(own)
+        shown = shown if own else shown.union(operator.terms())
+    counted += [match for match in matches if match.term in shown]
+    # Of intervals in the order of their begins, the furthest end so far says whether a word lies in one of them.
+    reach = {term: _reach(own) for term, own in marked.items()}
+    marks = [match for match in matches if match.term in shown or _is_in(reach.get(match.term), match)]
+    return sorted(counted, key=lambda match: match[:2]), marks
+
+
+def _reach(intervals: list[_Match]) -> tuple[list[int], list[int]]:
+    """Return the begins of intervals, ascending, and for each the furthest end of the intervals up to it."""
+    ordered = sorted(intervals, key=lambda match: match[:2])
+    return [match.begin for match in ordered], list(accumulate((match.end for match in ordered), max))
+
+
+def _is_in(reach: tuple[list[int], list[int]] | None, match: _Match) -> bool:
+    """Return whether a match lies within an interval."""
+    if reach is None:
+        return False
+    place = bisect_right(reach[0], match.begin) - 1
+    return place >= 0 and match.end <= reach[1][place]
 
 
 def _within(raw: str, terms: list[str]) -> Iterator[_Match]:

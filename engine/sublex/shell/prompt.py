@@ -228,7 +228,7 @@ class Talker:
         if self.reader is None or not text.strip():
             return Line()
         try:
-            return self.reader.read(text)
+            return self.reader.read(text, self.settings.language)
         except SublexError:
             return Line()
 

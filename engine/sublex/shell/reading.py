@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from sublex.contracts.operators import words_in
 from sublex.forms.lines import Line, Span, line
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 # Characters of a query that are read; a longer one is a document, of which nobody wants to see each word.
 LONGEST = 500
+# Characters of an operator that are shown.
+SHOWN = 60
 # Unknown words for which the nearest known word is remembered.
 REMEMBERED = 256
 
@@ -24,19 +27,43 @@ class Reader:
         self.snapshot = snapshot
         self._nearest = lru_cache(REMEMBERED)(self._find_nearest)
 
-    def read(self, text: str) -> Line:
+    def read(self, text: str, language: str = "plain") -> Line:
         """Return how a query is read: `cranes→crane 9` is a word with its term and the documents that hold it.
 
-        The word at the end may still be typed, so no other word is suggested for it.
+        The word at the end may still be typed, so no other word is suggested for it. In the query language, the signs and
+        joiners of the query stand between the words, as far as the language reads them.
         """
+        short = text[:LONGEST]
+        return line(*(self._of_tree(short) if language == "query" else self._words(short)))
+
+    def _of_tree(self, text: str) -> Iterator[Span]:
+        """Yield how a text is read in the query language."""
+        from sublex.query_language.make_query import Maker
+        from sublex.query_language.read import read_tree
+        from sublex.query_language.tree import Word, pieces
+
+        maker = Maker(self.snapshot.analyzer, self.snapshot)
+        for piece in pieces(read_tree(text).root):
+            if isinstance(piece, str):
+                yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
+            elif isinstance(piece, Word):
+                # A word at the end of the line may still be typed.
+                yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
+            else:
+                terms = maker.terms(piece)
+                shown = words_in(terms[0]) if terms else "nothing"
+                cut = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
+                yield Span(f"{piece}→{cut}" if terms else f"{piece}", "kept" if terms else "stopped")
+
+    def _words(self, short: str) -> list[Span]:
+        """Return how plain words are read."""
         from sublex.analysis.tokens import located_terms
 
         spans: list[Span] = []
-        short = text[:LONGEST]
         for at, raw, terms in located_terms(self.snapshot.analyzer, short):
             spans += [Span("  ")] if spans else []
             spans += self._word(raw, terms, finished=at + len(raw) < len(short))
-        return line(*spans)
+        return spans
 
     def _word(self, raw: str, terms: list[str], finished: bool) -> Iterator[Span]:
         """Yield the spans of one word."""

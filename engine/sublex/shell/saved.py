@@ -13,13 +13,17 @@ from sublex.tools.plain_files import open_plain
 
 
 class Saved(NamedTuple):
-    """A query, whether it is weighted terms, its expression, the path of its index, and the document that it was made from."""
+    """A query, whether it is weighted terms, its expression, the path of its index, and the language of its text.
+
+    `like` is the document that the query was made from.
+    """
 
     query: str
     weighted: bool
     expression: str
     path: str
     like: str = ""
+    language: str = "plain"
 
 
 def read_saved() -> dict[str, Saved]:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 # Measures of the current topic, which the toolbar shows.
 TOPIC_MEASURES = ("P@10", "nDCG@10")
+# What a user writes for the query language.
+LANGUAGE = ":set language=query"
 # The number of hits that these measures need.
 MEASURED = 10
 
@@ -174,10 +176,11 @@ class Session:
         the session has no value gets its default.
         """
         values: dict[str, Callable[[], Any]] = {
-            "query": lambda: self.asked().text, "weighted": self.is_weighted, "without": lambda: self.like,
+            "query": lambda: self.asked_text(), "weighted": self.is_weighted, "without": lambda: self.like,
             "ranker": lambda: self.used, "ranking": lambda: str(self.pipeline()),
             "k": lambda: self.settings.k, "profile": lambda: self.settings.profile,
             "allow_uncovered": lambda: self.settings.allow_uncovered,
+            "language": lambda: "plain" if self.is_weighted() else self.settings.language,
             "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
             "contradictions": lambda: self.contradictions,
         }  # fmt: skip
@@ -230,6 +233,7 @@ class Session:
         }
         text = asked if isinstance(asked, str) else asked.text
         given |= {"allow_uncovered": settings.allow_uncovered, "weighted": not is_text}
+        given["language"] = settings.language if is_text else "plain"
         return self.ask(search, query=text, facets=None, of=None, **given)
 
     def rank_by(self, expression: str) -> Shown:
@@ -250,7 +254,7 @@ class Session:
         """Answer the last query again after the expression changed; None without a query, and in a pipe."""
         if self.query is None or not self.answers_again:
             return None
-        return self.search(self.query if self.is_weighted() else self.query.text, like=self.like)
+        return self.search(self.query if self.is_weighted() else self.asked_text(), like=self.like)
 
     def asked(self) -> Query:
         """Return the last query. Raise InputError without one."""
@@ -258,9 +262,14 @@ class Session:
             raise InputError("There is no query yet; type one.")
         return self.query
 
+    def asked_text(self) -> str:
+        """Return the text of the last query: for one in the query language, its printed form."""
+        query = self.asked()
+        return query.text if query.tree is None else str(query.tree)
+
     def is_weighted(self) -> bool:
         """Return whether the last query was weighted terms."""
-        return self.query is not None and self.index.query(self.query.text) != self.query
+        return self.query is not None and self.query.tree is None and self.index.query(self.query.text) != self.query
 
     # The last results.
 
@@ -310,6 +319,7 @@ class ShellContext(Context):
         super().__init__(session.index)
         self.session = session
         self.extras, self.least_hits, self.topic = session.extras(), MEASURED, session.qid
+        self.language_option = LANGUAGE
         self._asked = False
 
     def ask(self, operation: Operation, **arguments: Any) -> Shown:

@@ -20,12 +20,14 @@ class Settings:
     """The settings of a shell: how it ranks, and how it shows results.
 
     If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
-    model whose words are coloured in passages. `keys` is "emacs" or "vi".
+    model whose words are coloured in passages. `keys` is "emacs" or "vi". `language` is that
+    of queries and topics: "plain" or "query".
     """
 
     expression: str | None = None
     k: int = 10
     profile: str | None = None
+    language: str = "plain"
     allow_uncovered: bool = False
     format: str = "table"
     bars: bool = True
@@ -67,7 +69,7 @@ def _typed(name: str, value: Any, kind: type) -> Any:
         if text.isdecimal() and int(text) > 0:
             return int(text)
         raise InputError(f"{name} is a whole number above 0, not {text}.")
-    choices = {"format": FORMATS, "keys": ("emacs", "vi")}.get(name)
+    choices = {"format": FORMATS, "language": ("plain", "query"), "keys": ("emacs", "vi")}.get(name)
     if choices and text not in choices:
         raise InputError(f"{name} is {' or '.join(choices)}, not {text}.")
     return None if kind is type(None) and text.lower() in ("", "none", "off") else text

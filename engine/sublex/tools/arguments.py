@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -39,6 +40,13 @@ def text(value: Any, name: str) -> str:
 def optional_text(value: Any, name: str) -> str | None:
     """Return a text or None; raise InputError for another value."""
     return None if value is None else text(value, name)
+
+
+def choice(value: Any, name: str, choices: Sequence[str]) -> str:
+    """Return a text that is one of some choices; raise InputError for another value."""
+    if value in choices:
+        return str(value)
+    raise InputError(f"{name} is {shown(value)}; give {' or '.join(choices)}.")
 
 
 def whole(value: Any, name: str, least: int = 1) -> int:

@@ -85,7 +85,7 @@ class Tuning(InParts):
     `best` is the setting with the highest mean on all topics, and `at_end` names the ranges whose number in `best` is
     at an end of the range. `default` is the expression without its ranges, or None if this expression cannot run.
     `names` are the names of the ranges, and `unused` has the ids of judged topics that are not among the `topics` of
-    `sublex.tune`.
+    `sublex.tune`. `language` is that of the topics.
     """
 
     expression: str
@@ -101,6 +101,7 @@ class Tuning(InParts):
     best: Scored
     default: Scored | None
     at_end: tuple[str, ...]
+    language: str = "plain"
 
     @cached_property
     def means(self) -> np.ndarray:
@@ -191,7 +192,8 @@ class Tuning(InParts):
 
     def parts(self) -> list[Part]:
         """Return what was tried, the tables of folds, figures and settings, a remark about ends, and how to run the best."""
-        run = "To run the best setting: index.search(query, tuning.best.setting.tree)"
+        language = "" if self.language == "plain" else f", language={self.language!r}"
+        run = f"To run the best setting: index.search(query, tuning.best.setting.tree{language})"
         return [self.tried(), self.table(figures=True), self.settings_table(), self.remark(), run]
 
     def tried(self) -> str:

@@ -50,6 +50,7 @@ def tune(
     workers: int | None = None,
     profile: str | None = None,
     progress: Progress = lambda done, total: None,
+    language: str = "plain",
 ) -> Tuning:
     """Find the best setting of an expression with ranges, and estimate its score on other topics by cross-validation.
 
@@ -75,7 +76,7 @@ def tune(
         tried = f"{len(unfitted)} models that this expression tries are not fitted; run: "
         raise IndexProblem(Message(tried, Step("fit", index.path, *unfitted)))
     judge = Judge(index, qrels, qids, measure, k)
-    queries = [index.query(text) for text in texts.values()]
+    queries = index.queries(texts.items(), language)
     scores = _run(plan, composer, defaults, queries, judge, threads(workers), progress)
 
     held_out, chosen = _cross_validated(plan, scores, parts, qids)
@@ -85,7 +86,7 @@ def tune(
         tuple(qid for qid in qrels if qid not in texts), plan.settings, scores[: len(plan.settings)], chosen, held_out,
         Scored(plan.settings[best], scores[best]),
         plan.default and Scored(plan.default, scores[plan.rows[plan.default.expression]]),
-        space.at_end(slots, tuple(plan.settings[best].values.values())),
+        space.at_end(slots, tuple(plan.settings[best].values.values())), language,
     )  # fmt: skip
 
 

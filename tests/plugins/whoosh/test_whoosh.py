@@ -375,6 +375,22 @@ def test_a_retriever_reads_whooshs_query_language(built, attached):
         attached.search("title:swift", "WhooshBM25F(language=true)")
 
 
+def test_a_retriever_obeys_the_condition_of_a_query(attached):
+    hits = attached.search("+swift river -common", "WhooshBM25F", k=500, language="query")
+    every = attached.search("swift river", "WhooshBM25F", k=500)
+    texts = {hit.docno: attached.analyze(f"{hit.title} {hit.text}") for hit in every}
+    allowed = [hit.docno for hit in every if "swift" in texts[hit.docno] and "common" not in texts[hit.docno]]
+    assert hits.docnos == allowed != every.docnos
+    for k in (1, 2, 3):
+        assert attached.search("+swift river -common", "WhooshBM25F", k=k, language="query").docnos == allowed[:k]
+
+
+def test_one_query_is_not_read_in_two_languages(attached):
+    for expression in ("WhooshBM25F(language=true)", "BM25 + WhooshBM25F(language=true)"):
+        with pytest.raises(SublexError, match="take language=true out of the expression, or ask in plain language"):
+            attached.search("+swift river", expression, language="query")
+
+
 def test_a_query_in_whooshs_language_is_not_called_plain_words(work, built):
     sublex.attach(f"whoosh:{built}", "index", trust=True)
     asked = ("search", "./index", "docno:birds-01", "-r")

@@ -35,16 +35,18 @@ class CachedScoring(Scoring):
 
     def __init__(self, name: str, inner: Scorer, cache: Cache, state: State):
         self.name, self.inner, self.cache, self.state = name, inner, cache, state
+        # The query's condition decides which documents are allowed; a key with their mask would keep it in memory.
+        self._key = state._replace(allowed=None)
 
     @cached_property
     def _started(self) -> Scoring:
         return self.inner.start(self.state)
 
     def find(self, k: int | None = None) -> Hits:
-        return self.cache.get((self.name, self.state, k), lambda: self._started.find(k))
+        return self.cache.get((self.name, self._key, k), lambda: self._started.find(k))
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
-        return self.cache.get((self.name, self.state, docs.tobytes()), lambda: self._started.scores(docs))
+        return self.cache.get((self.name, self._key, docs.tobytes()), lambda: self._started.scores(docs))
 
 
 def cached(name: str, inner: Scorer, cache: Cache) -> Scorer:

@@ -10,6 +10,7 @@ import numpy as np
 from sublex.contracts.base import NO_FIELDS, Evidence, Expander, Explanation, Query
 from sublex.contracts.operators import Operator
 from sublex.errors import PluginError, contract
+from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.stage import Stage, State
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
@@ -45,7 +46,8 @@ class ExpanderStage(Stage):
     def run(self, state: State, k: int | None = None) -> State:
         hits = state.hits
         if hits is None and self.expander.docs:
-            hits = self.searcher.search(state.query.weights(), self.expander.docs)
+            first = State(state.query, allowed=state.allowed)
+            hits = RankerScoring(self.searcher, first).find(self.expander.docs)
         if hits is None:
             hits = Hits.none(self.searcher.snapshot)
         old, original = state.query, state.original or state.query

@@ -97,7 +97,7 @@ class FilterScoring(Scoring):
 
         Its evidence says whether the filter keeps the document.
         """
-        return _noted(before.explain(doc), self.explain(doc))
+        return noted(before.explain(doc), self.explain(doc))
 
 
 class FilteredScoring(Scoring):
@@ -120,7 +120,7 @@ class FilteredScoring(Scoring):
         return scores
 
     def explain(self, doc: int) -> Explanation:
-        return _noted(self.inner.explain(doc), self.filter.note(bool(self.mask.of(np.array([doc]))[0])))
+        return noted(self.inner.explain(doc), self.filter.note(bool(self.mask.of(np.array([doc]))[0])))
 
 
 class FilteredScorer(Scorer):
@@ -135,6 +135,6 @@ class FilteredScorer(Scorer):
         return super().trace(state, doc)._replace(parts=(self.filter.note(kept),))
 
 
-def _noted(tree: Explanation, note: Explanation) -> Explanation:
-    """Return an explanation with a filter's note; its value is -inf if the filter does not keep the document."""
+def noted(tree: Explanation, note: Explanation) -> Explanation:
+    """Return an explanation with a note, whose value is 0 if the document is dropped; the explanation's is then -inf."""
     return tree._replace(value=tree.value if note.value else float(NO_OPINION), parts=(note, *tree.parts))

@@ -31,7 +31,7 @@ class RepresentationScoring(Scoring):
     def search(self, k: int) -> Hits:
         loaded = self.representation
         # A search under masks goes deeper until enough documents pass, so no search may leave out documents.
-        found = loaded.find_by_sketches(self._encoded, k, bool(self.state.masks))
+        found = loaded.find_by_sketches(self._encoded, k, bool(self.state.binding))
         best = loaded.best(self._scores, k) if found is None else loaded.best(found[1], k, found[0])
         return Hits.ranked(loaded.snapshot, *best).first(k)
 

@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Explanation, Query
+from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NO_OPINION
+from sublex.errors import InputError
 from sublex.pipeline.stages.mask import Mask, first_passing, narrowest, passes
 from sublex.retrieval.hits import Hits
 
@@ -23,8 +25,9 @@ class State(NamedTuple):
     """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps.
     `original` is the query before all expanders, None before the first.
 
-    A scoring finds only documents that pass all `masks`. Hits from before a `%` may not pass; `candidates` are the hits
-    that do.
+    A scoring finds only documents that pass all `masks`, those of filters, and the mask `allowed`, that of the query's
+    condition. Hits from before a `%` may not pass; `candidates` are the hits that do. A mask of a filter holds for some
+    stages, and `allowed` for all.
     """
 
     query: Query
@@ -32,6 +35,12 @@ class State(NamedTuple):
     original: Query | None = None
     depth: int = DEPTH
     masks: tuple[Mask, ...] = ()
+    allowed: Mask | None = None
+
+    @property
+    def binding(self) -> tuple[Mask, ...]:
+        """All masks: that of the query's condition, and those of filters."""
+        return self.masks if self.allowed is None else (self.allowed, *self.masks)
 
     def filtered(self, mask: Mask) -> State:
         """Return the state with one more mask.
@@ -42,9 +51,8 @@ class State(NamedTuple):
 
     def passing(self, hits: Hits) -> Hits:
         """Return those of the hits that pass the masks."""
-        if not self.masks:
-            return hits
-        return hits.at(np.flatnonzero(passes(self.masks, hits.docs)))
+        masks = self.binding
+        return hits.at(np.flatnonzero(passes(masks, hits.docs))) if masks else hits
 
     @property
     def candidates(self) -> Hits | None:
@@ -92,7 +100,7 @@ class Scoring:
         if candidates is not None:
             return self.rescored(candidates)
         k = self.state.depth if k is None else k
-        return self.search_passing(k) if self.state.masks else self.search(k)
+        return self.search_passing(k) if self.state.binding else self.search(k)
 
     def search(self, k: int) -> Hits:
         """Return the best k documents of the collection."""
@@ -104,7 +112,8 @@ class Scoring:
         If few documents pass, all of them are scored. Otherwise the search goes deeper until k of its documents pass.
         The first takes about as long as the second if len(few) is k * documents / len(few), measured on 100,000 abstracts.
         """
-        masks, few = self.state.masks, narrowest(self.state.masks)
+        masks = self.state.binding
+        few = narrowest(masks)
         documents = max(1, len(masks[0]))
         if few is not None and len(few) ** 2 <= k * documents:
             hits = self.rescored(Hits(masks[0].snapshot, few, np.zeros(len(few), np.float32)))
@@ -147,6 +156,24 @@ class Scorer(Stage):
         rank = rank_in(state.hits, doc) if state.hits is not None else 0
         label = f"found at rank {rank}" if rank else "not found"
         return Explanation(float(rank), f"{label} by the stage before", "evidence")
+
+
+def obeying(scorer: Scorer, allowed: Callable[[Condition], Mask], foreign: str = "") -> Scorer:
+    """Return a scorer that finds only documents which the condition of its query allows. `allowed` returns their mask.
+
+    `foreign` is the expression of the scorer if it reads queries in the language of another engine, and "" otherwise.
+    """
+
+    def start(state: State) -> Scoring:
+        query = state.query
+        if foreign and query.tree is not None:
+            raise InputError(
+                f"{foreign} reads queries in the language of another engine, and this query is in Sublex's; "
+                "take language=true out of the expression, or ask in plain language."
+            )
+        return scorer.start(state if query.condition is None else state._replace(allowed=allowed(query.condition)))
+
+    return Scorer(start, scorer.finds, scorer.through)
 
 
 def scores_in(hits: Hits, docs: np.ndarray) -> np.ndarray:

@@ -52,7 +52,9 @@ def save(session: Session, name: SavedName) -> Shown:
     session.asked()
     assert session.query is not None
     expression = str(session.pipeline(session.used))
-    saved = Saved(session.query.text, session.is_weighted(), expression, os.path.abspath(session.path), session.like)
+    language = "plain" if session.query.tree is None else "query"
+    place = os.path.abspath(session.path)
+    saved = Saved(session.asked_text(), session.is_weighted(), expression, place, session.like, language)
     write_saved({**read_saved(), name: saved})
     return Shown(lambda: [line(f"{name} is saved: {saved.query}  by {expression}")])
 
@@ -71,6 +73,8 @@ def queries(session: Session, name: SavedName = "") -> Shown:
         raise InputError(unknown("saved query", name, saved))
     chosen = saved[name]
     session.settings.expression = str(session.pipeline(chosen.expression))
+    if not chosen.weighted:
+        session.settings.language = chosen.language
     return session.search(weighted_query(chosen.query) if chosen.weighted else chosen.query, like=chosen.like)
 
 

@@ -32,6 +32,7 @@ def change(session: Session, changes: Annotated[str, positional("NAME=VALUE...",
     BM25.b=0.4 changes a parameter of each BM25 in the expression; b=0.4 does so if only one component has a parameter b.
     k=20 sets the number of hits. format is table, json, csv or trec. bars=on draws a bar for each score. labels=EXPR colours
     the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
+    language is plain or query: how queries and topics are read.
     """
     settings = session.settings
     if not changes:

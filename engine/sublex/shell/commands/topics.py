@@ -16,7 +16,7 @@ from sublex.operations.running import place_of_run, write_run
 from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
 from sublex.shell.judging import is_own, take_back, write_judgement
-from sublex.shell.session import Last, Session, ShellContext
+from sublex.shell.session import LANGUAGE, Last, Session, ShellContext
 from sublex.tools.outputs import expect_no_input
 
 
@@ -26,7 +26,7 @@ def topics(session: Session, file: DataFile, fields: Annotated[str, positional("
     loaded = sublex.read_topics(file, fields)
     session.topics, session.topic, session.last_topic = loaded, "", ""
     rows = [[topic.qid, topic.text] for topic in loaded]
-    notes = [*loaded.notes, *topics_notes(loaded, session.index)]
+    notes = [*loaded.notes, *topics_notes(loaded, session.index, session.settings.language, LANGUAGE)]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
 
 
@@ -148,9 +148,18 @@ def run(
     loaded, pipeline = session.loaded_topics(), session.pipeline(expression or None)
     expect_no_input(file, {"topics": str(loaded.path or ""), "qrels": str(session.qrels_path or "")})
     context = ShellContext(session, write_runs)
-    done = write_run(context, loaded, pipeline, place_of_run(file, [expression]), k=RUN_HITS, overwrite=overwrite)
+    done = write_run(
+        context,
+        loaded,
+        pipeline,
+        place_of_run(file, [expression]),
+        k=RUN_HITS,
+        overwrite=overwrite,
+        language=session.settings.language,
+    )
     if loaded.path:
         settings = session.settings
         given = {"topics": loaded.path, "rankers": (str(pipeline),), "output": file, "profile": settings.profile}
+        given["language"] = settings.language
         session.step = Last(write_runs, {**given, "allow_uncovered": settings.allow_uncovered})
     return sentence(done)

@@ -1,0 +1,88 @@
+"""Find the terms of an index that a prefix or a fuzzy word stands for.
+
+Both are compared with the terms as they are, so with stems where the analyzer stems. The letters are normalised as the
+analyzer normalises those of words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.operators import MOST_PARTS
+from sublex.index.spelling import within_edits
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Analyzer
+    from sublex.index.segment import Segment
+    from sublex.index.snapshot import Snapshot
+
+# The most terms that one prefix or fuzzy word stands for.
+MOST = MOST_PARTS
+
+
+class Expansion(NamedTuple):
+    """The terms that a prefix or a fuzzy word stands for, at most `MOST`, and the number of all terms that it matches."""
+
+    terms: list[str]
+    matching: int
+
+
+def letters_of(analyzer: Analyzer, text: str) -> str:
+    """Return a text in the letters of terms. An analyzer without `letters` leaves them as they are."""
+    letters = getattr(analyzer, "letters", None)
+    return letters(text) if letters else text
+
+
+def terms_beginning(snapshot: Snapshot, letters: str) -> Expansion:
+    """Return the terms of live documents that begin with some letters; of too many, the most frequent ones."""
+    prefix = letters.encode("utf-8", "replace")
+    found = []
+    for segment in snapshot.segments:
+        begin, end = segment.terms.bisect(prefix), segment.terms.bisect(prefix[:-1] + bytes([prefix[-1] + 1]))
+        found.append(np.arange(begin, max(begin, end)))
+    return _best(snapshot, found, [np.zeros(len(ordinals), np.int64) for ordinals in found])
+
+
+def near_terms(snapshot: Snapshot, letters: str, edits: int) -> Expansion:
+    """Return the terms of live documents that are within some edits of others; of too many, the nearest ones.
+
+    An edit inserts, deletes or replaces a letter, or swaps two neighbours.
+    """
+    found = [_near(segment, letters, edits) for segment in snapshot.segments]
+    return _best(snapshot, [ordinals for ordinals, _ in found], [distances for _, distances in found])
+
+
+def _near(segment: Segment, letters: str, edits: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ordinals of the terms of a segment within some edits of a word, and their distances."""
+    data, starts = segment.terms.text_data, segment.terms.starts
+    if len(data) and data.max() >= 128:
+        # An edit is one of a character, whatever its number of bytes.
+        firsts = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
+        data, starts = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), "<u4"), firsts[starts]
+    wanted = np.frombuffer(letters.encode("utf-32-le", "replace"), "<u4")
+    ordinals, distances = within_edits(data, starts, wanted, edits)
+    return ordinals, distances.astype(np.int64)
+
+
+def _best(snapshot: Snapshot, found: list[np.ndarray], distances: list[np.ndarray]) -> Expansion:
+    """Return the nearest of terms, given by their ordinals in each segment; of equals the most frequent ones."""
+    numbers, near, df = [], [], []
+    for place, (segment, ordinals) in enumerate(zip(snapshot.segments, found, strict=True)):
+        live = segment.live_df[ordinals] > 0
+        kept = ordinals[live]
+        # Where there are several segments, a term is known by its place in the vocabulary of all.
+        numbers.append(kept if len(found) == 1 else snapshot.corpus.ranks[place][kept])
+        near.append(distances[place][live])
+        df.append(segment.live_df[kept].astype(np.int64))
+    terms, first, inverse = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
+    total = np.bincount(inverse.ravel(), np.concatenate(df), len(terms))
+    best = np.lexsort((terms, -total, np.concatenate(near)[first]))[:MOST]
+    return Expansion([_name(snapshot, number) for number in terms[best].tolist()], len(terms))
+
+
+def _name(snapshot: Snapshot, number: int) -> str:
+    if len(snapshot.segments) == 1:
+        return snapshot.segments[0].terms.text(number)
+    return snapshot.corpus.vocabulary[number]

@@ -1,0 +1,245 @@
+"""Make queries of trees: the weighted terms and operators, the condition on documents, and the plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
+
+from sublex.analysis.tokens import analyze, located_terms
+from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, ordered, synonyms, window
+from sublex.contracts.scores import expect_weights
+from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
+from sublex.query_language.read import read_tree
+from sublex.query_language.tree import (
+    And,
+    Boost,
+    Clauses,
+    Fuzzy,
+    Gap,
+    Node,
+    Not,
+    Operation,
+    Or,
+    Phrase,
+    Prefix,
+    QueryTree,
+    Stem,
+    Word,
+)  # fmt: skip
+
+if TYPE_CHECKING:
+    from sublex.contracts.base import Analyzer
+    from sublex.index.snapshot import Snapshot
+
+
+def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Query:
+    """Return the query that a text in the query language means.
+
+    The notes of its tree say what is read in another way than users may expect. Without a snapshot, prefixes and fuzzy
+    words stand for no terms. Raise InputError for what no query may have, such as a window that is smaller than its words.
+    """
+    return Maker(analyzer, snapshot).query(read_tree(text))
+
+
+class Maker:
+    """Makes a query of a tree. Each part of the tree is analysed once."""
+
+    def __init__(self, analyzer: Analyzer, snapshot: Snapshot | None):
+        self.analyzer, self.snapshot = analyzer, snapshot
+        self._notes: dict[str, None] = {}
+        self._terms: dict[Node, list[str]] = {}
+
+    def query(self, tree: QueryTree) -> Query:
+        """Return the query of a tree."""
+        scored = list(_scored(tree.root, 1.0))
+        weighted = [(term, weight) for leaf, weight in scored for term in self.terms(leaf)]
+        expect_weights(weight for _, weight in weighted)
+        condition = self._of_root(tree.root)
+        if condition is not None and not weighted:
+            condition = NOTHING
+            if not scored:
+                self._notes["The query only excludes, which finds nothing; write a word to look for, too."] = None
+        if condition is not None and not isinstance(condition, Condition):
+            condition = Condition("all", (condition,))
+        made = QueryTree(tree.root, (*tree.notes, *self._notes))
+        words = " ".join(word for leaf, _ in scored for word in _words(leaf))
+        return Query(words, tuple(QueryTerm(*term) for term in weighted), (), made, condition)
+
+    # Terms.
+
+    def terms(self, leaf: Node) -> list[str]:
+        """Return the terms of a word, a phrase or an operator: one for most, none if the index holds none of its words."""
+        if leaf not in self._terms:
+            self._terms[leaf] = self._terms_of(leaf)
+        return self._terms[leaf]
+
+    def _terms_of(self, leaf: Node) -> list[str]:
+        match leaf:
+            case Word(text=text):
+                return analyze(self.analyzer, text)
+            case Stem(term=term):
+                return [term]
+            case Prefix() | Fuzzy():
+                return self._expanded(leaf)
+            case Phrase(text=text, slop=slop):
+                located = located_terms(self.analyzer, text)
+                parts: list[Any] = [term for *_, terms in located for term in cast("list[Any]", terms) or [GAP]]
+                return self._made(
+                    leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
+                )
+            case Operation(kind=kind, width=width, parts=inner):
+                return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
+        return []
+
+    def _part(self, part: Node, kind: Kind) -> list[Any]:
+        """Return the term of a part of an operator; a gap, or nothing, for a part without terms."""
+        terms = self.terms(part)
+        if isinstance(part, Gap) or not terms:
+            return [GAP] if kind is Kind.ORDERED else []
+        return [ordered(terms)]
+
+    def _made(self, leaf: Node, kind: Kind, width: int, parts: list[Any]) -> list[str]:
+        """Return the operator over parts in a list, or [] if no part is a term."""
+        if all(part is GAP for part in parts):
+            self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
+            return []
+        if kind is Kind.SYNONYMS:
+            return [synonyms(parts)]
+        return [(window if kind is Kind.WINDOW else ordered)(parts, width)]
+
+    def _expanded(self, leaf: Prefix | Fuzzy) -> list[str]:
+        """Return the terms that a prefix or a fuzzy word stands for as one term, in a list; [] without any."""
+        letters = letters_of(self.analyzer, leaf.text)
+        if self.snapshot is None:
+            return []
+        found = Expansion([], 0)
+        if letters and isinstance(leaf, Prefix):
+            found = terms_beginning(self.snapshot, letters)
+        elif letters and isinstance(leaf, Fuzzy):
+            found = near_terms(self.snapshot, letters, leaf.edits)
+        if not found.terms:
+            self._notes[f"No term of the index matches {_short(leaf)}."] = None
+            return []
+        if found.matching > len(found.terms):
+            which = "most frequent" if isinstance(leaf, Prefix) else "nearest"
+            self._notes[
+                f"{_short(leaf)} matches {found.matching:,} terms; it stands for the {len(found.terms):,} {which}."
+            ] = None
+        return [synonyms(found.terms)]
+
+    # The condition.
+
+    def _of_root(self, root: Node) -> Any:
+        """Return the condition of a query, or None if it allows all documents.
+
+        Words, phrases and operators side by side, or with OR between them, are no condition: a ranker finds only documents
+        with one of them, and a representation may find others, as for plain words.
+        """
+        match root:
+            case Boost(part=part):
+                return self._of_root(part)
+            case Clauses(clauses=clauses):
+                return self._of_clauses(clauses, free=all(_is_plain(part) for sign, part in clauses if not sign))
+            case _:
+                return None if _is_plain(root) else self._of(root)
+
+    def _of(self, node: Node) -> Any:
+        """Return what has to hold of a document for a part to hold: a condition or a term.
+
+        Return None for a part that says nothing, such as a stop word.
+        """
+        match node:
+            case Boost(part=part):
+                return self._of(part)
+            case Not(part=part):
+                inner = self._of(part)
+                return None if inner is None else Condition("not", (inner,))
+            case And(parts=parts):
+                return _joined("all", map(self._of, parts))
+            case Or(parts=parts):
+                return _joined("any", (found for part in parts for found in self._choices(part)))
+            case Clauses(clauses=clauses):
+                return self._of_clauses(clauses)
+        terms = self.terms(node)
+        return NOTHING if not terms and isinstance(node, (Prefix, Fuzzy)) else _joined("all", terms)
+
+    def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
+        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`."""
+        required, excluded, others = list[Any](), list[Any](), list[Any]()
+        for sign, part in clauses:
+            if not sign:
+                others += self._choices(part)
+                continue
+            found = self._of(part)
+            if found is None:
+                does = "requires" if sign == "+" else "excludes"
+                self._notes[f"{sign}{_short(part)} {does} nothing: the analyzer leaves no word of it."] = None
+            elif sign == "+":
+                required.append(found)
+            else:
+                excluded.append(Condition("not", (found,)))
+        if not required and not free:
+            required = [_joined("any", others)]
+        return _joined("all", [*required, *excluded])
+
+    def _choices(self, part: Node) -> list[Any]:
+        """Return the conditions of which one has to hold. A word of several terms is then as several words."""
+        return self.terms(part) if isinstance(part, Word) else [self._of(part)]
+
+
+def _joined(kind: str, parts: Iterable[Any]) -> Any:
+    """Return the condition that joins parts; a single part itself, and None without parts that say anything."""
+    kept = tuple(part for part in parts if part is not None)
+    return None if not kept else kept[0] if len(kept) == 1 else Condition(kind, kept)
+
+
+def _is_plain(node: Node) -> bool:
+    """Return whether a part is a word, a phrase or an operator, or several with nothing but OR and blanks between them."""
+    match node:
+        case Boost(part=part):
+            return _is_plain(part)
+        case Or(parts=parts):
+            return all(map(_is_plain, parts))
+        case Clauses(clauses=clauses):
+            return all(not sign and _is_plain(part) for sign, part in clauses)
+    return not isinstance(node, (And, Not))
+
+
+def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
+    """Yield the words, phrases and operators that add to scores, each with its weight; excluded ones do not."""
+    match node:
+        case Boost(part=part, weight=factor):
+            yield from _scored(part, weight * factor)
+        case And(parts=parts) | Or(parts=parts):
+            for part in parts:
+                yield from _scored(part, weight)
+        case Clauses(clauses=clauses):
+            for sign, part in clauses:
+                if sign != "-":
+                    yield from _scored(part, weight)
+        case Not():
+            return
+        case _:
+            yield node, weight
+
+
+def _words(leaf: Node) -> Iterator[str]:
+    """Yield the words of a part as plain text."""
+    match leaf:
+        case Word(text=text) | Prefix(text=text) | Fuzzy(text=text) | Phrase(text=text) | Stem(term=text):
+            yield text
+        case Operation(parts=parts):
+            for part in parts:
+                yield from _words(part)
+
+
+def _extent(parts: list[Any]) -> int:
+    """Return the number of positions from the first term of a phrase to the last."""
+    places = [place for place, part in enumerate(parts) if part is not GAP]
+    return places[-1] - places[0] + 1 if places else 0
+
+
+def _short(leaf: Node) -> str:
+    text = str(leaf)
+    return text if len(text) <= 40 else f"{text[:40]}…"

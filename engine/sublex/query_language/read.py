@@ -1,0 +1,358 @@
+"""Read the query language: text to a tree. Any text is a query; what has no meaning is plain text, with a note.
+
+A scan cuts the text into tokens and pairs the parentheses, in time linear in the text. The parser then reads clauses,
+OR, AND, NOT and single parts, in this order of precedence. It calls itself only for parentheses, whose depth is limited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from sublex.contracts.operators import Kind, unescaped
+from sublex.errors import InputError
+from sublex.query_language.tree import (
+    JOINERS,
+    And,
+    Boost,
+    Clauses,
+    Fuzzy,
+    Gap,
+    Node,
+    Not,
+    Operation,
+    Or,
+    Phrase,
+    Prefix,
+    QueryTree,
+    Stem,
+    Word,
+)  # fmt: skip
+
+# The most parentheses within one another, and the most operators and phrases of a query.
+DEEPEST, MOST_OPERATORS = 64, 1_024
+# The most characters of a form that a note shows.
+SHOWN = 40
+
+_SPACE = re.compile(r"\s+")
+_NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
+_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
+_STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
+_PHRASE = re.compile(r'"((?:[^\\"]|\\.|\\(?=\n))*)"')
+_SLOP = re.compile(r"~(\d{1,7})(?=[\s(),^]|\Z)")
+_BOOST = re.compile(rf"\^{_NUMBER}(?=[\s(),]|\Z)")
+_SIGN = re.compile(r"[+-](?=[^\s()+-]|\()")
+_ESCAPE = r"\\u\{[0-9a-f]{1,6}\}|\\.|\\(?=\n|\Z)"
+_WORD = re.compile(rf'(?:{_ESCAPE}|[^\s()"\\])+')
+_WORD_WITHIN = re.compile(rf'(?:{_ESCAPE}|[^\s()",\\])+')
+_ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}|\\.")
+# Forms at the end of a word, and forms that are none. A word's escaped characters are replaced by "x" before.
+_WEIGHTED = re.compile(rf"(.+)\^{_NUMBER}")
+_PREFIX = re.compile(r"([^*?]+)\*")
+_FUZZY = re.compile(r"([^~*?]+)~([12]?)")
+_FIELD = re.compile(r"[^\W\d]\w*:(?![/\d:]|\Z)|[^\W\d]\w*:\Z")
+_UNREAD = (
+    (re.compile(r".*\^.+"), "^ takes a number, as in stem^2.5"),
+    (re.compile(r".+~.*"), "~ takes 1 or 2 after a word, as in stem~1"),
+    (re.compile(r".*\w[*?].*|.*[*?]\w.*"), "only a * at the end of a word stands for letters"),
+    (re.compile(r"#\w+"), "the operators are #1(…), #3(…), #uw8(…) and #syn(…)"),
+)
+
+
+class _Token(NamedTuple):
+    """A piece of the text: its kind, the text as written, and its value.
+
+    `joined` says that no white space stands before it. `weight` is the number after ^, None without one. `pair` is the
+    number of the token that closes an opened parenthesis.
+    """
+
+    kind: str
+    written: str
+    value: Any = None
+    joined: bool = False
+    weight: float | None = None
+    pair: int = -1
+
+
+def read_tree(text: str) -> QueryTree:
+    """Return the tree of a query. Raise InputError if its parentheses are too deep or its operators too many."""
+    notes: dict[str, None] = {}
+    tokens = _paired(list(_scan(text, notes)), notes)
+    operators = sum(token.kind in ("phrase", "head") for token in tokens)
+    if operators > MOST_OPERATORS:
+        raise InputError(f"The query has {operators:,} phrases and operators; the most are {MOST_OPERATORS:,}.")
+    return QueryTree(_Parser(tokens, notes).clauses(len(tokens)), tuple(notes))
+
+
+def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
+    """Yield the tokens of a text."""
+    at, begins, opened, more_quotes = 0, True, list[str](), True
+    while at < len(text):
+        joined = True
+        if space := _SPACE.match(text, at):
+            at, begins, joined = space.end(), True, False
+            continue
+        joined, begins, may_begin = not begins, False, begins or text[at - 1] in "()"
+        letter, within = text[at], "#" in opened[-1:]
+        if letter == "(":
+            opened.append("(")
+            begins, at = True, at + 1
+            yield _Token("(", "(", joined=joined)
+        elif letter == ")":
+            boost = _BOOST.match(text, at + 1)
+            at = boost.end() if boost else at + 1
+            if opened:
+                opened.pop()
+            yield _Token(")", ")", weight=_weight(boost))
+        elif within and letter == ",":
+            begins, at = True, at + 1
+        elif head := _HEAD.match(text, at):
+            opened.append("#")
+            begins, at = True, head.end()
+            kind = Kind.SYNONYMS if head[1] else Kind.WINDOW if head[2] else Kind.ORDERED
+            yield _Token("head", head[0], (kind, int(head[3] or 0)), joined)
+        elif letter == '"' and more_quotes:
+            phrase = _PHRASE.match(text, at)
+            if phrase is None:
+                more_quotes = False
+                _note(notes, text[at:], "its quotation mark has no partner")
+                continue
+            slop = _SLOP.match(text, phrase.end())
+            boost = _BOOST.match(text, slop.end() if slop else phrase.end())
+            at = (boost or slop or phrase).end()
+            value = unescaped_phrase(phrase[1]), int(slop[1]) if slop else 0
+            yield _Token("phrase", phrase[0], value, joined, _weight(boost))
+        elif letter == '"':
+            begins, at = True, at + 1
+        elif may_begin and (stem := _STEM.match(text, at)):
+            boost = _BOOST.match(text, stem.end())
+            at = (boost or stem).end()
+            yield _Token("stem", stem[0], unescaped(stem[1]), joined, _weight(boost))
+        elif not joined and not within and (sign := _SIGN.match(text, at)):
+            at = sign.end()
+            yield _Token("sign", sign[0])
+            # The part after a sign may be a term in quotes, but no sign and no joiner.
+            if stem := _STEM.match(text, at):
+                boost = _BOOST.match(text, stem.end())
+                at = (boost or stem).end()
+                yield _Token("stem", stem[0], unescaped(stem[1]), True, _weight(boost))
+        else:
+            word = (_WORD_WITHIN if within else _WORD).match(text, at)
+            written = word[0] if word else letter
+            at += len(written)
+            yield _Token("word", written, joined=joined)
+
+
+def unescaped_phrase(text: str) -> str:
+    """Return the text between quotation marks; a backslash makes the next character stand for itself."""
+    return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+
+
+def _weight(match: re.Match[str] | None) -> float | None:
+    return float(match[1]) if match else None
+
+
+def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
+    """Return the tokens with the place of the partner of each opened parenthesis; those without a partner are no tokens."""
+    stack, partners, without = list[int](), dict[int, int](), set[int]()
+    for place, token in enumerate(tokens):
+        if token.kind in ("(", "head"):
+            stack.append(place)
+        elif token.kind == ")" and stack:
+            partners[stack.pop()] = place
+        elif token.kind == ")":
+            without.add(place)
+    without.update(stack)
+    for place in sorted(without)[:1]:
+        _note(notes, tokens[place].written, "it has no partner")
+    kept, moved, depth, deepest = list[_Token](), dict[int, int](), 0, 0
+    for place, token in enumerate(tokens):
+        if (place in without and token.kind != "head") or (token.kind == "sign" and _is_lone(place, tokens, without)):
+            continue
+        moved[place] = len(kept)
+        kept.append(token._replace(kind="word", written=f"\\{token.written[:-1]}") if place in without else token)
+        depth += (place in partners) - (token.kind == ")")
+        deepest = max(deepest, depth)
+    if deepest > DEEPEST:
+        raise InputError(f"The parentheses of the query are {deepest:,} deep; the most are {DEEPEST}.")
+    for opening, closing in partners.items():
+        place = moved[opening]
+        kept[place] = kept[place]._replace(pair=moved[closing])
+    return kept
+
+
+def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
+    """Return whether no part stands directly after the sign at a place."""
+    return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
+        place + 1 in without and tokens[place + 1].kind != "head"
+    )  # fmt: skip
+
+
+def _note(notes: dict[str, None], form: str, reason: str) -> None:
+    """Add the note about the first form that is plain text for a reason."""
+    shown = form if len(form) <= SHOWN else f"{form[:SHOWN]}…"
+    if not any(note.endswith(f": {reason}.") for note in notes):
+        notes[f"{shown} is plain text: {reason}."] = None
+
+
+class _Parser:
+    """Reads the tokens of one query. `at` is the place of the next token."""
+
+    def __init__(self, tokens: list[_Token], notes: dict[str, None]):
+        self.tokens, self.notes, self.at = tokens, notes, 0
+        # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
+        self._begins = [False] * (len(tokens) + 1)
+        for place in range(len(tokens) - 1, -1, -1):
+            follows = self._begins[place + 1] and self._is_joiner(place, "NOT")
+            self._begins[place] = follows or not (tokens[place].kind == ")" or self._is_joiner(place))
+
+    def clauses(self, end: int) -> Node:
+        """Read clauses up to the token `end`."""
+        found: list[tuple[str, Node]] = []
+        while self.at < end:
+            for sign, node in self._disjunction():
+                # NOT before a clause of its own is the same as -.
+                found.append(("-", node.part) if not sign and isinstance(node, Not) else (sign, node))
+        return found[0][1] if len(found) == 1 and not found[0][0] else Clauses(tuple(found))
+
+    def _disjunction(self) -> list[tuple[str, Node]]:
+        """Read parts with OR between them, and return the clauses that they are.
+
+        The signs + and - speak about all clauses in the same parentheses, so a part with a sign is a clause of its own.
+        """
+        parts = [self._conjunction()]
+        while self._joins("OR"):
+            self.at += 1
+            parts.append(self._conjunction())
+        known = [part for part in parts if part]
+        if len(known) < 2:
+            return known
+        unsigned = [node for sign, node in known if not sign]
+        either = [("", unsigned[0] if len(unsigned) == 1 else Or(tuple(unsigned)))] if unsigned else []
+        return [*either, *(part for part in known if part[0])]
+
+    def _conjunction(self) -> tuple[str, Node] | None:
+        """Read parts with AND between them. With + before one of them, all are required."""
+        parts = [self._part()]
+        while self._joins("AND"):
+            self.at += 1
+            parts.append(self._part())
+        known = [part for part in parts if part]
+        if len(known) < 2:
+            return known[0] if known else None
+        nodes = [Not(node) if sign == "-" else node for sign, node in known]
+        if all(isinstance(node, Not) for node in nodes):
+            return "-", Or(tuple(node.part for node in nodes if isinstance(node, Not)))
+        return "+" if any(sign == "+" for sign, _ in known) else "", And(tuple(nodes))
+
+    def _joins(self, joiner: str) -> bool:
+        """Return whether the next token is this joiner, with a part after it."""
+        return self._is_joiner(self.at, joiner) and self._begins[self.at + 1]
+
+    def _is_joiner(self, place: int, *joiners: str) -> bool:
+        if place >= len(self.tokens):
+            return False
+        token = self.tokens[place]
+        after_sign = place > 0 and self.tokens[place - 1].kind == "sign"
+        return token.kind == "word" and token.written in (joiners or JOINERS) and not after_sign
+
+    def _part(self) -> tuple[str, Node] | None:
+        """Read one part, with its sign, or with NOT before it. Return None for parentheses without words."""
+        negations = 0
+        while self._joins("NOT"):
+            negations, self.at = negations + 1, self.at + 1
+        token = self.tokens[self.at]
+        sign = token.written if token.kind == "sign" else ""
+        self.at += bool(sign)
+        node = self._atom()
+        if node is None:
+            return None
+        negated = (negations + (sign == "-")) % 2 if negations else 0
+        if negations:
+            return "", Not(node) if negated else node
+        return sign, node
+
+    def _atom(self) -> Node | None:
+        """Read a word, a term, a phrase, an operator or parentheses."""
+        token = self.tokens[self.at]
+        self.at += 1
+        weight = token.weight
+        node: Node | None
+        if token.kind == "(":
+            inner = self.clauses(token.pair)
+            weight = self.tokens[token.pair].weight
+            self.at = token.pair + 1
+            node = None if inner == Clauses(()) else inner
+        elif token.kind == "head":
+            node = self._operation(token)
+            weight = self.tokens[token.pair].weight
+        elif token.kind == "phrase":
+            node = Phrase(*token.value)
+        elif token.kind == "stem":
+            node = Stem(str(token.value))
+        else:
+            if token.kind == "word" and token.written in JOINERS and not self._after_sign():
+                _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
+            return self._word(token)
+        return node if node is None or weight is None else Boost(node, weight)
+
+    def _after_sign(self) -> bool:
+        return self.at > 1 and self.tokens[self.at - 2].kind == "sign"
+
+    def _word(self, token: _Token) -> Node:
+        """Return the part that a word without parentheses and quotation marks is."""
+        text, mask = unescaped(token.written), _ESCAPED.sub("x", token.written)
+        if weighted := _WEIGHTED.fullmatch(mask):
+            inner = self._plain(text[: weighted.end(1)], weighted[1])
+            return Boost(inner, float(weighted[2]))
+        return self._plain(text, mask)
+
+    def _plain(self, text: str, mask: str) -> Node:
+        """Return a word, a prefix or a fuzzy word; `mask` has an x for each character that was escaped."""
+        if (prefix := _PREFIX.fullmatch(mask)) and _has_letters(prefix[1]):
+            return Prefix(text[:-1])
+        if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(fuzzy[1]):
+            return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2))
+        if field := _FIELD.match(mask):
+            _note(self.notes, field[0], "it names no field")
+        for form, reason in _UNREAD:
+            if form.fullmatch(mask) and _has_letters(mask):
+                _note(self.notes, mask, reason)
+        return Word(text)
+
+    def _operation(self, head: _Token) -> Node | None:
+        """Read the parts of an operator."""
+        kind, width = head.value
+        parts: list[Node] = []
+        while self.at < head.pair:
+            token = self.tokens[self.at]
+            if token.kind in ("(", ")"):
+                _note(self.notes, token.written, f"within {head.written}…), only operators have parentheses")
+                self.at += 1
+            elif token.kind == "word" and token.written == "*" and kind is Kind.ORDERED:
+                parts.append(Gap())
+                self.at += 1
+            else:
+                parts += self._within(head)
+        self.at = head.pair + 1
+        if not any(not isinstance(part, Gap) for part in parts):
+            _note(self.notes, f"{head.written})", "it has no words")
+            return None
+        return Operation(kind, width, tuple(parts))
+
+    def _within(self, head: _Token) -> list[Node]:
+        """Read one part of an operator, whose weight counts nothing."""
+        token = self.tokens[self.at]
+        if token.kind == "word" and token.written in JOINERS:
+            self.at += 1
+            return [Word(token.written)]
+        node = self._atom()
+        if isinstance(node, Boost):
+            _note(self.notes, f"^{node.weight:g}", f"a weight stands after {head.written}…), not within it")
+            node = node.part
+        return [node] if node else []
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalnum, text))

@@ -1,0 +1,219 @@
+"""The tree of a query in the query language: records with a printed form, which is read back as the same tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+from sublex.contracts.operators import Kind, quoted
+
+# Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
+_SPECIAL = re.compile(r"""[\\"()^~*]|^[+\-#']""")
+_UNSEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
+# Words that join others.
+JOINERS = ("AND", "OR", "NOT")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word as the user wrote it. The analyzer makes terms of it: one, several or none."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"\\{self.text}" if self.text in JOINERS else _escaped(self.text)
+
+
+@dataclass(frozen=True)
+class Stem:
+    """A term of the index as it is, which is not analysed: `'stem'`."""
+
+    term: str
+
+    def __str__(self) -> str:
+        return quoted(self.term)
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """All terms that begin with the letters of a text: `stem*`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return f"{_letters(self.text)}*"
+
+
+@dataclass(frozen=True)
+class Fuzzy:
+    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`."""
+
+    text: str
+    edits: int
+
+    def __str__(self) -> str:
+        return f"{_letters(self.text)}~{self.edits}"
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """Words one after the other, `"stem cells"`; with `slop` above 0, in any order with so many other positions between them."""
+
+    text: str
+    slop: int = 0
+
+    def __str__(self) -> str:
+        text = re.sub(r'[\\"]', r"\\\g<0>", self.text)
+        return f'"{text}"{f"~{self.slop}" if self.slop else ""}'
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Any one position within `#3(…)`: `*`."""
+
+    def __str__(self) -> str:
+        return "*"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operator over parts: `#1(stem cell)`, `#uw8(stem cell)`, `#syn(car automobile)`."""
+
+    kind: Kind
+    width: int
+    parts: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        head = {Kind.ORDERED: f"{self.width}", Kind.WINDOW: f"uw{self.width}", Kind.SYNONYMS: "syn"}[self.kind]
+        return f"#{head}({' '.join(map(_within, self.parts))})"
+
+
+@dataclass(frozen=True)
+class Boost:
+    """A part whose terms weigh more or less: `stem^2.5`."""
+
+    part: Node
+    weight: float
+
+    def __str__(self) -> str:
+        return _printed(self)
+
+
+@dataclass(frozen=True)
+class Not:
+    """Documents for which a part does not hold: `NOT cell`."""
+
+    part: Node
+
+    def __str__(self) -> str:
+        return _printed(self)
+
+
+@dataclass(frozen=True)
+class And:
+    """Documents for which all parts hold: `stem AND cell`."""
+
+    parts: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return _printed(self)
+
+
+@dataclass(frozen=True)
+class Or:
+    """Documents for which at least one part holds: `stem OR cell`."""
+
+    parts: tuple[Node, ...]
+
+    def __str__(self) -> str:
+        return _printed(self)
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """Clauses side by side, each with its sign: "+" for a required one, "-" for an excluded one, or ""."""
+
+    clauses: tuple[tuple[str, Node], ...]
+
+    def __str__(self) -> str:
+        return _printed(self)
+
+
+Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Boost, Not, And, Or, Clauses]  # noqa: UP007
+
+
+@dataclass(frozen=True)
+class QueryTree:
+    """A query in the query language. Its text is its printed form.
+
+    `notes` are sentences about what in the query is read in another way than users may expect.
+    """
+
+    root: Node
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return str(self.root)
+
+
+def _printed(node: Node) -> str:
+    return "".join(map(str, pieces(node)))
+
+
+def _number(weight: float) -> str:
+    text = repr(weight)
+    return text.removesuffix(".0")
+
+
+def _escaped(text: str) -> str:
+    return _UNSEEN.sub(_coded, _SPECIAL.sub(r"\\\g<0>", text))
+
+
+def _letters(text: str) -> str:
+    """Return the letters of a prefix or a fuzzy word, in which a ? would stand for another letter in other languages."""
+    return _escaped(text).replace("?", "\\?")
+
+
+def _within(part: Node) -> str:
+    """Return the printed form of a part of an operator, in which commas separate words."""
+    if isinstance(part, (Word, Prefix, Fuzzy)):
+        return str(part).replace(",", "\\,")
+    return str(part)
+
+
+def _coded(match: re.Match[str]) -> str:
+    """Return a character that cannot be seen as its code."""
+    return f"\\u{{{ord(match[0]):x}}}"
+
+
+def pieces(node: Node) -> Iterator[str | Node]:
+    """Yield what a tree prints, in order: its words, phrases and operators, and the signs and joiners around them."""
+    match node:
+        case Boost(part=part, weight=weight):
+            yield from _bracketed(part, isinstance(part, (Boost, Not, And, Or, Clauses)))
+            yield f"^{_number(weight)}"
+        case Not(part=part):
+            yield "NOT "
+            yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses)))
+        case And(parts=parts) | Or(parts=parts):
+            bare = (Not,) if isinstance(node, And) else (Not, And)
+            for place, part in enumerate(parts):
+                if place:
+                    yield " AND " if isinstance(node, And) else " OR "
+                yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses)) and not isinstance(part, bare))
+        case Clauses(clauses=clauses):
+            for place, (sign, part) in enumerate(clauses):
+                yield f"{' ' if place else ''}{sign}"
+                yield from _bracketed(part, isinstance(part, (Not, And, Or, Clauses) if sign else Clauses))
+        case _:
+            yield node
+
+
+def _bracketed(part: Node, is_bracketed: bool) -> Iterator[str | Node]:
+    if is_bracketed:
+        yield "("
+    yield from pieces(part)
+    if is_bracketed:
+        yield ")"

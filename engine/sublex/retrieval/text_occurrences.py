@@ -1,0 +1,76 @@
+"""The occurrences of operators in one text, for passages. Postings of whole segments are in `operators.py`.
+
+`docs/operators.md` defines occurrences. Parts of a window that are operators may share a position here, which postings
+do not allow; a passage then marks a few words more.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from sublex.contracts.operators import GAP, Kind, Operator
+
+# The first and the last position of an occurrence.
+Interval = tuple[int, int]
+
+
+def occurrences(part: str, places: Mapping[str, Sequence[int]]) -> list[Interval]:
+    """Return the occurrences of a term or an operator, ascending: those that hold no other one.
+
+    `places` has the positions of each term, ascending.
+    """
+    if not isinstance(part, Operator):
+        return [(place, place) for place in places.get(part, ())]
+    if part.kind is Kind.SYNONYMS:
+        return _least(interval for inner in part.parts for interval in occurrences(inner, places))
+    if part.kind is Kind.WINDOW:
+        return _within(part, places)
+    return _in_order(part, places)
+
+
+def _in_order(part: Operator, places: Mapping[str, Sequence[int]]) -> list[Interval]:
+    found, gaps = list[Interval](), 0
+    for place, inner in enumerate(part.parts):
+        if inner is GAP:
+            gaps += 1
+            continue
+        own = occurrences(inner, places)
+        found = _after(found, own, gaps + 1, (gaps + 1) * part.width) if place else own
+        gaps = 0
+    return found
+
+
+def _after(before: Sequence[Interval], then: Sequence[Interval], least: int, most: int) -> list[Interval]:
+    """Return the intervals of one of `before` and one of `then`, which begins `least` to `most` positions after its end."""
+    ends = [end for _, end in before]
+    found = []
+    for begin, end in then:
+        nearest = bisect_right(ends, begin - least) - 1
+        if nearest >= 0 and ends[nearest] >= begin - most:
+            found.append((before[nearest][0], end))
+    return _least(found)
+
+
+def _within(part: Operator, places: Mapping[str, Sequence[int]]) -> list[Interval]:
+    wanted = [(occurrences(inner, places), number) for inner, number in Counter(part.parts).items()]
+    begins = [[begin for begin, _ in own] for own, _ in wanted]
+    found = []
+    for first in sorted({begin for each in begins for begin in each}):
+        lasts = [bisect_left(each, first) + number - 1 for each, (_, number) in zip(begins, wanted, strict=True)]
+        if any(last >= len(own) for last, (own, _) in zip(lasts, wanted, strict=True)):
+            break
+        end = max(own[last][1] for last, (own, _) in zip(lasts, wanted, strict=True))
+        if end - first < part.width:
+            found.append((first, end))
+    return _least(found)
+
+
+def _least(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the intervals that hold no other one, ascending."""
+    kept = list[Interval]()
+    for begin, end in sorted(set(intervals), key=lambda interval: (-interval[0], interval[1])):
+        if not kept or end < kept[-1][1]:
+            kept.append((begin, end))
+    return kept[::-1]

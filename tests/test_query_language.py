@@ -1,0 +1,558 @@
+"""The query language: its grammar, the terms and conditions of queries, and the documents that they allow, by hand and naively."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import examples
+
+import sublex
+from sublex.contracts.base import Document, Query
+from sublex.contracts.operators import NOTHING, Condition, Operator
+from sublex.errors import IndexProblem, InputError
+from sublex.pipeline.index import Index
+from sublex.pipeline.stages.mask import Mask
+from sublex.pipeline.stages.stage import State
+from sublex.query_language.expand import MOST, near_terms, terms_beginning
+from sublex.query_language.read import DEEPEST, MOST_OPERATORS, read_tree
+from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
+
+pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
+
+DOCUMENTS = {
+    "a": "stem cells grow and divide",
+    "b": "red stem of the plants cell",
+    "c": "cell state of the art",
+    "d": "cells stem",
+    "e": "stems only",
+}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Index:
+    """A few documents with positions, analysed by the default analyzer."""
+    documents = [Document(docno, text) for docno, text in DOCUMENTS.items()]
+    path = tmp_path_factory.mktemp("language") / "small"
+    return sublex.build(documents, path, store=("text", "terms", "positions"))
+
+
+def found(index: Index, text: str, expression: str = "BM25", k: int = 100) -> set[str]:
+    return set(index.search(text, expression, k, language="query").docnos)
+
+
+def allowed_by(index: Index, condition: Condition) -> Mask:
+    """Return the mask that the stages of a pipeline obey."""
+    query = Query("", (), condition=condition)
+    mask = index.pipeline("BM25").scorer.start(State(query)).state.allowed
+    assert mask is not None
+    return mask
+
+
+def as_text(condition: Condition | str | None) -> str:
+    """Return a condition in brackets, as the tests write it."""
+    if not isinstance(condition, Condition):
+        return str(condition)
+    return f"{condition.kind}({', '.join(map(as_text, condition.parts))})"
+
+
+# The tree.
+
+PIECES = [
+    "stem", "cells", "the", "AND", "OR", "NOT", "(", ")", '"', "+", "-", "^2", "^2.5", "~1", "~3", "~", "*", "#1(", "#uw8(",
+    "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
+]  # fmt: skip
+TEXTS = st.one_of(
+    st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
+    st.lists(st.sampled_from([p for p in PIECES if p not in "\\\"'"]), max_size=25).map(" ".join),
+    st.text(max_size=20),
+)
+
+
+@settings(max_examples=examples(2000))
+@given(TEXTS)
+def test_the_printed_form_is_read_back_as_the_same_tree(text):
+    tree = read_tree(text)
+    assert read_tree(str(tree)) == tree
+    assert str(read_tree(str(tree))) == str(tree)
+
+
+@given(st.text(min_size=1, max_size=8), st.integers(1, 2), st.integers(0, 9))
+def test_any_word_can_be_written(text, edits, slop):
+    letters = f"a{text}"
+    for leaf in (Word(text), Stem(text), Prefix(letters), Fuzzy(letters, edits), Phrase(text, slop)):
+        assert read_tree(str(leaf)).root == leaf
+        assert read_tree(f"+{leaf}").root.clauses == (("+", leaf),)
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        # AND binds more tightly than OR, and OR more tightly than a blank.
+        ("a OR b AND c", "a OR b AND c"),
+        ("(a OR b) AND c", "(a OR b) AND c"),
+        ("(a AND b) OR c", "a AND b OR c"),
+        ("a (b OR c)", "a b OR c"),
+        ("NOT a AND b", "NOT a AND b"),
+        ("NOT (a AND b) OR c", "NOT (a AND b) OR c"),
+        ("((a)) (b)", "a b"),
+        # + and - speak about all clauses in the same parentheses.
+        ("+a OR b", "b +a"),
+        ("a OR -b OR c", "a OR c -b"),
+        ("+a AND b c", "+(a AND b) c"),
+        ("a AND -b", "a AND NOT b"),
+        ("NOT a NOT b", "-a -b"),
+        ("NOT a AND NOT b", "-(a OR b)"),
+        ("NOT NOT a", "a"),
+        ("a -(b +c)", "a -(b +c)"),
+        # Signs stand after a blank or a parenthesis, and before a part.
+        ("a-b +c-d", "a-b +c-d"),
+        ("- a + b", r"\- a \+ b"),
+        ("--a +-b", r"\--a \+-b"),
+        ("+AND -NOT", r"+\AND -\NOT"),
+        # Weights.
+        ("a^2 (b c)^.5 \"d e\"^3 #1(f g)^1.50 'h'^2", "a^2 (b c)^0.5 \"d e\"^3 #1(f g)^1.5 'h'^2"),
+        ("(a^2)^3", "(a^2)^3"),
+        ("a~^2 b*^3", "a~2^2 b*^3"),
+        # Phrases and operators.
+        ('"a b"~0 "a b"~3', '"a b" "a b"~3'),
+        ('#1(a,b) #3(a * b) #uw8(a "b c") #syn(a #1(b c))', '#1(a b) #3(a * b) #uw8(a "b c") #syn(a #1(b c))'),
+        ("#1('a','b\\u{20}c')", "#1('a' 'b\\u{20}c')"),
+        (r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\ i", r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\u{20}i"),
+        ("rock 'n' roll o'neil", "rock 'n' roll o'neil"),
+        ("", ""),
+        ("() (( ))", ""),
+    ],
+)
+def test_how_texts_are_read(text, printed):
+    tree = read_tree(text)
+    assert (str(tree), tree.notes) == (printed, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "printed", "note"),
+    [
+        ('a "b c', "a b c", '"b c is plain text: its quotation mark has no partner.'),
+        ("(a b", "a b", "( is plain text: it has no partner."),
+        ("a) b", "a b", ") is plain text: it has no partner."),
+        ("#1(a b", r"\#1 a b", "#1( is plain text: it has no partner."),
+        ("#1() a", "a", "#1() is plain text: it has no words."),
+        (
+            "#combine(a b)",
+            r"\#combine (a b)",
+            "#combine is plain text: the operators are #1(…), #3(…), #uw8(…) and #syn(…).",
+        ),
+        ("a AND", r"a \AND", "AND is plain text: AND and OR stand between two parts, and NOT before one."),
+        ("OR a", r"\OR a", "OR is plain text: AND and OR stand between two parts, and NOT before one."),
+        ("a NOT", r"a \NOT", "NOT is plain text: AND and OR stand between two parts, and NOT before one."),
+        ("title:a", "title:a", "title: is plain text: it names no field."),
+        ('title:"a b"', 'title: "a b"', "title: is plain text: it names no field."),
+        ("a^b", r"a\^b", "a^b is plain text: ^ takes a number, as in stem^2.5."),
+        ("a^-1", r"a\^-1", "a^-1 is plain text: ^ takes a number, as in stem^2.5."),
+        ("a~3", r"a\~3", "a~3 is plain text: ~ takes 1 or 2 after a word, as in stem~1."),
+        ("a~0.8", r"a\~0.8", "a~0.8 is plain text: ~ takes 1 or 2 after a word, as in stem~1."),
+        ("wom?n", "wom?n", "wom?n is plain text: only a * at the end of a word stands for letters."),
+        ("*ing", r"\*ing", "*ing is plain text: only a * at the end of a word stands for letters."),
+        ("#1(a^2 b)", "#1(a b)", "^2 is plain text: a weight stands after #1(…), not within it."),
+        ("#1((a b) c)", "#1(a b c)", "( is plain text: within #1(…), only operators have parentheses."),
+    ],
+)
+def test_what_cannot_be_read_is_plain_text_with_a_note(text, printed, note):
+    tree = read_tree(text)
+    assert (str(tree), tree.notes) == (printed, (note,))
+
+
+def test_addresses_times_and_names_of_things_are_no_fields():
+    assert read_tree("see http://x.org/a:b at 10:30 or std::vector").notes == ()
+
+
+# Terms and plain words.
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "words"),
+    [
+        ("stem cells", {"stem": 1, "cell": 1}, "stem cells"),
+        ("stems^2 (cells growing^3)^2", {"stem": 2, "cell": 2, "grow": 6}, "stems cells growing"),
+        ("stem stem", {"stem": 2}, "stem stem"),
+        ('"stem cells"', {"#1('stem','cell')": 1}, "stem cells"),
+        # A stop word takes one position within a phrase; at the ends of a phrase it takes none.
+        ('"the state of the art"', {"#1('state',*,*,'art')": 1}, "the state of the art"),
+        ('"the art"', {"art": 1}, "the art"),
+        # The words and so many more positions, in any order.
+        ('"stem cells"~3', {"#uw5('cell','stem')": 1}, "stem cells"),
+        ('"the state of the art"~2', {"#uw6('art','state')": 1}, "the state of the art"),
+        ("#3(stem cells)", {"#3('stem','cell')": 1}, "stem cells"),
+        ("#1(state of the art)", {"#1('state',*,*,'art')": 1}, "state of the art"),
+        ("#3(stem * cells)", {"#3('stem',*,'cell')": 1}, "stem cells"),
+        ("#uw8(the stems cells)", {"#uw8('cell','stem')": 1}, "the stems cells"),
+        ("#syn(cells cell red)", {"#syn('cell','red')": 1}, "cells cell red"),
+        # A word of several terms is a phrase within an operator, and several words outside of one.
+        ("#syn(wi-fi wifi)", {"#syn(#1('wi','fi'),'wifi')": 1}, "wi-fi wifi"),
+        ("wi-fi", {"wi": 1, "fi": 1}, "wi-fi"),
+        # 'stems' is a term as it is, and is not stemmed.
+        ("'stems' #1('stems' cells)", {"stems": 1, "#1('stems','cell')": 1}, "stems stems cells"),
+        # What is excluded adds no score.
+        ("stem -cells NOT red", {"stem": 1}, "stem"),
+        ("stem AND NOT (cells OR red)", {"stem": 1}, "stem"),
+        ("+stem cells OR red", {"stem": 1, "cell": 1, "red": 1}, "stem cells red"),
+    ],
+)
+def test_the_terms_and_the_plain_words_of_a_query(small, text, terms, words):
+    query = small.query(text, language="query")
+    assert ({str(term): weight for term, weight in query.weights().items()}, query.text) == (terms, words)
+    assert all(isinstance(term, Operator) for term in query.weights() if "#" in term)
+    assert {term.origin for term in query.terms} == {"query"}
+    assert small.query(str(query.tree), language="query") == query
+
+
+# Conditions.
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "docnos"),
+    [
+        ("stem cells", "None", "abcde"),
+        ("stem OR cells", "None", "abcde"),
+        ('"stem cells" OR (grow art)', "None", "ac"),
+        ("+stem cells", "all(stem)", "abde"),
+        ("stem -cells", "not(cell)", "e"),
+        ("stem NOT cells", "not(cell)", "e"),
+        ("stem cells -grow", "not(grow)", "bcde"),
+        ("stem AND cells", "all(stem, cell)", "abd"),
+        ("stem AND cells art", "any(all(stem, cell), art)", "abcd"),
+        ("+(stem art) -red", "all(any(stem, art), not(red))", "acde"),
+        ("stem AND NOT cells", "all(stem, not(cell))", "e"),
+        ("stem AND (grow OR red)", "all(stem, any(grow, red))", "ab"),
+        ("-(stem AND cells) stem", "not(all(stem, cell))", "e"),
+        ('+"stem cells" red', "all(#1('stem','cell'))", "a"),
+        ('cells -"stem cells"', "not(#1('stem','cell'))", "bcd"),
+        ("+stem +(+red cells)", "all(stem, red)", "b"),
+        # Documents without the excluded word, or with the other one; a ranker finds those with a word that is not excluded.
+        ("art OR NOT stem", "any(art, not(stem))", "c"),
+        # A word of several terms: all of them, where it is required or excluded.
+        ("+stem-cells", "all(stem, cell)", "abd"),
+        ("stem cells -stem-cells", "not(all(stem, cell))", "ce"),
+        # Stop words require and exclude nothing.
+        ("+the stem", "None", "abde"),
+        ("stem -the", "None", "abde"),
+        ("the AND red", "all(red)", "b"),
+        # A prefix without terms is in no document.
+        ("+zz* stem", "all(any())", ""),
+        ("stem -zz*", "not(any())", "abde"),
+        ("+unknown stem", "all(unknown)", ""),
+        # Exclusions alone find nothing.
+        ("-stem", "any()", ""),
+        ("NOT (stem OR cells)", "any()", ""),
+        ("the -stem", "any()", ""),
+        ("sta* OR 'plant'", "None", "bc"),
+    ],
+)
+def test_the_condition_of_a_query(small, text, condition, docnos):
+    query = small.query(text, language="query")
+    expected = condition if condition != "all(any())" else "any()"
+    assert as_text(query.condition) == expected
+    assert found(small, text) == set(docnos)
+
+
+def test_the_notes_of_a_query(small):
+    for text, note in (
+        ("+the stem", "+the requires nothing: the analyzer leaves no word of it."),
+        ("stem -(of the)", "-of the excludes nothing: the analyzer leaves no word of it."),
+        ('stem "to be or not to be"', '"to be or not to be" has no word that the index could hold, and is left out.'),
+        ("#uw3(the of)", "#uw3(the of) has no word that the index could hold, and is left out."),
+        ("stem zz*", "No term of the index matches zz*."),
+        ("-stem", "The query only excludes, which finds nothing; write a word to look for, too."),
+    ):
+        assert small.query(text, language="query").tree.notes == (note,)
+
+
+def test_mistakes_cost_a_sentence(small):
+    deep = "(" * 100 + "a b" + " c)" * 100
+    for text, words in (
+        ("#uw2(stem cells red)", "#uw2 is smaller than its 3 words; write #uw3 or more"),
+        ("#0(stem cells)", "The width 0 of an operator"),
+        ('"stem cells" ' * 10_000, f"10,000 phrases and operators; the most are {MOST_OPERATORS:,}"),
+        (deep, f"100 deep; the most are {DEEPEST}"),
+        ("#1(a1 " * 30 + "b1" + ")" * 30, "operators are .* deep within one another"),
+        ("stem^1e300", "lies outside float32"),
+        ('"stem cells"~9999999', "The width 10000001"),
+    ):
+        with pytest.raises(InputError, match=words):
+            small.query(text, language="query")
+    with pytest.raises(InputError, match=r"The language of queries is 'lucene' \(str\); give plain or query\."):
+        small.query("a", language="lucene")
+    with pytest.raises(InputError, match=r"Topic 7: #uw1 is smaller"):
+        small.run({"6": "stem", "7": "#uw1(stem cells)"}, language="query")
+
+
+def test_an_index_without_positions_says_how_it_gets_them(tmp_path):
+    index = sublex.build([Document("a", "stem cells")], tmp_path / "plain")
+    for text in ('"stem cells"', 'stem -"stem cells"'):
+        with pytest.raises((IndexProblem, InputError), match="positions"):
+            index.search(text, language="query")
+    assert found(index, "stem AND cel*") == {"a"}
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["(", "(a ", ")", '"', "'", "#1(", "a^", "NOT ", "a AND ", "\\", "+", "a~", "'a ", "#", "~", "a*", '"a ', "9", "a^9", "a:",
+     "\x00", "*?", "a OR -b ", "\\u{", "#syn(", "^1e9", ","],
+)  # fmt: skip
+def test_hostile_texts_take_linear_time_and_cost_a_sentence_at_most(small, piece):
+    times = []
+    for number in (10_000, 80_000):
+        begin = time.perf_counter()
+        try:
+            tree = read_tree(piece * number)
+            assert len(tree.notes) < 10
+            assert all(len(note) < 200 for note in tree.notes)
+        except InputError as error:
+            assert len(str(error)) < 200
+        times.append(time.perf_counter() - begin)
+    assert times[1] < 8 * 4 * times[0] + 0.5
+    try:
+        small.query(piece * 3_000, language="query")
+    except InputError as error:
+        assert len(str(error).splitlines()) == 1
+
+
+# Prefixes and fuzzy words.
+
+
+def distance(a: str, b: str) -> int:
+    """The edits between two words, swaps of neighbours among them, by the recursion that defines them."""
+    rows = {(i, 0): i for i in range(len(a) + 1)} | {(0, j): j for j in range(len(b) + 1)}
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            best = min(rows[i - 1, j] + 1, rows[i, j - 1] + 1, rows[i - 1, j - 1] + (a[i - 1] != b[j - 1]))
+            if i > 1 and j > 1 and a[i - 1] == b[j - 2] and a[i - 2] == b[j - 1]:
+                best = min(best, rows[i - 2, j - 2] + 1)
+            rows[i, j] = best
+    return rows[len(a), len(b)]
+
+
+@pytest.mark.parametrize("segments", [1, 3])
+def test_prefixes_and_fuzzy_words_stand_for_exactly_the_terms_that_match(tmp_path, segments):
+    chance = random.Random(segments)
+    words = sorted({"".join(chance.choices("abcé", k=chance.randint(1, 6))) for _ in range(400)})
+    docs = [Document(str(n), " ".join(chance.choices(words, k=20))) for n in range(90)]
+    index = sublex.build(docs[::segments], tmp_path / "words", analyzer="plain")
+    for part in range(1, segments):
+        index.add(docs[part::segments])
+    index.delete([str(n) for n in range(0, 90, 7)])
+    live = {term.term for term in index.snapshot.terms()}
+    for letters in ("a", "ab", "é", "cé", "zz", *chance.sample(words, 20)):
+        assert sorted(terms_beginning(index.snapshot, letters).terms) == sorted(
+            t for t in live if t.startswith(letters)
+        )
+        for edits in (1, 2):
+            near = near_terms(index.snapshot, letters, edits).terms
+            assert sorted(near) == sorted(t for t in live if distance(letters, t) <= edits)
+            assert [distance(letters, t) for t in near] == sorted(distance(letters, t) for t in near)
+
+
+def test_letters_are_normalised_and_not_stemmed(small):
+    terms = {text: list(small.query(text, language="query").weights()) for text in ("STEM*", "Stems*", "celss~2")}
+    assert terms == {"STEM*": ["stem"], "Stems*": [], "celss~2": ["cell"]}
+
+
+def test_too_many_terms_are_cut_with_a_note(tmp_path):
+    words = [f"x{number:04}" for number in range(3000)]
+    docs = [Document("a", " ".join(words)), Document("b", " ".join(words[1000:1010]))]
+    index = sublex.build(docs, tmp_path / "many", analyzer="plain")
+    query = index.query("x*", language="query")
+    (term,) = query.weights()
+    assert len(term.parts) == MOST
+    assert set(words[1000:1010]) <= set(term.parts)
+    assert query.tree.notes == (f"x* matches 3,000 terms; it stands for the {MOST:,} most frequent.",)
+    assert found(index, "x*") == {"a", "b"}
+
+
+# Documents, by a naive definition.
+
+
+class Asked(NamedTuple):
+    """A query, whether it holds for a list of words, and the words and phrases that add to scores."""
+
+    text: str
+    holds: Callable[[list[str]], bool]
+    scored: tuple[tuple[str, ...], ...]
+
+
+def has(document: list[str], phrase: tuple[str, ...]) -> bool:
+    size = len(phrase)
+    return any(tuple(document[k : k + size]) == phrase for k in range(len(document)))
+
+
+def asked(chance: random.Random, depth: int) -> Asked:
+    """Return a random query; a group is in parentheses."""
+    words = tuple(chance.choices("uvwxyz", k=2))
+    kind = chance.choice(
+        ["word", "phrase", "and", "or", "list", "list", "not"] if depth else ["word", "word", "phrase"]
+    )
+    if kind == "word":
+        return Asked(words[0], lambda document: words[0] in document, (words[:1],))
+    if kind == "phrase":
+        return Asked(f'"{" ".join(words)}"', lambda document: has(document, words), (words,))
+    parts = [asked(chance, depth - 1) for _ in range(chance.randint(2, 3))]
+    scored = tuple(leaf for part in parts for leaf in part.scored)
+    if kind == "and":
+        return Asked(f"({' AND '.join(p.text for p in parts)})", lambda d: all(p.holds(d) for p in parts), scored)
+    if kind == "or":
+        return Asked(f"({' OR '.join(p.text for p in parts)})", lambda d: any(p.holds(d) for p in parts), scored)
+    if kind == "not":
+        one, other = parts[:2]
+        text = f"({one.text} AND NOT {other.text})"
+        return Asked(text, lambda d: one.holds(d) and not other.holds(d), one.scored)
+    signs = [chance.choice(["", "", "+", "-"]) for _ in parts]
+    signs[0] = chance.choice(["", "+"])
+    signed = list(zip(signs, parts, strict=True))
+
+    def holds(document: list[str]) -> bool:
+        required = [part.holds(document) for sign, part in signed if sign == "+"]
+        others = [part.holds(document) for sign, part in signed if not sign]
+        excluded = any(part.holds(document) for sign, part in signed if sign == "-")
+        return not excluded and (all(required) if required else any(others))
+
+    text = " ".join(sign + part.text for sign, part in signed)
+    return Asked(f"({text})", holds, tuple(leaf for sign, part in signed if sign != "-" for leaf in part.scored))
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> tuple[Index, dict[str, list[str]]]:
+    """An index of three segments with deleted documents and positions, and the words of its live documents."""
+    chance = random.Random(5)
+    words = {f"d{n:03}": chance.choices("uvwxyz", [9, 5, 3, 2, 1, 1], k=chance.randint(0, 6)) for n in range(240)}
+    docs = [Document(docno, " ".join(own)) for docno, own in words.items()]
+    path = tmp_path_factory.mktemp("language") / "many"
+    index = sublex.build(docs[:100], path, analyzer="plain", store=("text", "terms", "positions"))
+    index.add(docs[100:180])
+    index.add(docs[180:])
+    gone = chance.sample(list(words), 40)
+    index.delete(gone)
+    index.fit("lsi(e=2)")
+    return index, {docno: own for docno, own in words.items() if docno not in gone}
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_hits_are_those_that_a_naive_definition_allows(many, seed):
+    index, documents = many
+    query = asked(random.Random(seed), 3)
+    allowed = {docno for docno, own in documents.items() if query.holds(own)}
+    sought = {docno for docno, own in documents.items() if any(has(own, leaf) for leaf in query.scored)}
+    made = index.query(query.text, language="query")
+    assert found(index, query.text, "BM25", 300) == allowed & sought
+    # The best k among all are the best of those that pass, with the scores that they have without a condition.
+    free = index.search(made._replace(condition=None), "BM25", 300)
+    passing = [(hit.docno, hit.score) for hit in free if hit.docno in allowed]
+    for k in (1, 5, 20):
+        hits = index.search(made, "BM25", k)
+        assert [(hit.docno, hit.score) for hit in hits] == passing[:k]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["BM25 + 0.4*PL2", "BM25 + lsi(e=2)", "zscore(BM25) + rank(PL2)", "BM25 % 20 >> PL2", "BM25 >> RM3(docs=3) >> BM25",
+     "RM3(docs=3) >> BM25", "lsi(e=2)", "BM25 % 10 >> lsi(e=2)", "zscore(BM25) >> PL2", "(BM25 % 5 + PL2 % 7)"],
+)  # fmt: skip
+@pytest.mark.parametrize("seed", range(8))
+def test_every_stage_obeys_before_its_best_are_taken(many, expression, seed):
+    index, _ = many
+    text = ["+u -v", "u AND w", "(u v w) -x", '+"u v" w', "u v w x y z -y", "+(u w) -v", "w AND NOT u", "+z u v"][seed]
+    query = index.query(text, language="query")
+    holds = allowed_by(index, query.condition).of(np.arange(int(index.snapshot.bases[-1])))
+    answer = index.answer(query, expression, 300)
+    assert holds[answer.hits.docs].all()
+    # Statistics stay those of the collection, so an index of allowed documents alone would score differently; but a filter
+    # that keeps the same documents, as far as filters reach, gives the same hits.
+    docnos = {index.snapshot.docno(int(doc)) for doc in np.flatnonzero(holds)}
+    free = query._replace(condition=None)
+    if "RM3" not in expression and "%" not in expression:
+        filtered = index.search(free, expression >> sublex.keep(lambda document: document.docno in docnos), 300)
+        assert [*zip(answer.hits.docnos, answer.hits.scores.tolist(), strict=True)] == [
+            *zip(filtered.docnos, filtered.scores.tolist(), strict=True)
+        ]
+    for k in (1, 3, 10):
+        if "RM3" not in expression:
+            assert index.search(query, expression, k).docnos == answer.hits.docnos[:k]
+
+
+def test_a_cut_counts_what_passes(many):
+    index, _ = many
+    ranked = index.search("u AND w", "BM25", 300, language="query").docnos
+    assert index.search("u AND w", "BM25 % 7", 300, language="query").docnos == ranked[:7]
+
+
+def test_the_first_retrieval_of_an_expander_obeys(many):
+    index, documents = many
+    seen = []
+
+    def look(query, context):
+        seen.append([index.snapshot.docno(int(doc)) for doc in context.docs])
+        return query
+
+    index.search("+u -v", sublex.expander(look, docs=5) >> sublex.parse("BM25"), language="query")
+    index.search(
+        "+u -v", sublex.parse("PL2") >> sublex.expander(look, docs=5) >> sublex.parse("BM25"), language="query"
+    )
+    assert all("u" in documents[docno] and "v" not in documents[docno] for docnos in seen for docno in docnos)
+    assert [len(docnos) >= 5 for docnos in seen] == [True, True]
+
+
+def test_finders_and_functions_see_allowed_documents_and_plain_words(many):
+    index, documents = many
+    asked_for, seen = [], []
+
+    def find(text):
+        asked_for.append(text)
+        return {docno: 1.0 + place for place, docno in enumerate(documents)}
+
+    def score(text, some):
+        seen.extend(document.docno for document in some)
+        asked_for.append(text)
+        return [1.0] * len(some)
+
+    hits = index.search('+u "v w"^2 -z', sublex.finder(find), 300, language="query")
+    assert set(hits.docnos) == {d for d, own in documents.items() if "u" in own and "z" not in own}
+    index.search('+u "v w"^2 -z', "BM25" >> sublex.rerank(score), 300, language="query")
+    assert all("u" in documents[docno] and "z" not in documents[docno] for docno in seen)
+    assert set(asked_for) == {"u v w"}
+
+
+def test_plain_words_are_read_as_without_the_language(small, many):
+    for index in (small, many[0]):
+        for text in ("stem cells grow", "u v w", "the", ""):
+            plain, read = index.query(text), index.query(text, language="query")
+            assert (plain.terms, plain.text, read.condition) == (read.terms, read.text, None)
+            assert index.search(text).docnos == index.search(text, language="query").docnos
+
+
+def test_an_explanation_says_whether_the_query_allows_the_document(small):
+    tree = small.explain("+stem -cells", "e", language="query")
+    assert "the query +stem -cells allows it" in str(tree)
+    tree = small.explain("+stem -cells", "a", language="query")
+    assert tree.value == -np.inf
+    assert "the query +stem -cells does not allow it" in str(tree)
+    assert tree.evidence["rank"] is None
+
+
+def test_missing_words_are_those_of_operators_too(small):
+    hits = small.search('"stem zebra" #uw9(cells #syn(lynx red))', language="query")
+    assert hits.missing == ["zebra", "lynx"]
+
+
+def test_a_mask_of_a_condition_is_kept_for_the_next_query(many):
+    index, _ = many
+    condition = index.query("+u -v", language="query").condition
+    assert allowed_by(index, condition) is allowed_by(index, Condition(*condition))
+    assert index.query("-u", language="query").condition == NOTHING
+    assert isinstance(index.query("+u", language="query"), Query)
+    assert re.fullmatch(r"\+u -v", str(index.query("+u  -v", language="query").tree))
