@@ -49,6 +49,8 @@ class Maker:
         self.analyzer, self.snapshot = analyzer, snapshot
         self._notes: dict[str, None] = {}
         self._terms: dict[Node, list[str]] = {}
+        # What stands for a word without a term within a phrase: nothing if such words take no position in the index.
+        self._gap: list[Any] = [] if snapshot is not None and snapshot.gapless else [GAP]
 
     def query(self, tree: QueryTree) -> Query:
         """Return the query of a tree."""
@@ -84,7 +86,7 @@ class Maker:
                 return self._expanded(leaf)
             case Phrase(text=text, slop=slop):
                 located = located_terms(self.analyzer, text)
-                parts: list[Any] = [term for *_, terms in located for term in cast("list[Any]", terms) or [GAP]]
+                parts: list[Any] = [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
                 return self._made(
                     leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
                 )
@@ -95,9 +97,11 @@ class Maker:
     def _part(self, part: Node, kind: Kind) -> list[Any]:
         """Return the term of a part of an operator; a gap, or nothing, for a part without terms."""
         terms = self.terms(part)
-        if isinstance(part, Gap) or not terms:
-            return [GAP] if kind is Kind.ORDERED else []
-        return [ordered(terms)]
+        if terms:
+            return [ordered(terms)]
+        if kind is not Kind.ORDERED:
+            return []
+        return [GAP] if isinstance(part, Gap) else self._gap
 
     def _made(self, leaf: Node, kind: Kind, width: int, parts: list[Any]) -> list[str]:
         """Return the operator over parts in a list, or [] if no part is a term."""

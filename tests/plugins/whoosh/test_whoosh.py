@@ -187,6 +187,14 @@ def test_phrases_over_the_mirror_are_found_where_whoosh_finds_them(built, placed
     assert sizes >= {0, 1} and max(sizes) > 3
 
 
+def test_the_query_language_reads_phrases_as_whoosh_does(built, placed):
+    assert str(placed.query('"common the swift"', language="query").terms[0].term) == "#1('common','swift')"
+    for phrase in phrases()[:240:3]:
+        words = " ".join(word for word in phrase.split() if word.isalnum())
+        asked = placed.query(f'"{words}"', language="query")
+        assert set(placed.search(asked, "BM25", k=500).docnos) == found_by_whoosh(built, words), words
+
+
 @pytest.mark.slow
 def test_phrases_of_cranfield_are_found_where_whoosh_finds_them(work, collections):
     own = sublex.build(collections / "cranfield" / "docs.trec", "own").documents()

@@ -23,6 +23,7 @@ SPARE, DEEPER = 1.2, 4
 
 class State(NamedTuple):
     """A query, its hits (None before the first retrieval), and the number of candidates that a retrieval keeps.
+
     `original` is the query before all expanders, None before the first.
 
     A scoring finds only documents that pass all `masks`, those of filters, and the mask `allowed`, that of the query's
