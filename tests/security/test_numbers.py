@@ -82,7 +82,7 @@ def test_terms_whose_sum_leaves_float32_are_refused_and_each_alone_is_not(index)
 
 
 def test_a_batch_is_refused_for_the_query_that_leaves_float32_only(index):
-    searcher = index.pipeline("BM25").scorer.start.args[0]
+    searcher = index.searcher("BM25")
     good, bad = {"crane": 1.0}, {"crane": 3.4e38, "river": 3.4e38}
     with pytest.raises(InputError, match="too large"):
         list(searcher.batch([good, bad, good]))
