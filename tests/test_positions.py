@@ -29,6 +29,7 @@ from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.index.schema import as_json
+from sublex.index.segment import Segment
 from sublex.language.plugins import load as registry
 from sublex.pipeline.index import Index
 from sublex.readers import batch
@@ -228,3 +229,25 @@ def test_positions_that_do_not_fit_the_lexicon_are_damage_before_memory_is_taken
     forged(position_tails=[2, 0])
     forged(position_tails=[2, 0, 0x80])
     forged(positions=[0])
+
+
+def test_merging_decodes_each_posting_list_once_and_takes_no_memory_for_forged_frequencies(tmp_path, monkeypatch):
+    words = " ".join(f"w{number}" for number in range(20_000))
+    index = sublex.build([Document("a", words)], tmp_path / "index", store="positions", analyzer="plain")
+    index.add([Document("b", "w1 w2")])
+    read, ranges = Segment.postings, []
+
+    def forged(segment, begin, end):
+        ranges.append((segment.name, begin, end))
+        docs, tfs = read(segment, begin, end)
+        return docs, np.full_like(tfs, most) if most else tfs
+
+    monkeypatch.setattr(Segment, "postings", forged)
+    most = 2**31 - 1
+    # The positions of these frequencies would fill 160 TiB, more than any process can address.
+    with pytest.raises(IndexCorrupt, match="rebuild the index"):
+        index.merge()
+    most = 0
+    ranges.clear()
+    index.merge()
+    assert len(ranges) == len(set(ranges)) == 2

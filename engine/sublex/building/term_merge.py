@@ -182,46 +182,57 @@ class TermMerge:
             yield from self.workers.map(partial(self._batch, window), window.ranges())
 
     def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
-        return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, *self._merge(part))
+        docs, tfs, _ = self._merge(part)
+        return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, docs, tfs)
 
     def _encode(self, part: TermRange) -> tuple[EncodedPostings, EncodedPositions | None, np.ndarray]:
         """Return the merged and encoded posting lists and positions of the terms of `part`, and the occurrences of each term.
 
         Any thread may call this.
         """
-        docs, tfs = self._merge(part)
+        counts = self._position_counts(part) if self._has_positions else None
+        docs, tfs, positions = self._merge(part, counts)
         cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
-        encoded = encode_positions(self._merge_positions(part, cf), tfs, cf) if self._has_positions else None
+        encoded = None if positions is None else encode_positions(positions, tfs, cf)
         return encode_postings(docs, tfs, part.df), encoded, cf
 
-    def _merge(self, part: TermRange) -> tuple[np.ndarray, np.ndarray]:
-        """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this."""
+    def _position_counts(self, part: TermRange) -> np.ndarray:
+        """Return the number of positions of each term of `part` in live documents, as the lexicons and tombstones say.
+
+        Raise IndexCorrupt if they say more than a segment stores, so the caller can take memory for them.
+        """
+        counts = np.zeros(len(part.df), np.int64)
+        for segment, (begin, end), places in zip(self.segments, part.ordinals, part.places, strict=True):
+            if begin < end:
+                segment.check_positions()
+                np.add.at(counts, places, segment.live_cf[begin:end].astype(np.int64))
+        return counts
+
+    def _merge(
+        self, part: TermRange, position_counts: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this.
+
+        The third item is their positions if `position_counts`, the number of positions of each term, is given.
+        """
         from sublex.building import merge_kernels
 
         starts = starts_of(part.df)
         docs, tfs = np.empty(int(starts[-1]), np.int32), np.empty(int(starts[-1]), np.int32)
         cursors, ends = starts[:-1].copy(), starts[1:]
-        for segment, _, lists in self._lists(part):
+        places = starts_of(np.zeros(0, np.int64) if position_counts is None else position_counts)
+        position_cursors, position_ends = places[:-1].copy(), places[1:]
+        positions = None if position_counts is None else np.empty(int(places[-1]), np.int32)
+        for segment, span, lists in self._lists(part):
             if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
                 raise _disagreement(segment)
-        if (cursors != ends).any():
+            if positions is not None:
+                found = segment.positions(*span, lists[1])
+                if merge_kernels.merge_positions(found, *lists, position_cursors, position_ends, positions) >= 0:
+                    raise _disagreement(segment)
+        if (cursors != ends).any() or (position_cursors != position_ends).any():
             raise _disagreement(self.segments[-1])
-        return docs, tfs
-
-    def _merge_positions(self, part: TermRange, cf: np.ndarray) -> np.ndarray:
-        """Return the positions of the merged posting lists of `part`, whose terms occur `cf` times. Any thread may call this."""
-        from sublex.building import merge_kernels
-
-        starts = starts_of(cf)
-        positions = np.empty(int(starts[-1]), np.int32)
-        cursors, ends = starts[:-1].copy(), starts[1:]
-        for segment, span, lists in self._lists(part):
-            found = segment.positions(*span, lists[1])
-            if merge_kernels.merge_positions(found, *lists, cursors, ends, positions) >= 0:
-                raise _disagreement(segment)
-        if (cursors != ends).any():
-            raise _disagreement(self.segments[-1])
-        return positions
+        return docs, tfs, positions
 
     def _lists(self, part: TermRange) -> Iterator[tuple[Segment, tuple[int, int], tuple[np.ndarray, ...]]]:
         """Yield each segment that has terms of `part`, the range of their ordinals, and their posting lists.

@@ -212,6 +212,10 @@ class Segment:
         """
         return self._positions.gather(terms, self.gather(terms)[1] if tfs is None else tfs)
 
+    def check_positions(self) -> None:
+        """Raise IndexCorrupt if the terms' collection frequencies do not fit the stored positions."""
+        self._positions.check()
+
     def release(self) -> None:
         """Let the system take back the memory of the posting lists and positions that were read."""
         for name in ("postings", "positions"):

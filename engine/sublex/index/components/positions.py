@@ -96,6 +96,10 @@ class PositionsReader:
             raise self._tail_sizes.damaged("does not fit the collection frequencies")
         return piece_starts(self._tail_sizes, self._tails)
 
+    def check(self) -> None:
+        """Raise IndexCorrupt if the collection frequencies need more data than there are, so they bound memory."""
+        _ = self._block_starts, self._tail_starts
+
     def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
         """Return the positions (int32) of all postings of the terms `terms`; `tfs` has the frequencies of these postings."""
         from sublex.index import position_kernels
