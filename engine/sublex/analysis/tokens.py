@@ -25,8 +25,8 @@ _BREAK = re.compile(r"\S|\n\s*\n")
 # The first size of a table of distinct raw tokens: one entry per _BYTES bytes of text, at least _LEAST and at most
 # _MOST.
 _BYTES, _LEAST, _MOST = 128, 1 << 8, 1 << 15
-# The last term of a title and the first term of the text are this number of positions further apart than neighbours, so no phrase
-# and no window of fewer terms holds both.
+# The first position of the text is TITLE_GAP + 1 after the last of the title. A phrase never crosses this gap; a window of at most
+# 101 positions does not either.
 TITLE_GAP = 100
 _NO_COMMANDS = np.empty((0, 128, 128), np.uint8)
 
