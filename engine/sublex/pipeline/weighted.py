@@ -16,6 +16,9 @@ from sublex.tools.messages import cut
 # How operators begin.
 _LIKE_AN_OPERATOR = re.compile(r"#(?:syn|(?:uw)?\d+)\(")
 
+# A phrase as people write it, which weighted terms do not have.
+_QUOTED = re.compile(r'(?:^|\s)("[^"\s]+\s[^"]*")(?=[\s^]|$)')
+
 
 def weighted_query(text: str) -> Query:
     """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
@@ -23,6 +26,11 @@ def weighted_query(text: str) -> Query:
     Terms are written as `sublex terms` lists them, and operators as they print, as in `#1('river','bank')^0.5`. A term's
     weight follows the last ^; without ^, the weight is 1.
     """
+    if quoted := _QUOTED.search(text):
+        raise InputError(
+            f"Weighted terms have no phrase {cut(quoted[1])}; write it as `sublex analyze --language query` prints it, "
+            "for example #1('river','bank')^0.5."
+        )
     terms = []
     for word in text.split():
         term, caret, number = (word, "", "") if written_operator(word) else word.rpartition("^")
