@@ -295,9 +295,9 @@ def test_weighted_queries_are_read_back():
     for wrong in ("#1(crane river)", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
         with pytest.raises(InputError, match="is not an operator as Sublex prints it; write for example #1"):
             weighted_query(wrong)
-    assert weighted_query("\"a b\"c \"d").weights() == {'"a': 1.0, 'b"c': 1.0, '"d': 1.0}
+    assert weighted_query('"a b"c "d').weights() == {'"a': 1.0, 'b"c': 1.0, '"d': 1.0}
     for wrong in ('"crane river"', 'nest "crane river"^2'):
-        with pytest.raises(InputError, match="Weighted terms have no phrase \"crane river\""):
+        with pytest.raises(InputError, match='Weighted terms have no phrase "crane river"'):
             weighted_query(wrong)
     for wrong in ("", "x^", "^2", "x^nan", "x^1e999"):
         with pytest.raises(InputError, match="crane\\^1 river\\^0.5"):
