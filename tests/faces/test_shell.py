@@ -21,8 +21,9 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
+from sublex.contracts.base import QueryTerm
 from sublex.contracts.hookspecs import hookimpl
-from sublex.contracts.operators import ordered, synonyms, window
+from sublex.contracts.operators import Operator, ordered, synonyms, window
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.faces.output import say
@@ -290,6 +291,10 @@ def test_weighted_queries_are_read_back():
     assert weighted_query(query_of(query.terms).text).terms == query.terms
     # People may write the parts of windows and synonyms in any order.
     assert weighted_query("#uw8('b','a') #syn('b','a','b')").text == "#uw8('a','b')^1 #syn('a','b')^1"
+    # A term of an index may look like an operator, or like such a term in quotes.
+    terms = [QueryTerm(term) for term in ("#1('a','b')", "#uw8(a", "'#1('a','b')'", "'a'", ordered(["a", "b"]))]
+    assert weighted_query(query_of(terms).text).terms == tuple(terms)
+    assert [type(term.term) for term in weighted_query(query_of(terms).text).terms] == [str] * 4 + [Operator]
     with pytest.raises(InputError, match="#uw1 is smaller than its 2 words; write #uw2 or more"):
         weighted_query("#uw1('a','b')^2")
     for wrong in ("#1(crane river)", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
