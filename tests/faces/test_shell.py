@@ -21,8 +21,9 @@ from command import Done, invoke
 from shared import QRELS, TOPICS
 
 import sublex as engine
+from sublex.contracts.base import QueryTerm
 from sublex.contracts.hookspecs import hookimpl
-from sublex.contracts.operators import ordered, synonyms, window
+from sublex.contracts.operators import Operator, ordered, synonyms, window
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.faces.output import say
@@ -269,6 +270,15 @@ def test_dropped_terms_leave_a_weighted_query(session):
         session.run(f":drop {' '.join(str(k + 1) for k in range(len(listed) - 1))}")
 
 
+def test_no_term_is_dropped_from_a_query_that_excludes_words(session):
+    """Weighted terms cannot exclude a word, so the excluded documents would come back."""
+    session.run(":set language=query")
+    session.run("crane river -bird")
+    with pytest.raises(InputError, match="requires or excludes words"):
+        session.run(":drop 1")
+    assert not session.is_weighted()
+
+
 def test_weighted_queries_are_read_back():
     query = weighted_query("crane^1 a^b^-0.5 river 日本^2e-3")
     assert query.weights() == {"crane": 1.0, "a^b": -0.5, "river": 1.0, "日本": 0.002}
@@ -281,10 +291,18 @@ def test_weighted_queries_are_read_back():
     assert weighted_query(query_of(query.terms).text).terms == query.terms
     # People may write the parts of windows and synonyms in any order.
     assert weighted_query("#uw8('b','a') #syn('b','a','b')").text == "#uw8('a','b')^1 #syn('a','b')^1"
+    # A term of an index may look like an operator, or like such a term in quotes.
+    terms = [QueryTerm(term) for term in ("#1('a','b')", "#uw8(a", "'#1('a','b')'", "'a'", ordered(["a", "b"]))]
+    assert weighted_query(query_of(terms).text).terms == tuple(terms)
+    assert [type(term.term) for term in weighted_query(query_of(terms).text).terms] == [str] * 4 + [Operator]
     with pytest.raises(InputError, match="#uw1 is smaller than its 2 words; write #uw2 or more"):
         weighted_query("#uw1('a','b')^2")
     for wrong in ("#1(crane river)", "crane #syn('a'", "#1('a','b')'^3", "#2()"):
         with pytest.raises(InputError, match="is not an operator as Sublex prints it; write for example #1"):
+            weighted_query(wrong)
+    assert weighted_query('"a b"c "d').weights() == {'"a': 1.0, 'b"c': 1.0, '"d': 1.0}
+    for wrong in ('"crane river"', 'nest "crane river"^2'):
+        with pytest.raises(InputError, match='Weighted terms have no phrase "crane river"'):
             weighted_query(wrong)
     for wrong in ("", "x^", "^2", "x^nan", "x^1e999"):
         with pytest.raises(InputError, match="crane\\^1 river\\^0.5"):

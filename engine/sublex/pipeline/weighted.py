@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import written_operator
+from sublex.contracts.operators import Operator, quoted, unescaped, written_operator
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
@@ -16,13 +16,21 @@ from sublex.tools.messages import cut
 # How operators begin.
 _LIKE_AN_OPERATOR = re.compile(r"#(?:syn|(?:uw)?\d+)\(")
 
+# A phrase as people write it, which weighted terms do not have.
+_QUOTED = re.compile(r'(?:^|\s)("[^"\s]+\s[^"]*")(?=[\s^]|$)')
+
 
 def weighted_query(text: str) -> Query:
     """Return the query that a text of weighted terms describes; raise InputError for a weight that is no finite number.
 
     Terms are written as `sublex terms` lists them, and operators as they print, as in `#1('river','bank')^0.5`. A term's
-    weight follows the last ^; without ^, the weight is 1.
+    weight follows the last ^; without ^, the weight is 1. A term of the index that looks like an operator stands in quotes.
     """
+    if phrase := _QUOTED.search(text):
+        raise InputError(
+            f"Weighted terms have no phrase {cut(phrase[1])}; write it as `sublex analyze --language query` prints it, "
+            "for example #1('river','bank')^0.5."
+        )
     terms = []
     for word in text.split():
         term, caret, number = (word, "", "") if written_operator(word) else word.rpartition("^")
@@ -40,7 +48,8 @@ def weighted_query(text: str) -> Query:
                 f"{cut(written)} is not an operator as Sublex prints it; write for example #1('river','bank')^0.5 or "
                 "#uw8('bank','river')."
             )
-        terms.append(QueryTerm(found or written, weight))
+        inner = _inner(written)
+        terms.append(QueryTerm(found or (inner if _stands_in_quotes(inner) else written), weight))
     if not terms:
         raise InputError("There is no term in the query; write for example crane^1 river^0.5.")
     return query_of(terms)
@@ -49,4 +58,18 @@ def weighted_query(text: str) -> Query:
 def query_of(terms: Iterable[QueryTerm]) -> Query:
     """Return the query of these weighted terms; its text is their printed form, which `weighted_query` reads back."""
     kept = tuple(terms)
-    return Query(" ".join(f"{term.term}^{print_value(shortest(term.weight))}" for term in kept), kept)
+    return Query(" ".join(f"{_printed(term.term)}^{print_value(shortest(term.weight))}" for term in kept), kept)
+
+
+def _printed(term: str) -> str:
+    return quoted(term) if not isinstance(term, Operator) and _stands_in_quotes(term) else term
+
+
+def _inner(text: str) -> str:
+    """Return the term that a text in quotes stands for, "" for a text without quotes."""
+    return unescaped(text[1:-1]) if len(text) > 2 and text[0] == text[-1] == "'" else ""
+
+
+def _stands_in_quotes(term: str) -> bool:
+    """Return whether a term must be quoted: as it is, it would be read as an operator or as a term in quotes."""
+    return bool(_LIKE_AN_OPERATOR.match(term)) or (bool(inner := _inner(term)) and _stands_in_quotes(inner))

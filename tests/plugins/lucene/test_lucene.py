@@ -513,7 +513,7 @@ def test_phrases_and_synonyms_are_those_of_lucene(brief):
 
 
 def test_what_lucene_does_not_count_as_sublex_does_is_refused(opened):
-    retriever = LuceneRetriever("LuceneBM25", "none")
+    retriever = LuceneRetriever("LuceneBM25", "none", k1=0.9, b=0.4)
     phrase = ordered(["reed", "bed"])
     for operator in (
         window(["reed", "bed"], 8), ordered(["reed", "bed"], 2), ordered(["reed", "reed"]), ordered([phrase, "old"]),

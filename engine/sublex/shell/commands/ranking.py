@@ -117,7 +117,7 @@ def drop(session: Session, numbers: Annotated[tuple[int, ...], positional("N")] 
     """Strike terms out of the expanded query and search with the others. Without numbers, list the terms.
 
     The others stay as weighted terms, which `sublex search --weighted` and Python take too. The expression keeps the
-    stages after its last expander.
+    stages after its last expander. A query that requires or excludes words keeps all its terms.
     """
     session.asked()
     assert session.answer is not None
@@ -126,6 +126,10 @@ def drop(session: Session, numbers: Annotated[tuple[int, ...], positional("N")] 
     if not numbers:
         rows = [(k, surface(t.term), t.term, f"{t.weight:.6g}", t.origin) for k, t in enumerate(terms, 1)]
         return records(("number", "word", "term", "weight", "from"), rows)
+    if session.answer.query.condition is not None:
+        raise InputError(
+            "The query requires or excludes words, which weighted terms cannot say; write the query again without the term."
+        )
     struck = set(numbers)
     if wrong := struck - {*range(1, len(terms) + 1)}:
         raise InputError(f"There is no term {min(wrong)}; :drop lists them.")
