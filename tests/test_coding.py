@@ -231,6 +231,19 @@ def test_forged_postings_are_refused(postings, tmp_path):
             stored(postings, tmp_path, **{name: values})
 
 
+def test_more_values_than_a_term_can_have_are_refused(postings, tmp_path):
+    """Arrays to which postings are copied have room for four bytes a posting."""
+    impacts = whole(postings.coded.stored_impacts())
+    term = int(np.flatnonzero(impacts["widths"] == 4)[0])
+    values, widths = impacts["values"].astype(np.int64), changed(impacts["widths"], term, 1)
+    counts = postings.coded.lists[:, COUNT]
+    values[term] = counts[term] + 1000
+    sizes = 4 * values + (counts * widths + 3) // 4 * 4
+    forged = {"values": values.astype(np.uint64), "widths": widths, "codes": np.zeros(sizes.sum(), np.uint8)}
+    with pytest.raises(IndexCorrupt, match="more values than a term can have"):
+        stored(postings, tmp_path, **forged)
+
+
 # Pairs.
 
 

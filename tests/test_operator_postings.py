@@ -111,7 +111,8 @@ def exact(index):
 def expect_postings(table: TermTable, exact: naive.WithOperators, terms: list[str]) -> None:
     """Assert that the table has the postings and the statistics of the definition."""
     snapshot = exact.snapshot
-    for term, number in zip(terms, table.numbers(terms), strict=True):
+    context = Feedback(Hits.none(snapshot), table)
+    for term, number in zip(terms, context.numbers(terms), strict=True):
         docs, tfs = exact.postings(term) if exact.term(term) else (np.zeros(0, np.int32),) * 2
         found = [table.postings(term, k) for k in range(len(snapshot.segments))]
         assert (
@@ -123,10 +124,10 @@ def expect_postings(table: TermTable, exact: naive.WithOperators, terms: list[st
         frequency = dict(zip(docs.tolist(), tfs.tolist(), strict=True))
         assert table.frequencies(term, every[::-1]).tolist() == [frequency.get(doc, 0) for doc in every[::-1].tolist()]
         if len(docs):
-            stats = table.stats_of(np.array([number]))
+            stats = context.stats(np.array([number]))
             assert (stats.df[0], stats.cf[0]) == (len(docs), tfs.sum())
-            assert table.names(np.array([number])) == [term]
-            assert isinstance(table.names(np.array([number]))[0], Operator) == isinstance(term, Operator)
+            assert context.names(np.array([number])) == [term]
+            assert isinstance(context.names(np.array([number]))[0], Operator) == isinstance(term, Operator)
         else:
             assert number == -1
 
@@ -228,8 +229,7 @@ def test_full_arrays_are_replaced_and_hits_stay_the_same(index, exact):
     assert [searcher.search(query, 5).docs.tolist() for query in queries] == expected
     assert [hits.docs.tolist() for hits in searcher.batch(queries, 5)] == expected
     table = searcher.term_table.operators
-    assert table.known.first > table.known.before.first > searcher.term_table.words
-    assert table.known.before.before is None
+    assert table.known.first > searcher.term_table.words
     expect_postings(searcher.term_table, exact, [ordered(["w0", "w1"])])
 
 
@@ -260,8 +260,37 @@ def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(inde
     assert table.words == len(index.corpus.vocabulary)
     assert min(seen) >= table.words
     assert len({*seen}) == len(seen)
-    with pytest.raises(InputError, match="is no longer known"):
+    with pytest.raises(InputError, match="is that of no term"):
         table.names(np.array(seen[:1]))
+
+
+@pytest.mark.usefixtures("narrow")
+def test_a_context_keeps_its_numbers_while_other_threads_replace_the_arrays(index, exact):
+    table, pairs = TermTable(index.snapshot), [ordered(pair) for pair in itertools.permutations(WORDS, 2)]
+    wanted = {term: float(len(exact.postings(term)[0])) for term in pairs}
+    wrong: list[object] = []
+
+    def ask(seed: int) -> None:
+        chance = random.Random(seed)
+        try:
+            for _ in range(40):
+                context, asked = Feedback(Hits.none(index.snapshot), table), chance.sample(pairs, 3)
+                # Numbers that were given first still hold after the others.
+                numbers = np.array([number for term in asked for number in context.numbers([term])])
+                there = [term for term in asked if wanted[term]]
+                if context.names(numbers[numbers >= 0]) != there:
+                    wrong.append(asked)
+                if context.stats(numbers[numbers >= 0]).df.tolist() != [wanted[term] for term in there]:
+                    wrong.append(asked)
+        except Exception as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=ask, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
 
 
 def test_a_word_with_the_text_of_an_operator_is_another_term(tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import GAP, Condition, Operator, operator, ordered, synonyms, window
+from sublex.contracts.operators import GAP, Condition, Kind, Operator, operator, ordered, synonyms, window
 from sublex.errors import InputError
 
 TERMS = st.text(min_size=1, max_size=6)
@@ -69,6 +69,27 @@ def test_a_mistake_costs_one_sentence():
     ):
         with pytest.raises(InputError, match=words):
             wrong()
+
+
+def test_the_constructor_refuses_what_no_operator_can_be():
+    deep = ordered(["a", "b"])
+    for _ in range(15):
+        deep = ordered([deep, "a"])
+    for kind, width, parts, words in (
+        (Kind.ORDERED, 1, [], "0 parts"),
+        (Kind.ORDERED, 1, ["a"], "1 part;"),
+        (Kind.SYNONYMS, 0, ["a"] * 2_000, "2,000 parts"),
+        (Kind.ORDERED, 1 << 70, ["a", "b"], "The width"),
+        (Kind.WINDOW, 0, ["a", "b"], "The width 0"),
+        (Kind.WINDOW, 8, ["a", GAP, "b"], "A gap"),
+        (Kind.ORDERED, 1, [GAP, "a"], "A gap"),
+        (Kind.ORDERED, 1, ["a", 5], "list of terms"),
+        (Kind.ORDERED, 1, "ab", "list of terms"),
+        (Kind.ORDERED, 1, [deep, "a"], "deep within one another"),
+        ("near", 1, ["a", "b"], "is not a kind of operator"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Operator(kind, width, parts)
 
 
 @given(st.text(alphabet="#1uw(syn)'a\\,*^ ", max_size=12))

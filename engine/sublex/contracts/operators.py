@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
@@ -52,7 +53,8 @@ class Operator(str):
     `reads_positions` says whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such
     SYNONYMS. `depth` is the number of operators within one another, this one counted.
 
-    `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form.
+    `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form. Raise InputError if an
+    operator cannot have this kind, this width or these parts.
     """
 
     kind: Kind
@@ -63,10 +65,11 @@ class Operator(str):
     _hash: int
 
     def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
+        kind, width, parts = _checked(kind, width, parts)
         printed = ",".join(map(_printed, parts))
         head = {Kind.ORDERED: str(width), Kind.WINDOW: f"uw{width}", Kind.SYNONYMS: "syn"}[kind]
         made = super().__new__(cls, f"#{head}({printed})")
-        made.kind, made.width, made.parts = kind, width, tuple(parts)
+        made.kind, made.width, made.parts = kind, width, parts
         inner = [part for part in made.parts if isinstance(part, Operator)]
         made.reads_positions = kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
         made.depth = 1 + max((part.depth for part in inner), default=0)
@@ -128,16 +131,34 @@ def synonyms(parts: Sequence[Any]) -> str:
 def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
     if not parts:
         raise InputError("There is no word in the operator that the index could hold; write at least one.")
-    if len(parts) > MOST_PARTS:
-        raise InputError(f"An operator has {len(parts):,} parts; the most are {MOST_PARTS:,}.")
-    if kind is not Kind.SYNONYMS and not 1 <= width <= WIDEST:
+    if kind is not Kind.SYNONYMS:
+        _expect_width(width)
+    return parts[0] if len(parts) == 1 else Operator(kind, width, parts)
+
+
+def _checked(kind: Kind, width: int, parts: Sequence[Any]) -> tuple[Kind, int, tuple[Any, ...]]:
+    """Return the kind, the width and the parts of an operator. Raise InputError if no operator has these."""
+    if kind not in {*Kind}:
+        raise InputError(f"{kind!r} is not a kind of operator; the kinds are {', '.join(Kind)}.")
+    if isinstance(parts, str) or not all(part is GAP or isinstance(part, str) for part in parts):
+        raise InputError("The parts of an operator should be a list of terms, operators and gaps.")
+    if not 2 <= len(parts) <= MOST_PARTS:
+        raise InputError(f"An operator has {counted(len(parts), 'part')}; it should have from 2 to {MOST_PARTS:,}.")
+    if (GAP in parts and kind != Kind.ORDERED) or GAP in (parts[0], parts[-1]):
+        raise InputError("A gap stands between two parts of #N alone.")
+    if kind == Kind.SYNONYMS:
+        width = 0
+    else:
+        _expect_width(width)
+    depth = 1 + max((part.depth for part in parts if isinstance(part, Operator)), default=0)
+    if depth > DEEPEST:
+        raise InputError(f"The operators are {depth} deep within one another; the most are {DEEPEST}.")
+    return Kind(kind), int(width), tuple(parts)
+
+
+def _expect_width(width: int) -> None:
+    if not isinstance(width, Integral) or not 1 <= width <= WIDEST:
         raise InputError(f"The width {width} of an operator should be from 1 to {WIDEST:,}.")
-    if len(parts) == 1:
-        return parts[0]
-    made = Operator(kind, width, parts)
-    if made.depth > DEEPEST:
-        raise InputError(f"The operators are {made.depth} deep within one another; the most are {DEEPEST}.")
-    return made
 
 
 def least_width(part: Any) -> int:

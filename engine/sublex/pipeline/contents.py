@@ -120,10 +120,10 @@ class Contents:
         if not isinstance(named, Operator):
             return self.snapshot.term(named)
         table = TermTable(self.snapshot)
-        (number,) = table.numbers([named])
-        if number < 0:
+        found = table.find([named])
+        if found is None or found[1] is None or found[0][0] < 0:
             return None
-        df, cf = (int(values[0]) for values in table.stats_of(np.array([number])))
+        df, cf = (int(values[0]) for values in found[1].stats(np.array(found[0])))
         return Term(named, df, cf, words_in(named, self.snapshot.corpus.surface))
 
     def _term(self, text: str) -> str:

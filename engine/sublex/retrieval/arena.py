@@ -139,14 +139,16 @@ class Arena:
                 missing = np.array(list(dict.fromkeys(terms)), np.int64)
                 needed = self._needed(missing, known)
                 number = len(self._impacts)
-                most = max(MOST_SLOTS // number, len(missing))
-                room = [max(MOST_POSTINGS // number, need) for need in needed]
-                if not alone and (most > MOST_SLOTS or sum(needed) > MOST_POSTINGS):
+                if not alone and (number * len(missing) > MOST_SLOTS or sum(needed) > MOST_POSTINGS):
                     return None
-                slots = Slots(self._impacts, most, room)
-            # If a ranker fails, no search may use slots that are half filled.
-            self._slots = self._none
-            slots.add(missing, needed, self._table, known)
+                most = max(MOST_SLOTS // number, len(missing))
+                slots = Slots(self._impacts, most, [max(MOST_POSTINGS // number, need) for need in needed])
+            try:
+                slots.add(missing, needed, self._table, known)
+            except BaseException:
+                # If a ranker fails, no search may use slots that are half filled.
+                self._slots = self._none
+                raise
             self._slots = slots
         return slots, np.array([slots.slot_of[n] for n in terms], np.int64)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from sublex.contracts.base import NO_FIELDS, Query, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.operators import KnownOperators
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.strings import read_only
 
@@ -31,7 +32,21 @@ class Feedback:
         # A plugin or a user's function that writes into these arrays would change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
-        self.numbers, self.names = term_table.numbers, term_table.names
+        # The operators whose numbers this context gave. The term table may have replaced them by others.
+        self._operators: list[KnownOperators] = []
+
+    def numbers(self, terms: Collection[str]) -> list[int]:
+        """Return the number of each term, which may be an operator; -1 for a term that no live document contains."""
+        found = self.term_table.find(terms)
+        assert found is not None
+        numbers, operators = found
+        if operators is not None and operators not in self._operators:
+            self._operators.append(operators)
+        return numbers
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Return the terms with these numbers."""
+        return self.term_table.names(numbers, self._operators)
 
     @property
     def live_docs(self) -> np.ndarray:
@@ -48,7 +63,7 @@ class Feedback:
 
     def stats(self, terms: np.ndarray) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers."""
-        return self.term_table.stats_of(np.asarray(terms))
+        return self.term_table.stats_of(np.asarray(terms), self._operators)
 
     def frequencies(self, term: str, docs: np.ndarray) -> np.ndarray:
         """Return the frequency of a term, which may be an operator, in each of these documents."""

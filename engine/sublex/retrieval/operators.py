@@ -57,10 +57,8 @@ class KnownOperators:
     It only grows. Threads may read the operators that were added before.
     """
 
-    def __init__(self, first: int, segments: int, operators: int, postings: int, before: KnownOperators | None):
+    def __init__(self, first: int, segments: int, operators: int, postings: int):
         self.first = first
-        # The operators that were known before. Theirs are not kept.
-        self.before = before
         self.number_of: dict[str, int] = {}
         self.operators: list[Operator] = []
         self.df, self.cf = np.zeros(operators), np.zeros(operators)
@@ -137,7 +135,7 @@ class OperatorTable:
         self._lock = Lock()
         share = 1 / len(snapshot.segments)
         self._words = [WordPositions(segment, share) for segment in snapshot.segments]
-        self.known = KnownOperators(first, len(snapshot.segments), 0, 0, None)
+        self.known = KnownOperators(first, len(snapshot.segments), 0, 0)
 
     def find(self, operators: Sequence[Operator], alone: bool = True) -> KnownOperators | None:
         """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
@@ -163,26 +161,20 @@ class OperatorTable:
             whole = list(dict.fromkeys(operators))
             if len(missing) < len(whole):
                 found = self._compute(whole, alone)
-            return None if found is None else self._replace(whole, found)
+            if found is None:
+                return None
+            with self._lock:
+                # If another thread has replaced the arrays meanwhile, its operators may be among those asked for.
+                if self.known is known:
+                    return self._replace(whole, found)
 
     def _replace(self, operators: Sequence[Operator], found: Sequence[Found]) -> KnownOperators:
         """Return these operators as the first ones of new arrays, which replace those that are full."""
-        with self._lock:
-            before = self.known
-            most = max(MOST_OPERATORS, len(operators)), max(MOST_POSTINGS, _size(found))
-            known = KnownOperators(before.first + len(before.operators), len(found), *most, before)
-            known.add(operators, found)
-            before.before, self.known = None, known
-            return known
-
-    def of_number(self, number: int) -> KnownOperators:
-        """Return the operators among which a number is. Raise InputError if they are no longer known."""
-        known: KnownOperators | None = self.known
-        while known is not None:
-            if known.holds(number):
-                return known
-            known = known.before
-        raise InputError(f"The number {number} of an operator is no longer known; ask for its number again.")
+        first = self.known.first + len(self.known.operators)
+        known = KnownOperators(first, len(found), max(MOST_OPERATORS, len(operators)), max(MOST_POSTINGS, _size(found)))
+        known.add(operators, found)
+        self.known = known
+        return known
 
     # Postings.
 

@@ -346,7 +346,7 @@ class Searcher(Uncopied):
     def _stats(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> TermStats:
         """Return the statistics of the terms of `known`."""
         numbers = np.array([n for _, n, _ in known], np.int64)
-        return self.term_table.stats_of(numbers, operators)
+        return self.term_table.stats_of(numbers, (operators,) if operators else ())
 
     def _weights(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> list[float]:
         """Return for each term of `known` the factor by which the term's impacts are multiplied."""

@@ -6,7 +6,7 @@ term's position in the corpus vocabulary. The numbers of operators follow those 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from sublex.contracts.base import TermStats, TermVector
 from sublex.contracts.operators import Operator
+from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.operators import KnownOperators, OperatorTable
 
@@ -24,7 +25,7 @@ REMEMBERED = 1 << 20
 class TermTable:
     """The numbers of terms, their statistics over all segments, and their ordinals in each segment.
 
-    A term is a word or an operator. The number of an operator holds for some time only: for the context of one query.
+    A term is a word or an operator. The number of an operator has a meaning only with the operators that `find` returns.
     """
 
     def __init__(self, snapshot: Snapshot):
@@ -91,15 +92,15 @@ class TermTable:
             return [n if n >= 0 and self.stats.df[n] else -1 for n in self._snapshot.segments[0].find_all(terms)]
         return [self._snapshot.corpus.numbers.get(term, -1) for term in terms]
 
-    def names(self, numbers: np.ndarray) -> list[str]:
-        """Return the terms with these numbers."""
+    def names(self, numbers: np.ndarray, operators: Sequence[KnownOperators] = ()) -> list[str]:
+        """Return the terms with these numbers. `operators` has the operators among them."""
         known = self._name_of
         if len(known) > REMEMBERED:
             known = self._name_of = {}
         for number in numbers.tolist():
             if number not in known and number < self.words:
                 known[number] = self._name(number)
-        return [known[n] if n < self.words else self.operators.of_number(n).operator(n) for n in numbers.tolist()]
+        return [known[n] if n < self.words else _holder(n, operators).operator(n) for n in numbers.tolist()]
 
     def _name(self, number: int) -> str:
         if len(self._snapshot.segments) == 1:
@@ -128,10 +129,10 @@ class TermTable:
             cf += np.bincount(numbers, segment.live_cf, size)[:size]
         return TermStats(df, cf)
 
-    def stats_of(self, numbers: np.ndarray, operators: KnownOperators | None = None) -> TermStats:
+    def stats_of(self, numbers: np.ndarray, operators: Sequence[KnownOperators] = ()) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers.
 
-        `operators` has the operators among them; by default they are looked for among those known.
+        `operators` has the operators among them.
         """
         inside = numbers < self.words
         if inside.all():
@@ -139,7 +140,7 @@ class TermTable:
         df, cf = np.empty(len(numbers)), np.empty(len(numbers))
         df[inside], cf[inside] = self.stats.df[numbers[inside]], self.stats.cf[numbers[inside]]
         for x in np.flatnonzero(~inside).tolist():
-            df[x], cf[x] = (operators or self.operators.of_number(int(numbers[x]))).stats(numbers[x])
+            df[x], cf[x] = _holder(int(numbers[x]), operators).stats(numbers[x])
         return TermStats(df, cf)
 
     def postings(self, term: str, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -209,3 +210,11 @@ class TermTable:
         """Return the ordinal of a term in segment k, or -1 if the segment lacks the term."""
         ordinals = self.ordinals[k]
         return number if ordinals is None else int(ordinals[number])
+
+
+def _holder(number: int, operators: Sequence[KnownOperators]) -> KnownOperators:
+    """Return the operators among which a number is. Raise InputError if there are none."""
+    for own in operators:
+        if own.holds(number):
+            return own
+    raise InputError(f"The number {number} is that of no term; ask for the numbers of terms first.")

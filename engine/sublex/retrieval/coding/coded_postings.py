@@ -54,7 +54,11 @@ class CodedPostings:
         widths = impacts["widths"].all()
         if not np.isin(widths, (1, 2, 4)).all() or (values[widths == 4] > 0).any():
             raise impacts["widths"].damaged("has a width that no code has")
-        runs, begins = starts_of(run_counts), starts_of(_sizes(lists[:, kernels.COUNT], values, widths))
+        sizes = _sizes(lists[:, kernels.COUNT], values, widths)
+        # Arrays to which postings are copied have room for four bytes a posting.
+        if (sizes > 4 * lists[:, kernels.COUNT]).any():
+            raise impacts["values"].damaged("has more values than a term can have")
+        runs, begins = starts_of(run_counts), starts_of(sizes)
         if runs[-1] != len(documents["runs"]) or begins[-1] != len(impacts["codes"]):
             raise impacts["codes"].damaged("does not fit the numbers of values")
         lists[:, kernels.RUN], lists[:, kernels.BEGIN] = runs[:-1], begins[:-1]
