@@ -67,7 +67,8 @@ def as_text(condition: Condition | str | None) -> str:
 
 PIECES = [
     "stem", "cells", "the", "AND", "OR", "NOT", "(", ")", '"', "+", "-", "^2", "^2.5", "~1", "~3", "~", "*", "#1(", "#uw8(",
-    "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
+    "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}", "\\,", "\\:+~",
+    "\\,~1", "\\,*",
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
@@ -127,6 +128,8 @@ def test_any_word_can_be_written(text, edits, slop):
         ("#1('a','b\\u{20}c')", "#1('a' 'b\\u{20}c')"),
         (r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\ i", r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\u{20}i"),
         ("rock 'n' roll o'neil", "rock 'n' roll o'neil"),
+        # A mark of punctuation has no letters that a prefix or a fuzzy word could have.
+        (r"\,* \,~ \:+~ #syn(\,~ a) \,a~", r",\* ,\~ :+\~ #syn(\,\~ a) ,a~2"),
         ("", ""),
         ("() (( ))", ""),
     ],

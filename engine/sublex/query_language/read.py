@@ -310,15 +310,15 @@ class _Parser:
 
     def _plain(self, text: str, mask: str) -> Node:
         """Return a word, a prefix or a fuzzy word; `mask` has an x for each character that was escaped."""
-        if (prefix := _PREFIX.fullmatch(mask)) and _has_letters(prefix[1]):
+        if _PREFIX.fullmatch(mask) and _has_letters(text[:-1]):
             return Prefix(text[:-1])
-        if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(fuzzy[1]):
+        if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
             return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2))
         if field := _FIELD.match(mask):
             _note(self.notes, field[0], "it names no field")
         for form, reason in _UNREAD:
-            if form.fullmatch(mask) and _has_letters(mask):
-                _note(self.notes, mask, reason)
+            if form.fullmatch(mask) and _has_letters(text):
+                _note(self.notes, text, reason)
         return Word(text)
 
     def _operation(self, head: _Token) -> Node | None:
