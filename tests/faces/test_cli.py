@@ -162,7 +162,10 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
             "indexes/demo is already an index; replace it by --overwrite (in Python overwrite=True), or add documents to it: sublex add ",
         ),
         (["index", "x", str(DEMO), "--memory", "lots"], "lots is not a size; write for example 512MB or 2GB."),
-        (["index", "x", str(DEMO), "--store", "words"], "Cannot store words; there are text, terms, positions, or none."),
+        (
+            ["index", "x", str(DEMO), "--store", "words"],
+            "Cannot store words; there are text, terms, positions, or none.",
+        ),
         (["index", "x", str(DEMO), "--profile", "lucene"], "No profile lucene"),
         (["index", "x", str(DEMO), "--analyzer", "english(stop=3"], "Cannot read 'english(stop=3'"),
         (
