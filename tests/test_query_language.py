@@ -26,6 +26,7 @@ from sublex.query_language.expand import MOST, near_terms, terms_beginning
 from sublex.query_language.read import DEEPEST_PARENTHESES, WRITTEN_OPERATORS, read_tree
 from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
 from sublex.retrieval.term_table import TermTable
+from sublex.shell.reading import Reader
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -69,7 +70,8 @@ def as_text(condition: Condition | str | None) -> str:
 
 PIECES = [
     "stem", "cells", "the", "AND", "OR", "NOT", "(", ")", '"', "+", "-", "^2", "^2.5", "~1", "~3", "~", "*", "#1(", "#uw8(",
-    "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}", "\\,", "\\:+~",
+    "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
+    "\\,", "\\:+~",
     "\\,~1", "\\,*",
 ]  # fmt: skip
 TEXTS = st.one_of(
@@ -574,3 +576,13 @@ def test_a_condition_reads_no_more_postings_once_no_document_is_left(small, monk
     assert read == ["stem", "unknown"]
     # All answers are known, so the mask does not hold what gave them.
     assert not hasattr(mask, "_keep")
+
+
+def test_the_terms_of_a_part_are_looked_for_once_while_a_query_is_typed(small, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "sublex.query_language.make_query.near_terms", lambda *args: (calls.append(args), near_terms(*args))[1]
+    )
+    reader = Reader(small.snapshot)
+    lines = [reader.read(text, "query") for text in ("celss~2", "celss~2 s", "celss~2 st")]
+    assert len(calls) == 1 and all("cell" in str(line) for line in lines)
