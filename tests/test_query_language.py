@@ -19,11 +19,14 @@ from sublex.contracts.base import Document, Query
 from sublex.contracts.operators import NOTHING, Condition, Operator
 from sublex.errors import IndexProblem, InputError
 from sublex.pipeline.index import Index
+from sublex.pipeline.stages.condition import ConditionKeep
 from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import State
 from sublex.query_language.expand import MOST, near_terms, terms_beginning
-from sublex.query_language.read import DEEPEST, MOST_OPERATORS, read_tree
+from sublex.query_language.read import DEEPEST_PARENTHESES, WRITTEN_OPERATORS, read_tree
 from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
+from sublex.retrieval.term_table import TermTable
+from sublex.shell.reading import Reader
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -68,6 +71,8 @@ def as_text(condition: Condition | str | None) -> str:
 PIECES = [
     "stem", "cells", "the", "AND", "OR", "NOT", "(", ")", '"', "+", "-", "^2", "^2.5", "~1", "~3", "~", "*", "#1(", "#uw8(",
     "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
+    "\\,", "\\:+~",
+    "\\,~1", "\\,*",
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
@@ -127,6 +132,8 @@ def test_any_word_can_be_written(text, edits, slop):
         ("#1('a','b\\u{20}c')", "#1('a' 'b\\u{20}c')"),
         (r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\ i", r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\u{20}i"),
         ("rock 'n' roll o'neil", "rock 'n' roll o'neil"),
+        # A mark of punctuation has no letters that a prefix or a fuzzy word could have.
+        (r"\,* \,~ \:+~ #syn(\,~ a) \,a~", r",\* ,\~ :+\~ #syn(\,\~ a) ,a~2"),
         ("", ""),
         ("() (( ))", ""),
     ],
@@ -279,8 +286,8 @@ def test_mistakes_cost_a_sentence(small):
     for text, words in (
         ("#uw2(stem cells red)", "#uw2 is smaller than its 3 words; write #uw3 or more"),
         ("#0(stem cells)", "The width 0 of an operator"),
-        ('"stem cells" ' * 10_000, f"10,000 phrases and operators; the most are {MOST_OPERATORS:,}"),
-        (deep, f"100 deep; the most are {DEEPEST}"),
+        ('"stem cells" ' * 10_000, f"10,000 phrases and operators; the most are {WRITTEN_OPERATORS:,}"),
+        (deep, f"100 deep; the most are {DEEPEST_PARENTHESES}"),
         ("#1(a1 " * 30 + "b1" + ")" * 30, "operators are .* deep within one another"),
         ("stem^1e300", "lies outside float32"),
         ('"stem cells"~9999999', "The width 10000001"),
@@ -556,3 +563,26 @@ def test_a_mask_of_a_condition_is_kept_for_the_next_query(many):
     assert index.query("-u", language="query").condition == NOTHING
     assert isinstance(index.query("+u", language="query"), Query)
     assert re.fullmatch(r"\+u -v", str(index.query("+u  -v", language="query").tree))
+
+
+def test_a_condition_reads_no_more_postings_once_no_document_is_left(small, monkeypatch):
+    table, read = TermTable(small.snapshot), list[str]()
+    postings = table.postings
+    monkeypatch.setattr(table, "postings", lambda term, k: (read.append(term), postings(term, k))[1])
+    condition = Condition("all", ("stem", "unknown", "cell", Condition("any", ("red", "art"))))
+    keep = ConditionKeep(condition, table, small.snapshot)
+    mask = Mask(keep, small.snapshot)
+    assert not mask.of(np.arange(5)).any() and mask.passing is not None
+    assert read == ["stem", "unknown"]
+    # All answers are known, so the mask does not hold what gave them.
+    assert not hasattr(mask, "_keep")
+
+
+def test_the_terms_of_a_part_are_looked_for_once_while_a_query_is_typed(small, monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        "sublex.query_language.make_query.near_terms", lambda *args: (calls.append(args), near_terms(*args))[1]
+    )
+    reader = Reader(small.snapshot)
+    lines = [reader.read(text, "query") for text in ("celss~2", "celss~2 s", "celss~2 st")]
+    assert len(calls) == 1 and all("cell" in str(line) for line in lines)

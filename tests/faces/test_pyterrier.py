@@ -85,8 +85,9 @@ def test_a_retriever_reads_the_query_language(index):
     assert {qid: list(hits) for qid, hits in scores(retriever.transform(asked)).items()} == {
         qid: hits.docnos for qid, hits in expected.items()
     }
-    assert repr(retriever % 5).endswith("k=5, language='query')") or repr(retriever).endswith("language='query')")
-    assert retriever.fuse_rank_cutoff(5).language == "query"
+    cut = retriever.fuse_rank_cutoff(5)
+    assert (cut.k, cut.language) == (5, "query")
+    assert repr(cut).endswith(", k=5, language='query')")
     # Candidates that the query does not allow are dropped.
     candidates = pd.DataFrame({"qid": "1", "query": "+crane river -bird", "docno": index.search("crane", k=30).docnos})
     kept = set(retriever.transform(candidates)["docno"])

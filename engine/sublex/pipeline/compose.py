@@ -41,7 +41,7 @@ from sublex.pipeline.pipeline import Pipeline, reads_plain_words
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
-from sublex.pipeline.stages.condition import Holding
+from sublex.pipeline.stages.condition import ConditionKeep
 from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
 from sublex.pipeline.stages.finder import finder_scorer
@@ -341,7 +341,7 @@ class Composer(Uncopied):
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
         scorer = _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
         allowed = partial(_allowed, self.snapshot, self._masks, self.term_table)
-        return obeying(scorer, allowed, "" if reads_plain_words(resolved) else str(resolved))
+        return obeying(scorer, allowed, None if reads_plain_words(resolved) else str(resolved))
 
 
 def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition: Condition) -> Mask:
@@ -349,7 +349,7 @@ def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition:
 
     The function has no composer, which would be in a cycle with its pipelines.
     """
-    return masks.get(("condition", condition), Holding(condition, term_table, snapshot))
+    return masks.get(("condition", condition), ConditionKeep(condition, term_table, snapshot))
 
 
 @lru_cache(maxsize=KEPT_SNAPSHOTS)

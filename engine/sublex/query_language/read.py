@@ -31,7 +31,7 @@ from sublex.query_language.tree import (
 )  # fmt: skip
 
 # The most parentheses within one another, and the most operators and phrases of a query.
-DEEPEST, MOST_OPERATORS = 64, 1_024
+DEEPEST_PARENTHESES, WRITTEN_OPERATORS = 64, 1_024
 # The most characters of a form that a note shows.
 SHOWN = 40
 
@@ -80,8 +80,8 @@ def read_tree(text: str) -> QueryTree:
     notes: dict[str, None] = {}
     tokens = _paired(list(_scan(text, notes)), notes)
     operators = sum(token.kind in ("phrase", "head") for token in tokens)
-    if operators > MOST_OPERATORS:
-        raise InputError(f"The query has {operators:,} phrases and operators; the most are {MOST_OPERATORS:,}.")
+    if operators > WRITTEN_OPERATORS:
+        raise InputError(f"The query has {operators:,} phrases and operators; the most are {WRITTEN_OPERATORS:,}.")
     return QueryTree(_Parser(tokens, notes).clauses(len(tokens)), tuple(notes))
 
 
@@ -174,8 +174,8 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
         kept.append(token._replace(kind="word", written=f"\\{token.written[:-1]}") if place in without else token)
         depth += (place in partners) - (token.kind == ")")
         deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise InputError(f"The parentheses of the query are {deepest:,} deep; the most are {DEEPEST}.")
+    if deepest > DEEPEST_PARENTHESES:
+        raise InputError(f"The parentheses of the query are {deepest:,} deep; the most are {DEEPEST_PARENTHESES}.")
     for opening, closing in partners.items():
         place = moved[opening]
         kept[place] = kept[place]._replace(pair=moved[closing])
@@ -310,15 +310,15 @@ class _Parser:
 
     def _plain(self, text: str, mask: str) -> Node:
         """Return a word, a prefix or a fuzzy word; `mask` has an x for each character that was escaped."""
-        if (prefix := _PREFIX.fullmatch(mask)) and _has_letters(prefix[1]):
+        if _PREFIX.fullmatch(mask) and _has_letters(text[:-1]):
             return Prefix(text[:-1])
-        if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(fuzzy[1]):
+        if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
             return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2))
         if field := _FIELD.match(mask):
             _note(self.notes, field[0], "it names no field")
         for form, reason in _UNREAD:
-            if form.fullmatch(mask) and _has_letters(mask):
-                _note(self.notes, mask, reason)
+            if form.fullmatch(mask) and _has_letters(text):
+                _note(self.notes, text, reason)
         return Word(text)
 
     def _operation(self, head: _Token) -> Node | None:

@@ -11,12 +11,13 @@ from sublex.forms.lines import Line, Span, line
 
 if TYPE_CHECKING:
     from sublex.index.snapshot import Snapshot, Term
+    from sublex.query_language.tree import Node
 
 # Characters of a query that are read; a longer one is a document, of which nobody wants to see each word.
 LONGEST = 500
 # Characters of an operator that are shown.
 SHOWN = 60
-# Unknown words for which the nearest known word is remembered.
+# Unknown words for which the nearest known word is remembered, and parts of queries whose terms are.
 REMEMBERED = 256
 
 
@@ -26,6 +27,7 @@ class Reader:
     def __init__(self, snapshot: Snapshot):
         self.snapshot = snapshot
         self._nearest = lru_cache(REMEMBERED)(self._find_nearest)
+        self._terms_of = lru_cache(REMEMBERED)(self._make_terms)
 
     def read(self, text: str, language: str = "plain") -> Line:
         """Return how a query is read: `cranes→crane 9` is a word with its term and the documents that hold it.
@@ -38,11 +40,9 @@ class Reader:
 
     def _of_tree(self, text: str) -> Iterator[Span]:
         """Yield how a text is read in the query language."""
-        from sublex.query_language.make_query import Maker
         from sublex.query_language.read import read_tree
         from sublex.query_language.tree import Word, pieces
 
-        maker = Maker(self.snapshot.analyzer, self.snapshot)
         for piece in pieces(read_tree(text).root):
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
@@ -50,7 +50,7 @@ class Reader:
                 # A word at the end of the line may still be typed.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
             else:
-                terms = maker.terms(piece)
+                terms = self._terms_of(piece)
                 shown = words_in(terms[0]) if terms else "nothing"
                 cut = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
                 yield Span(f"{piece}→{cut}" if terms else f"{piece}", "kept" if terms else "stopped")
@@ -81,6 +81,11 @@ class Reader:
             elif finished:
                 near = self._nearest(term, word)
                 yield Span(f" unknown{f', {near.surface}?' if near else ''}", "unknown")
+
+    def _make_terms(self, piece: Node) -> list[str]:
+        from sublex.query_language.make_query import Maker
+
+        return Maker(self.snapshot.analyzer, self.snapshot).terms(piece)
 
     def _find_nearest(self, term: str, word: str) -> Term | None:
         from sublex.index.spelling import nearest_term

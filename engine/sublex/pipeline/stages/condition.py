@@ -11,36 +11,48 @@ from sublex.index.snapshot import Snapshot
 from sublex.retrieval.term_table import TermTable
 
 
-class Holding:
-    """Says of documents whether a condition holds. The postings of its terms are read when it is first asked."""
+class ConditionKeep:
+    """Return for each document whether it meets the condition. The postings are read on the first call."""
 
     def __init__(self, condition: Condition, term_table: TermTable, snapshot: Snapshot):
         self.condition, self.term_table, self.snapshot = condition, term_table, snapshot
 
     def __call__(self, docs: np.ndarray) -> np.ndarray:
-        """Return for each live document whether the condition holds."""
-        return self._holds[docs]
+        """Return for each live document whether it meets the condition."""
+        return self._meets[docs]
 
     @cached_property
-    def _holds(self) -> np.ndarray:
-        return self._of(self.condition)
+    def _meets(self) -> np.ndarray:
+        kept = np.ones(int(self.snapshot.bases[-1]), bool)
+        self._narrow(self.condition, kept, True)
+        return kept
 
-    def _of(self, part: Condition | str) -> np.ndarray:
-        """Return for each document of the snapshot whether a condition or a term holds."""
+    def _narrow(self, part: Condition | str, kept: np.ndarray, holds: bool) -> None:
+        """Keep only documents for which a condition or a term holds, or for which it does not if `holds` is false."""
         if not isinstance(part, Condition):
-            return self._of_term(part)
-        if part.kind == "not":
-            return ~self._of(part.parts[0])
-        found = np.full(int(self.snapshot.bases[-1]), part.kind == "all")
-        for inner in part.parts:
-            if part.kind == "all":
-                found &= self._of(inner)
-            else:
-                found |= self._of(inner)
-        return found
+            found = self._documents(part)
+            if holds:
+                found = found[kept[found]]
+                kept[:] = False
+            kept[found] = holds
+        elif part.kind == "not":
+            self._narrow(part.parts[0], kept, not holds)
+        elif (part.kind == "all") == holds:
+            # Each part has to hold, or none.
+            for inner in part.parts:
+                if kept.any():
+                    self._narrow(inner, kept, holds)
+        else:
+            # One part has to hold, or not to hold: `rest` has the documents for which none did so far.
+            rest = kept.copy()
+            for inner in part.parts:
+                if rest.any():
+                    self._narrow(inner, rest, not holds)
+            kept ^= rest
 
-    def _of_term(self, term: str) -> np.ndarray:
-        found = np.zeros(int(self.snapshot.bases[-1]), bool)
-        for k, base in enumerate(self.snapshot.bases[:-1].tolist()):
-            found[base + self.term_table.postings(term, k)[0]] = True
-        return found
+    def _documents(self, term: str) -> np.ndarray:
+        """Return the live documents that hold a term."""
+        bases = self.snapshot.bases[:-1].tolist()
+        return np.concatenate(
+            [np.empty(0, np.int64), *(self.term_table.postings(term, k)[0] + base for k, base in enumerate(bases))]
+        )

@@ -68,7 +68,7 @@ class ExpanderStage(Stage):
             raise PluginError(f"The expander {self.name} gave evidence that is not sublex.contracts.base.Evidence.")
         # A query with another text is a new one: its own terms are the original ones.
         is_same = query.text == old.text
-        return state._replace(query=_kept(old, query), hits=None, original=original if is_same else None)
+        return state._replace(query=_with_constraints(old, query), hits=None, original=original if is_same else None)
 
     def trace(self, state: State, doc: int) -> Explanation:
         surface = self.searcher.snapshot.corpus.surface
@@ -82,7 +82,7 @@ class ExpanderStage(Stage):
         return Explanation(float(len(added)), label, "evidence", parts, {"added": added} if added else {})
 
 
-def _kept(old: Query, new: Query) -> Query:
+def _with_constraints(old: Query, new: Query) -> Query:
     """Return the new query with the tree and the condition of the old one, without added terms that the condition excludes."""
     excluded = old.condition.excluded() if old.condition else frozenset()
     if not excluded and new.tree is old.tree and new.condition == old.condition:

@@ -74,6 +74,8 @@ class Mask:
                 self._unknown -= len(part)
             if not self._unknown and self._passing is None:
                 self._passing = np.flatnonzero(self._answers == PASSES).astype(np.int32)
+                # All answers are known, so what the filter keeps in memory is of no use any more.
+                del self._keep
 
 
 class Masks:

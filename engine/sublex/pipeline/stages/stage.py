@@ -159,17 +159,17 @@ class Scorer(Stage):
         return Explanation(float(rank), f"{label} by the stage before", "evidence")
 
 
-def obeying(scorer: Scorer, allowed: Callable[[Condition], Mask], foreign: str = "") -> Scorer:
+def obeying(scorer: Scorer, allowed: Callable[[Condition], Mask], own_language: str | None = None) -> Scorer:
     """Return a scorer that finds only documents which the condition of its query allows. `allowed` returns their mask.
 
-    `foreign` is the expression of the scorer if it reads queries in the language of another engine, and "" otherwise.
+    `own_language` is the expression of the scorer if it reads queries in the language of another engine, else None.
     """
 
     def start(state: State) -> Scoring:
         query = state.query
-        if foreign and query.tree is not None:
+        if own_language is not None and query.tree is not None:
             raise InputError(
-                f"{foreign} reads queries in the language of another engine, and this query is in Sublex's; "
+                f"{own_language} reads queries in the language of another engine, and this query is in Sublex's; "
                 "take language=true out of the expression, or ask in plain language."
             )
         return scorer.start(state if query.condition is None else state._replace(allowed=allowed(query.condition)))
