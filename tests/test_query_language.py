@@ -281,6 +281,13 @@ def test_the_notes_of_a_query(small):
         assert small.query(text, language="query").tree.notes == (note,)
 
 
+def test_a_query_of_which_only_exclusions_are_left_says_that_it_finds_nothing(small):
+    nothing = "No word to look for is left, so the query finds nothing."
+    required = "+the requires nothing: the analyzer leaves no word of it."
+    assert small.query("+the -stem", language="query").tree.notes == (required, nothing)
+    assert small.query("the -stem", language="query").tree.notes == (nothing,)
+
+
 def test_mistakes_cost_a_sentence(small):
     deep = "(" * 100 + "a b" + " c)" * 100
     for text, words in (

@@ -59,9 +59,11 @@ class Maker:
         expect_weights(weight for _, weight in weighted)
         condition = self._of_root(tree.root)
         if condition is not None and not weighted:
-            condition = NOTHING
             if not scored:
                 self._notes["The query only excludes, which finds nothing; write a word to look for, too."] = None
+            elif condition != NOTHING:
+                self._notes["No word to look for is left, so the query finds nothing."] = None
+            condition = NOTHING
         if condition is not None and not isinstance(condition, Condition):
             condition = Condition("all", (condition,))
         made = QueryTree(tree.root, (*tree.notes, *self._notes))
