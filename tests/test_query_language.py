@@ -198,6 +198,8 @@ def test_addresses_times_and_names_of_things_are_no_fields():
         ('"the state of the art"~2', {"#uw6('art','state')": 1}, "the state of the art"),
         ("#3(stem cells)", {"#3('stem','cell')": 1}, "stem cells"),
         ("#1(state of the art)", {"#1('state',*,*,'art')": 1}, "state of the art"),
+        ("#1(state-of-the-art cell)", {"#1(#1('state',*,*,'art'),'cell')": 1}, "state-of-the-art cell"),
+        ("#1(cell of-the art)", {"#1('cell',*,*,'art')": 1}, "cell of-the art"),
         ("#3(stem * cells)", {"#3('stem',*,'cell')": 1}, "stem cells"),
         ("#uw8(the stems cells)", {"#uw8('cell','stem')": 1}, "the stems cells"),
         ("#syn(cells cell red)", {"#syn('cell','red')": 1}, "cells cell red"),

@@ -87,8 +87,7 @@ class Maker:
             case Prefix() | Fuzzy():
                 return self._expanded(leaf)
             case Phrase(text=text, slop=slop):
-                located = located_terms(self.analyzer, text)
-                parts: list[Any] = [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
+                parts = self._places(text)
                 return self._made(
                     leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
                 )
@@ -97,13 +96,18 @@ class Maker:
         return []
 
     def _part(self, part: Node, kind: Kind) -> list[Any]:
-        """Return the term of a part of an operator; a gap, or nothing, for a part without terms."""
-        terms = self.terms(part)
-        if terms:
-            return [ordered(terms)]
+        """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""
+        places = self._places(part.text) if isinstance(part, Word) else self.terms(part)
+        if any(place is not GAP for place in places):
+            return [ordered(places)]
         if kind is not Kind.ORDERED:
             return []
-        return [GAP] if isinstance(part, Gap) else self._gap
+        return places or ([GAP] if isinstance(part, Gap) else self._gap)
+
+    def _places(self, text: str) -> list[Any]:
+        """Return what stands at each position of a text within a phrase: its terms, and gaps for words without terms."""
+        located = located_terms(self.analyzer, text)
+        return [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
 
     def _made(self, leaf: Node, kind: Kind, width: int, parts: list[Any]) -> list[str]:
         """Return the operator over parts in a list, or [] if no part is a term."""

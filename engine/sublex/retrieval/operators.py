@@ -182,7 +182,9 @@ class OperatorTable:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
         for operator in operators:
             if operator.reads_positions:
-                self._snapshot.need("positions", f"{operator} reads")
+                self._snapshot.need(
+                    "positions", f"phrases and windows read, such as {self._snapshot.corpus.surface(operator)}"
+                )
                 break
         if len(operators) > MOST_OPERATORS and not alone:
             return None
