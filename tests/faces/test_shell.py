@@ -543,6 +543,7 @@ def test_the_setting_language_changes_how_queries_are_read(session):
     session.run(":queries mine")
     assert docnos(session) == read
     # Weighted terms are in no language.
+    session.run("crane river")
     session.run(":expand RM3(terms=4)")
     session.run(":drop 1")
     assert session.is_weighted()
