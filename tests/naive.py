@@ -57,9 +57,9 @@ LATEX = [
         rf"\{{\\(?:{LETTER_NAMES})\}}",
         rf"\\(?:{LETTER_NAMES})\{{\}}",
         rf"\\(?:{LETTER_NAMES}) (?={LETTER}{LETTER})",
-        rf"(?<={LETTER})\\(?:{LETTER_NAMES}) (?={LETTER})",
+        rf"(?<=[^\W\d_])\\(?:{LETTER_NAMES}) (?={LETTER})",
         rf"\\(?:{LETTER_NAMES})(?=\\[`'^~\"=.])",
-        rf"(?<={LETTER})\\(?:{LETTER_NAMES})(?! ?{LETTER})(?=[\x00-\x20!\"'),\-./:;?}}~]|$)",
+        rf"(?<=[^\W\d_])\\(?:{LETTER_NAMES})(?! ?{LETTER})(?=[\x00-\x20!\"'),\-./:;?}}~]|$)",
     )
 ]
 ARGUMENT = (

@@ -143,6 +143,7 @@ PIECES = (
 @often
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 @example("\\v s\\v ss \\o sx\\o s")
+@example("é\\ss é\\o ss")
 @example('a\\ss\\"o{\\"{o}}\\.\\i{}\\.\\i x')
 def test_raw_tokens_with_latex_are_those_of_the_reference(text: str) -> None:
     assert tokens.raw_tokens(text, True) == naive.latex_tokens_of(text)
