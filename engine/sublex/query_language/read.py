@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sublex.contracts.operators import Kind, unescaped
+from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
 from sublex.query_language.tree import (
     JOINERS,
@@ -37,7 +37,6 @@ SHOWN = 40
 
 _SPACE = re.compile(r"\s+")
 _NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
-_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
 _STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
 _PHRASE = re.compile(r'"((?:[^\\"]|\\.|\\(?=\n))*)"')
 _SLOP = re.compile(r"~(\d{1,7})(?=[\s(),^]|\Z)")
@@ -107,11 +106,11 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
             yield _Token(")", ")", weight=_weight(boost))
         elif within and letter == ",":
             begins, at = True, at + 1
-        elif head := _HEAD.match(text, at):
+        elif head := read_head(text, at):
             opened.append("#")
-            begins, at = True, head.end()
-            kind = Kind.SYNONYMS if head[1] else Kind.WINDOW if head[2] else Kind.ORDERED
-            yield _Token("head", head[0], (kind, int(head[3] or 0)), joined)
+            kind, width, end = head
+            yield _Token("head", text[at:end], (kind, width), joined)
+            begins, at = True, end
         elif letter == '"' and more_quotes:
             phrase = _PHRASE.match(text, at)
             if phrase is None:

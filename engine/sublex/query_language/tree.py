@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from sublex.contracts.operators import Kind, quoted
+from sublex.contracts.operators import Kind, head, quoted
 
 # Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
 _SPECIAL = re.compile(r"""[\\"()^~*]|^[+\-#']""")
@@ -86,8 +86,7 @@ class Operation:
     parts: tuple[Node, ...]
 
     def __str__(self) -> str:
-        head = {Kind.ORDERED: f"{self.width}", Kind.WINDOW: f"uw{self.width}", Kind.SYNONYMS: "syn"}[self.kind]
-        return f"#{head}({' '.join(map(_within, self.parts))})"
+        return f"{head(self.kind, self.width)}{' '.join(map(_within, self.parts))})"
 
 
 @dataclass(frozen=True)
