@@ -211,9 +211,9 @@ def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, 
 def narrow(monkeypatch):
     """Let all arrays of operators be full after a few operators."""
     for module, name, value in (
-        (operators, "MOST_OPERATORS", 3), (operators, "MOST_POSTINGS", 60), (operators, "OPERATORS_PER_CALL", 2),
-        (operators, "POSTINGS_PER_CALL", 50), (arena, "MOST_SLOTS", 12), (arena, "MOST_POSTINGS", 300),
-        (word_positions, "MOST_WORDS", 3), (word_positions, "MOST_POSTINGS", 200), (word_positions, "MOST_POSITIONS", 300),
+        (operators, "KEPT_OPERATORS", 3), (operators, "KEPT_POSTINGS", 60), (operators, "OPERATORS_PER_CALL", 2),
+        (operators, "POSTINGS_PER_CALL", 50), (arena, "ARENA_SLOTS", 12), (arena, "ARENA_POSTINGS", 300),
+        (word_positions, "DECODED_WORDS", 3), (word_positions, "DECODED_POSTINGS", 200), (word_positions, "DECODED_POSITIONS", 300),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
 
@@ -254,7 +254,7 @@ def test_threads_that_fill_the_arrays_together_get_the_hits_of_one(index, exact)
 
 
 def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(index, monkeypatch):
-    monkeypatch.setattr(operators, "MOST_OPERATORS", 1)
+    monkeypatch.setattr(operators, "KEPT_OPERATORS", 1)
     table = TermTable(index.snapshot)
     seen = [table.numbers([ordered([a, b])])[0] for a, b in itertools.permutations(WORDS[:4], 2)]
     assert table.words == len(index.corpus.vocabulary)
@@ -327,6 +327,19 @@ def test_contexts_count_operators(index, exact):
     assert stats.df.tolist() == [exact.term("w0").df, len(docs)]
     assert stats.cf.tolist() == [exact.term("w0").cf, tfs.sum()]
     assert context.surface(phrase) == '"w0 w1"'
+
+
+def test_the_index_computes_the_operator_that_it_shows_once(tmp_path, monkeypatch):
+    built(tmp_path / "index", [Document("1", "a b"), Document("2", "b a")], analyzer="plain")
+    index, computed, compute = sublex.open(tmp_path / "index"), [], operators.OperatorTable._compute
+    monkeypatch.setattr(
+        operators.OperatorTable, "_compute", lambda *given: computed.append(given[1]) or compute(*given)
+    )
+    for _ in range(2):
+        assert index.term("#1('a','b')").df == 1
+        assert index.postings("#1('a','b')").docs.tolist() == [0]
+        assert index.searcher("BM25").search({ordered(["a", "b"]): 1.0}).docnos == ["1"]
+    assert computed == [[ordered(["a", "b"])]]
 
 
 def test_without_positions_a_sentence_names_the_remedy_and_synonyms_of_words_need_none(tmp_path):

@@ -344,6 +344,7 @@ def test_mistakes_cost_a_sentence(small):
         ("#1(a1 " * 30 + "b1" + ")" * 30, "operators are .* deep within one another"),
         ("stem^1e300", "lies outside float32"),
         ('"stem cells"~9999999', "The width 10000001"),
+        ("#123456789(stem cells)", "The width 123456789"),
     ):
         with pytest.raises(InputError, match=words):
             small.query(text, language="query")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sublex.contracts.operators import Kind, unescaped
+from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
 from sublex.query_language.other_names import instead_of
 from sublex.query_language.tree import (
@@ -39,7 +39,6 @@ SHOWN = 40
 
 _SPACE = re.compile(r"\s+")
 _NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
-_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
 _STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
 # A phrase, by its first mark. Any two curly marks are a pair, since their use differs between languages; guillemets are one
 # if they point away from each other or towards each other.
@@ -119,11 +118,11 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
             yield _Token(")", ")", weight=_weight(boost))
         elif within and letter == ",":
             begins, at = True, at + 1
-        elif head := _HEAD.match(text, at):
+        elif head := read_head(text, at):
             opened.append("#")
-            begins, at = True, head.end()
-            kind = Kind.SYNONYMS if head[1] else Kind.WINDOW if head[2] else Kind.ORDERED
-            yield _Token("head", head[0], (kind, int(head[3] or 0)), joined)
+            kind, width, end = head
+            yield _Token("head", text[at:end], (kind, width), joined)
+            begins, at = True, end
         elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
             slop = _SLOP.match(text, phrase.end())
             boost = _BOOST.match(text, slop.end() if slop else phrase.end())

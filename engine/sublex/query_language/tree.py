@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from sublex.contracts.operators import Kind, quoted
+from sublex.contracts.operators import Kind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.
 QUOTES = '"“”„‟«»'
@@ -88,8 +88,7 @@ class Operation:
     parts: tuple[Node, ...]
 
     def __str__(self) -> str:
-        head = {Kind.ORDERED: f"{self.width}", Kind.WINDOW: f"uw{self.width}", Kind.SYNONYMS: "syn"}[self.kind]
-        return f"#{head}({' '.join(map(_within, self.parts))})"
+        return f"{head(self.kind, self.width)}{' '.join(map(_within, self.parts))})"
 
 
 @dataclass(frozen=True)
