@@ -37,10 +37,12 @@ GIVEN = {
 def column_of(kind, rows):
     """Return the column of the values of each document."""
     flat = [value for row in rows for value in sorted(set(row))]
-    words = sorted({value for value in flat}) if kind == "text" else ()
+    words = sorted(set(flat)) if kind == "text" else ()
     coded = [words.index(v) if kind == "text" else (v - DAY).days if kind == "date" else v for v in flat]
     starts = np.cumsum([0, *(len(set(row)) for row in rows)])
-    return Column(kind, None if all(len(set(row)) == 1 for row in rows) else starts, np.array(coded, TYPES[kind]), words)
+    return Column(
+        kind, None if all(len(set(row)) == 1 for row in rows) else starts, np.array(coded, TYPES[kind]), words
+    )
 
 
 def compares(value, relation, wanted):

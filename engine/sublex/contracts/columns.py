@@ -191,8 +191,9 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     number = {"between": 2, "in": len(given)}.get(relation, 1)
     if relation not in RELATIONS or len(given) != number:
         raise InputError(f"{comparison.column} {relation} with {len(given)} values is no comparison.")
-    type_ = {"int": np.int64, "float": np.float64}.get(kind, np.int32)
-    least, most = (-np.inf, np.inf) if kind == "float" else (int(np.iinfo(type_).min), int(np.iinfo(type_).max))
+    type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
+    most = np.inf if kind == "float" else (1 << (8 * type_.itemsize - 1)) - 1
+    least = -np.inf if kind == "float" else -most - 1
     low, high = given[0] if given else (most, least)
     below = float(np.nextafter(low, -np.inf)) if kind == "float" else low - 1
     above = float(np.nextafter(high, np.inf)) if kind == "float" else high + 1
