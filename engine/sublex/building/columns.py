@@ -8,21 +8,24 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.columns import KINDS, VALUES, Column, date_text, days_of
+from sublex.contracts.columns import KINDS, Column, days_of, is_column_name
 from sublex.errors import InputError
-from sublex.index.components.columns import NO_WORDS, ColumnsWriter
+from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, value_counts
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.readers.batch import Batch, encode
+from sublex.tools.arguments import shown
 from sublex.tools.messages import in_short
 from sublex.tools.strings import Strings, end_to_end
 
+# The type of a column that is named without one.
+_DEFAULT = "text"
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 _LEAST, _MOST = -(2**63), 2**63 - 1
@@ -34,6 +37,46 @@ _BYTES_PER_WORD = 150
 _DOCUMENTS, _NAMED = 100, 12
 # Characters of a value that a message shows.
 _LONGEST = 60
+
+
+def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    """Return the types of columns by their names, as users give them: "year:int,category", a list, or a mapping.
+
+    Raise `InputError` for what is no column.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        if any(name in ("id", "text", "title") and kind not in KINDS for name, kind in given.items()):
+            raise InputError(
+                "columns= names typed columns of the index, such as 'year:int'; "
+                f"say by roles={dict(given)!r} which fields hold the id, the text and the title."
+            )
+        pairs = list(given.items())
+    elif isinstance(given, Iterable):
+        items = given.split(",") if isinstance(given, str) else list(given)
+        pairs = []
+        for item in items:
+            if not isinstance(item, str):
+                raise InputError(f"A column is {shown(item)}; give a name and a type, such as 'year:int'.")
+            if item.strip():
+                name, colon, kind = item.partition(":")
+                pairs.append((name.strip(), kind.strip() if colon else _DEFAULT))
+    else:
+        raise InputError(f"The columns are {shown(given)}; give names and types, such as 'year:int,category'.")
+    columns: dict[str, str] = {}
+    for name, kind in pairs:
+        if not isinstance(name, str) or not is_column_name(name):
+            raise InputError(
+                f"No column can be called {shown(name)}; its name is that of a stored field, and has letters, digits "
+                "and the signs _ - . after a first letter."
+            )
+        if kind not in KINDS:
+            raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
+        if name in columns:
+            raise InputError(f"The column {name} is named twice; name it once.")
+        columns[name] = kind
+    return columns
 
 
 class First(NamedTuple):
@@ -120,7 +163,7 @@ def _read_column(given: list[Any], kind: str, docno: Callable[[int], str]) -> Ba
         words = sorted(set(values))
         codes = {word: code for code, word in enumerate(words)}
         values = [codes[value] for value in values]
-    return BatchColumn(counts, np.array(values, KINDS[kind]), words, first, faulty, first_faulty)
+    return BatchColumn(counts, np.array(values, DTYPES[kind]), words, first, faulty, first_faulty)
 
 
 def _shown(value: Any) -> str:
@@ -171,7 +214,8 @@ class _Collected:
     def __init__(self, kind: str):
         self.kind = kind
         self.codes: dict[bytes, int] = {}
-        self.counts, self.values = [np.empty(0, np.uint8)], [np.empty(0, KINDS[kind])]
+        self.counts: list[np.ndarray] = [np.empty(0, np.uint8)]
+        self.values: list[np.ndarray] = [np.empty(0, DTYPES[kind])]
         self.nbytes = 0
 
     def add(self, part: BatchColumn) -> None:
@@ -251,14 +295,12 @@ class ColumnCounts:
 
     def add_known(self, segment: Segment) -> None:
         """Count the values of a segment that this build wrote before it was interrupted."""
-        for name, kind in self._kinds.items():
+        for name in self._kinds:
             column = segment.column(name)
             self._values[name] += len(column.values)
             if len(column.values) and not self._first[name]:
-                doc = int(np.flatnonzero(column.counts)[0])
-                value = column.take(np.array([doc])).objects()[0]
-                shown = date_text(column.values[0]) if kind == "date" else value
-                self._first[name] = First(segment.docno(doc), _shown(shown))
+                doc = int(np.flatnonzero(value_counts(column))[0])
+                self._first[name] = First(segment.docno(doc), _shown(column.shown(column.values[0])))
 
     def refuse_two_types(self) -> None:
         """Raise InputError if a column had values that are not of its type."""
@@ -267,11 +309,11 @@ class ColumnCounts:
             first, faulty = self._first[name], self._first_faulty[name]
             if faulty:
                 right = (
-                    f"{good:,} are {VALUES[kind]}, the first {first.value} in document {first.docno}" if first else ""
+                    f"{good:,} are {KINDS[kind]}, the first {first.value} in document {first.docno}" if first else ""
                 )
                 others = f"{bad:,} are not, the first {faulty.value} in document {faulty.docno}"
                 raise InputError(
-                    f"Of {good + bad:,} values of the column {name}:{kind}, {right or f'none are {VALUES[kind]}'}, and "
+                    f"Of {good + bad:,} values of the column {name}:{kind}, {right or f'none are {KINDS[kind]}'}, and "
                     f"{others}; nothing was indexed: correct the values"
                     + (f", or build the index with {name}:text." if kind != "text" else ", or leave out the column.")
                 )

@@ -13,12 +13,12 @@ from typing import Any
 
 from sublex.building import writer
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
 from sublex.building.writer import DEFAULT_PARTS, STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
-from sublex.contracts.columns import columns_of
 from sublex.errors import InputError
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
 from sublex.index.manifest import analyzer_of

@@ -91,7 +91,7 @@ def _merge_columns(segments: list[Segment], live: list[np.ndarray], folder: Fold
     """Write the columns of the documents that are live."""
     writer = ColumnsWriter(folder, segments[0].columns)
     for name in segments[0].columns:
-        parts = [segment.column(name).take(np.flatnonzero(mask)) for segment, mask in zip(segments, live, strict=True)]
+        parts = [segment.column(name).rows(np.flatnonzero(mask)) for segment, mask in zip(segments, live, strict=True)]
         writer.write(name, without_unused(joined(parts)))
 
 

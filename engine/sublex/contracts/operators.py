@@ -294,26 +294,26 @@ class Condition(NamedTuple):
     """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
 
     "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
-    in which it occurs.
+    in which it occurs. A part may also be a `sublex.contracts.columns.Comparison`.
     """
 
     kind: str
     parts: tuple[Any, ...]
 
     def leaves(self) -> Iterator[str]:
-        """Yield the terms and operators of the condition, in order, with repetitions."""
+        """Yield the terms and operators of the condition, in order, with repetitions; comparisons are not among them."""
         for part in self.parts:
             if isinstance(part, Condition):
                 yield from part.leaves()
-            else:
+            elif isinstance(part, str):
                 yield part
 
     def excluded(self) -> frozenset[str]:
         """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
-        found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
-        return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+        either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
+        return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
 
 
 # A condition that no document meets.

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Query, Statistics
-from sublex.contracts.columns import Column
+from sublex.contracts.columns import Column, no_column
 from sublex.contracts.operators import terms_in
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.components.columns import joined
@@ -343,15 +343,11 @@ class Snapshot(Deferred):
         """Raise InputError, with the columns that there are, when the index has no column of this name."""
         if name in self.columns:
             return
-        if self.columns:
-            listed = ", ".join(f"{known}:{kind}" for known, kind in self.columns.items())
-            raise InputError(f"{self.path} has no column {name}; it has {listed}.")
         if self.attachment:
-            raise InputError(f"{self.path} has no column {name}, because an attached index has no columns.")
-        raise InputError(
-            f"{self.path} was built without columns, such as {name}; "
-            f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --columns {name}"
-        )
+            raise InputError(
+                f"{self.path} has no column {name}, because it is attached: only indexes of Sublex have columns."
+            )
+        raise InputError(no_column(name, self.columns))
 
     def column(self, name: str) -> Column:
         """Return a column of all documents by number, deleted ones included. Raise InputError for an unknown name."""

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, DocumentSource, source_of
 from sublex.building.duplicates import Duplicates
 from sublex.building.indexing import parse_size, stored_parts
 from sublex.building.writer import DEFAULT_PARTS, existing_index
 from sublex.contracts.base import Document
-from sublex.contracts.columns import columns_of
 from sublex.errors import IndexProblem, InputError, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest

@@ -50,7 +50,7 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
         if "columns" in segment.folder:
             columns = ColumnsWriter(folder, segment.columns)
             for name in segment.columns:
-                columns.write(name, segment.column(name).take(order))
+                columns.write(name, segment.column(name).rows(order))
         return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 

@@ -7,18 +7,24 @@ Component `columns` lists the names and types of the columns, such as `year:int`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 
-from sublex.contracts.columns import FIRST_DAY, KINDS, LAST_DAY, Column, is_column_name
+from sublex.contracts.columns import EPOCH, KINDS, Column, is_column_name
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST_DOCS
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings, end_to_end
 
-# The types in which the values of each type of column are stored.
+# The types of the values of each type of column in memory.
+DTYPES: dict[str, type] = {"int": np.int64, "float": np.float64, "date": np.int32, "text": np.int32}
+# The types in which the values are stored.
 STORED = {"int": ("<i8",), "float": ("<f8",), "date": ("<i4",), "text": UNSIGNED}
+# The first and the last day of the years 1 to 9999, as days since 1970-01-01.
+FIRST_DAY, LAST_DAY = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
 NO_WORDS = Strings.joined(np.empty(0, np.uint8), np.empty(0, np.int64))
 
 
@@ -35,12 +41,11 @@ class ColumnsWriter:
         prefix = f"column{self._places[name]}"
         is_text = column.kind == "text"
         self._folder.put(f"{prefix}_values", with_smallest_dtype(column.values) if is_text else column.values)
-        counts = column.counts
+        counts = value_counts(column)
         if (counts != 1).any():
             self._folder.put(f"{prefix}_counts", with_smallest_dtype(counts))
         if is_text:
-            words = column.words
-            StringsWriter(self._folder, f"{prefix}_word").add(*end_to_end(words.tobytes()))
+            StringsWriter(self._folder, f"{prefix}_word").add(*end_to_end(_words(column)))
 
 
 class ColumnsReader:
@@ -84,7 +89,7 @@ class ColumnsReader:
             raise stored.damaged("has a day of no year from 1 to 9999")
         if kind == "float" and not np.isfinite(values).all():
             raise stored.damaged("has a value that is no number")
-        values = values.astype(KINDS[kind], copy=False)
+        values = values.astype(DTYPES[kind], copy=False)
         if starts is not None and not _ascend(values, starts):
             raise stored.damaged("has values of a document that do not ascend")
         return Column(kind, starts, values, words)
@@ -107,6 +112,15 @@ def _ascend(values: np.ndarray, starts: np.ndarray) -> bool:
     return bool(steps.all())
 
 
+def value_counts(column: Column) -> np.ndarray:
+    """Return the number of values of each document."""
+    return np.ones(column.docs, np.int64) if column.starts is None else np.diff(column.starts)
+
+
+def _words(column: Column) -> list[bytes]:
+    return Strings.of(column.words).tobytes()
+
+
 def joined(columns: Sequence[Column]) -> Column:
     """Return the values of all documents of several columns of one type, in their order.
 
@@ -116,7 +130,7 @@ def joined(columns: Sequence[Column]) -> Column:
         return columns[0]
     values, words = [column.values for column in columns], NO_WORDS
     if columns[0].kind == "text":
-        lists = [column.words.tobytes() for column in columns]
+        lists = [_words(column) for column in columns]
         ordered = sorted(set().union(*lists))
         codes = {word: code for code, word in enumerate(ordered)}
         words = Strings.joined(*end_to_end(ordered))
@@ -124,7 +138,7 @@ def joined(columns: Sequence[Column]) -> Column:
         values = [own[codes] for own, codes in zip(renumbered, values, strict=True)]
     starts = None
     if any(column.starts is not None for column in columns):
-        starts = starts_of(np.concatenate([column.counts for column in columns]))
+        starts = starts_of(np.concatenate([value_counts(column) for column in columns]))
     return Column(columns[0].kind, starts, np.concatenate(values), words)
 
 
@@ -133,4 +147,4 @@ def without_unused(column: Column) -> Column:
     if column.kind != "text":
         return column
     used, values = np.unique(column.values, return_inverse=True)
-    return column._replace(values=values.astype(np.int32), words=column.words.take(used))
+    return replace(column, values=values.astype(np.int32), words=Strings.of(column.words).take(used))
