@@ -17,6 +17,8 @@ from sublex.tools.messages import counted
 
 # The most parts of an operator, and the most operators within one another.
 MOST_PARTS, DEEPEST = 1_024, 16
+# The most conditions within one another; a query in the query language, with its 64 parentheses, has fewer.
+DEEPEST_CONDITION = 512
 # The widest window.
 WIDEST = 1 << 20
 
@@ -290,15 +292,43 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
     return (window if kind is Kind.WINDOW else ordered)(parts, width), at + 1
 
 
-class Condition(NamedTuple):
-    """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
-
-    "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
-    in which it occurs.
-    """
-
+class _KindAndParts(NamedTuple):
     kind: str
     parts: tuple[Any, ...]
+
+
+class Condition(_KindAndParts):
+    """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
+
+    A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
+    meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
+    no terms, operators or conditions, and for conditions that are too deep within one another.
+    """
+
+    def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
+        if kind not in ("all", "any", "not"):
+            raise InputError(f"{kind!r} is not a kind of condition; the kinds are all, any and not.")
+        if isinstance(parts, (str, Condition)) or not isinstance(parts, Iterable):
+            raise InputError("The parts of a condition should be a list of terms, operators and conditions.")
+        made = super().__new__(cls, kind, tuple(parts))
+        if not all(isinstance(part, (str, Condition)) for part in made.parts):
+            raise InputError("The parts of a condition should be a list of terms, operators and conditions.")
+        if kind == "not" and len(made.parts) != 1:
+            raise InputError(f'A condition "not" has {counted(len(made.parts), "part")}; it should have one.')
+        made.depth = 1 + max((part.depth for part in made.parts if isinstance(part, Condition)), default=0)
+        if made.depth > DEEPEST_CONDITION:
+            raise InputError(
+                f"The conditions are {made.depth} deep within one another; the most are {DEEPEST_CONDITION}."
+            )
+        return made
+
+    # The number of conditions within one another, this one counted.
+    depth: int
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Condition:
+        """Return the condition of a kind and parts, checked as `Condition(kind, parts)` is; `_replace` calls it."""
+        return cls(*iterable)
 
     def leaves(self) -> Iterator[str]:
         """Yield the terms and operators of the condition, in order, with repetitions."""
