@@ -326,7 +326,7 @@ class Condition(_KindAndParts):
     depth: int
 
     @classmethod
-    def _make(cls, iterable: Iterable[Any]) -> Condition:
+    def _make(cls, iterable: Iterable[Any]) -> Condition:  # type: ignore[override]
         """Return the condition of a kind and parts, checked as `Condition(kind, parts)` is; `_replace` calls it."""
         return cls(*iterable)
 
