@@ -25,7 +25,7 @@ from sublex.shell.commands import built_in
 from sublex.shell.completing import Completions
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
-from sublex.tools.messages import Message, Step, clean_lines, command_line, one_line
+from sublex.tools.messages import Message, Step, clean_lines, command_line, one_line, shell_word
 
 # Ids that a shell, an option parser or a terminal would take for something else.
 ODD = [

@@ -19,6 +19,7 @@ from sublex.tools.messages import counted
 MOST_PARTS, DEEPEST = 1_024, 16
 # The most conditions within one another; a query in the query language, with its 64 parentheses, has fewer.
 DEEPEST_CONDITION = 512
+WRONG_PARTS = "The parts of a condition should be a list of terms, operators, comparisons and conditions."
 # The widest window.
 WIDEST = 1 << 20
 
@@ -298,21 +299,22 @@ class _KindAndParts(NamedTuple):
 
 
 class Condition(_KindAndParts):
-    """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
+    """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms, operators and
+    `sublex.contracts.columns.Comparison`s.
 
     A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
     meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
-    no terms, operators or conditions, and for conditions that are too deep within one another.
+    none of these, and for conditions that are too deep within one another.
     """
 
     def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
         if kind not in ("all", "any", "not"):
             raise InputError(f"{kind!r} is not a kind of condition; the kinds are all, any and not.")
-        if isinstance(parts, (str, Condition)) or not isinstance(parts, Iterable):
-            raise InputError("The parts of a condition should be a list of terms, operators and conditions.")
+        if isinstance(parts, (str, Condition)) or _is_comparison(parts) or not isinstance(parts, Iterable):
+            raise InputError(WRONG_PARTS)
         made = super().__new__(cls, kind, tuple(parts))
-        if not all(isinstance(part, (str, Condition)) for part in made.parts):
-            raise InputError("The parts of a condition should be a list of terms, operators and conditions.")
+        if not all(isinstance(part, (str, Condition)) or _is_comparison(part) for part in made.parts):
+            raise InputError(WRONG_PARTS)
         if kind == "not" and len(made.parts) != 1:
             raise InputError(f'A condition "not" has {counted(len(made.parts), "part")}; it should have one.')
         made.depth = 1 + max((part.depth for part in made.parts if isinstance(part, Condition)), default=0)
@@ -331,19 +333,25 @@ class Condition(_KindAndParts):
         return cls(*iterable)
 
     def leaves(self) -> Iterator[str]:
-        """Yield the terms and operators of the condition, in order, with repetitions."""
+        """Yield the terms and operators of the condition, in order, with repetitions; comparisons are not among them."""
         for part in self.parts:
             if isinstance(part, Condition):
                 yield from part.leaves()
-            else:
+            elif isinstance(part, str):
                 yield part
 
     def excluded(self) -> frozenset[str]:
         """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
-        found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
-        return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+        either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
+        return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
+
+
+def _is_comparison(part: object) -> bool:
+    from sublex.contracts.columns import Comparison
+
+    return isinstance(part, Comparison)
 
 
 # A condition that no document meets.
