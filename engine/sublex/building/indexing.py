@@ -18,6 +18,7 @@ from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
 from sublex.building.writer import DEFAULT_PARTS, STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
+from sublex.contracts.fields import field_names
 from sublex.errors import InputError
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
 from sublex.index.manifest import analyzer_of
@@ -40,6 +41,7 @@ def build_index(
     reader: str | None = None,
     columns: Mapping[str, str] | None = None,
     store: str | Iterable[str] = DEFAULT_PARTS,
+    fields: str | Iterable[str] | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -57,7 +59,7 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = _settings(chosen, stored_parts(store), workers, memory, "first")
+    settings = _settings(chosen, stored_parts(store), field_names(fields), workers, memory, "first")
     source = source_of(documents, registry, reader, strict, columns)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
@@ -90,7 +92,8 @@ def add_documents(
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
-        return _settings(analyzer_of(manifest, registry), frozenset(manifest.store), workers, memory, duplicates)
+        analyzer, store = analyzer_of(manifest, registry), frozenset(manifest.store)
+        return _settings(analyzer, store, manifest.fields, workers, memory, duplicates)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
@@ -116,9 +119,15 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
 
 
 def _settings(
-    analyzer: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str
+    analyzer: Analyzer,
+    store: frozenset[str],
+    fields: tuple[str, ...],
+    workers: int | None,
+    memory: str | int,
+    duplicates: str,
 ) -> BuildSettings:
-    return BuildSettings(analyzer, store, max(1, workers or os.cpu_count() or 1), parse_size(memory), duplicates)
+    threads = max(1, workers or os.cpu_count() or 1)
+    return BuildSettings(analyzer, store, threads, parse_size(memory), duplicates, fields)
 
 
 def parse_size(text: str | int) -> int:

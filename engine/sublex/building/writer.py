@@ -71,11 +71,11 @@ def create(
 
     With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are passed to `make_index`.
     """
-    new = new_manifest(profile, settings.store, analyzer)
+    new = new_manifest(profile, settings.store, analyzer, fields=settings.fields)
     identity = source.identity()
     if resume and identity is None:
         raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
-    resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
+    resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *[new.fields] * bool(new.fields)]
 
     def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
         builder = SegmentBuilder(folder, settings)
@@ -86,6 +86,7 @@ def create(
         if not entry.docs:
             raise InputError(_no_document(builder.summary))
         builder.summary.indexed = entry.docs
+        _expect_words_in_fields(Segment(folder / SEGMENT, entry), settings)
         if reorder:
             (folder / SEGMENT).move(folder / UNORDERED)
             with Workers(settings.workers) as pool:
@@ -93,6 +94,14 @@ def create(
         return entry, builder.summary
 
     return make_index(root, "index", new, write, overwrite, resume)
+
+
+def _expect_words_in_fields(segment: Segment, settings: BuildSettings) -> None:
+    """Raise InputError if there is a named field that has no term in any document."""
+    segment.fields = settings.fields
+    for name in settings.fields:
+        if not segment.field_lengths(name).any():
+            raise InputError(f"No document has a term in the field {name}; leave it out, or name a field that documents have.")
 
 
 def make_index(

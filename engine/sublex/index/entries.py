@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from sublex.contracts.base import Statistics
+from sublex.contracts.fields import is_name
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
@@ -57,6 +58,7 @@ ExpressionText = Annotated[str, Rule("an expression", _is_expression)]
 ExpressionName = Annotated[str, Rule("a name for an expression", lambda text: GIVEN_NAME.fullmatch(text) is not None)]
 Name = Annotated[str, Rule("the name of a file or folder within the index", is_plain)]
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
+FieldName = Annotated[str, Rule("the name of a field", is_name)]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
 # What people decide about labels, the names that they give, and the texts by which models know their labels.
@@ -221,7 +223,7 @@ class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
     `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
-    expressions to which a user gave names.
+    expressions to which a user gave names. `fields` has the named fields.
     """
 
     format: int
@@ -237,6 +239,7 @@ class Manifest(NamedTuple):
     labels: Mapping[ExpressionText, tuple[LabelDecision, ...]] = ABSENT
     attached: AttachedEntry | None = None
     names: Mapping[ExpressionName, ExpressionText] = ABSENT
+    fields: tuple[FieldName, ...] = ()
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

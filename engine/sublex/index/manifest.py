@@ -17,10 +17,12 @@ import xxhash
 
 from sublex.analysis.stopwords import without_files
 from sublex.contracts.base import Analyzer, Statistics
+from sublex.contracts.fields import content_fields
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
+from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
-from sublex.index.format import FORMAT, FORMATS, WITH_POSITIONS
+from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
 from sublex.index.schema import Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
@@ -41,19 +43,26 @@ _TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+(-\d+)?", re.ASC
 
 
 def new_manifest(
-    profile: str, store: Iterable[str], analyzer: AnalyzerEntry, attached: AttachedEntry | None = None
+    profile: str,
+    store: Iterable[str],
+    analyzer: AnalyzerEntry,
+    attached: AttachedEntry | None = None,
+    fields: tuple[str, ...] = (),
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
     parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
-    return Manifest(_format_of(parts), 1, profile, parts, analyzer, (), nothing, "", attached=attached)
+    new = Manifest(FORMAT, 1, profile, parts, analyzer, (), nothing, "", attached=attached, fields=fields)
+    return new._replace(format=_format_of(new))
 
 
-def _format_of(store: Iterable[str]) -> int:
-    """Return the format of an index that stores these parts.
+def _format_of(manifest: Manifest) -> int:
+    """Return the format of the index of a manifest.
 
-    An earlier Sublex refuses the second format. It would drop the positions when it adds or merges.
+    An earlier Sublex refuses the second and the third format. It would drop positions or fields when it adds or merges.
     """
-    return WITH_POSITIONS if "positions" in store else FORMAT
+    if manifest.fields:
+        return WITH_FIELDS
+    return WITH_POSITIONS if "positions" in manifest.store else FORMAT
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -105,8 +114,11 @@ def _expect_agreement(manifest: Manifest) -> None:
     components of the stored parts, and the names of segments must differ.
     """
     segments = manifest.segments
-    if manifest.format != _format_of(manifest.store):
-        raise Mismatch("format does not fit store")
+    if manifest.format != _format_of(manifest):
+        raise Mismatch("format does not fit what is stored")
+    if len(set(manifest.fields)) < len(manifest.fields):
+        raise Mismatch("fields names one field twice")
+    fields = len(content_fields(manifest.fields)) if manifest.fields else 0
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
     for number, segment in enumerate(segments):
@@ -115,6 +127,8 @@ def _expect_agreement(manifest: Manifest) -> None:
         for part, component in PARTS.items():
             if part in manifest.store and component not in segment.data.components:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
+        if count_fields(segment.data.components) != fields:
+            raise Mismatch(f"segments[{number}] has other fields")
     if manifest.statistics != _statistics(segments):
         raise Mismatch("statistics do not fit the segments")
     if manifest.attached and (len(segments) != 1 or segments[0].deleted or "text" in manifest.store):
@@ -177,15 +191,20 @@ def identity_of(manifest: Manifest) -> str:
 
 
 def fingerprint_of(manifest: Manifest) -> str:
-    """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
+    """Return a hash of everything that can change a ranker's score.
+
+    That is the analyzer, the segments with their tombstones, and the names of the fields.
+    """
     segments = [
         [segment.data.checksum, segment.deleted.data.checksum if segment.deleted else None]
         # If another engine stated the number of tokens, no component has that number, so it is hashed here.
         + ([segment.tokens] if segment.stated else [])
         for segment in manifest.segments
     ]
+    # An index without fields has the fingerprint that it had before there were fields.
+    named = [{"fields": manifest.fields}] if manifest.fields else []
     return xxhash.xxh3_128_hexdigest(
-        json.dumps([FORMAT, as_json(manifest.analyzer), segments], sort_keys=True).encode()
+        json.dumps([FORMAT, as_json(manifest.analyzer), segments, *named], sort_keys=True).encode()
     )
 
 
