@@ -121,12 +121,17 @@ def count_terms(
         )
         counts = counts._replace(positions=positions, position_size=size)
         if has_fields:
-            counts = counts._replace(begins=tuple(places.reshape(len(lengths), -1).T.copy()))
+            counts = counts._replace(begins=tuple(places.reshape(len(lengths), field_ends.shape[1] - 1).T.copy()))
     return counts
 
 
 def _count_fields(
-    tokens: RawTokens, field_ends: np.ndarray, keep: np.ndarray, numbers: np.ndarray, token_terms: TokenTerms, order: np.ndarray
+    tokens: RawTokens,
+    field_ends: np.ndarray,
+    keep: np.ndarray,
+    numbers: np.ndarray,
+    token_terms: TokenTerms,
+    order: np.ndarray,
 ) -> tuple[FieldCounts, ...]:
     """Return the posting lists of each stored field. `order` has the numbers of the terms in the batch, in the order of the lists.
 
@@ -356,14 +361,20 @@ class Inverter:
 
         def encode(k: int) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField]]:
             begin, end = bounds[k : k + 2]
-            parts = [(group.sizes, group.data, data[k]) for group, (_, data, *_) in zip(self._groups, cuts, strict=True)]
+            parts = [
+                (group.sizes, group.data, data[k]) for group, (_, data, *_) in zip(self._groups, cuts, strict=True)
+            ]
             docs, tfs = join(k, df[begin:end], parts)
             encoded = encode_postings(docs, tfs, df[begin:end])
             fields = [encode_field(spread(k, number, docs), df[begin:end]) for number in range(len(self._stored))]
             positions = self._has_positions
-            return encoded, encode_positions(join_positions(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None, fields
+            return (
+                encoded,
+                encode_positions(join_positions(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None,
+                fields,
+            )
 
-        def join(k: int, df: np.ndarray, parts: list[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
+        def join(k: int, df: np.ndarray, parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
             starts = starts_of(df)
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()

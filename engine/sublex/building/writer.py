@@ -75,7 +75,9 @@ def create(
     identity = source.identity()
     if resume and identity is None:
         raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
-    resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *[new.fields] * bool(new.fields)]
+    resume_key = (
+        None if identity is None else [identity, as_json(analyzer), new.store, *[new.fields] * bool(new.fields)]
+    )
 
     def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
         builder = SegmentBuilder(folder, settings)
@@ -101,7 +103,9 @@ def _expect_words_in_fields(segment: Segment, settings: BuildSettings) -> None:
     segment.fields = settings.fields
     for name in settings.fields:
         if not segment.field_lengths(name).any():
-            raise InputError(f"No document has a term in the field {name}; leave it out, or name a field that documents have.")
+            raise InputError(
+                f"No document has a term in the field {name}; leave it out, or name a field that documents have."
+            )
 
 
 def make_index(

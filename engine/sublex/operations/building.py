@@ -76,7 +76,8 @@ def index(
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
             list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, fields=fields, workers=workers,
-            memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance, say=context.say,
+            memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance,
+            say=context.say,
         )  # fmt: skip
     assert opened.built
     shown = built(path, opened.built)

@@ -180,7 +180,9 @@ class FieldsReader:
         for reader in self._readers.values():
             left -= reader.gather(terms, tfs)
             if len(left) and left.min() < 0:
-                raise IndexCorrupt(f"The frequencies in fields of {self._folder.path} exceed those of documents; rebuild the index.")
+                raise IndexCorrupt(
+                    f"The frequencies in fields of {self._folder.path} exceed those of documents; rebuild the index."
+                )
         return left
 
     def lengths(self, field: int) -> np.ndarray:
@@ -196,7 +198,9 @@ class FieldsReader:
         for other in self._readers:
             left -= self.lengths(other).astype(np.int64)
         if len(left) and left.min() < 0:
-            raise IndexCorrupt(f"The lengths of fields of {self._folder.path} exceed those of documents; rebuild the index.")
+            raise IndexCorrupt(
+                f"The lengths of fields of {self._folder.path} exceed those of documents; rebuild the index."
+            )
         return left
 
     def begins(self, field: int) -> np.ndarray:
