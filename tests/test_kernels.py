@@ -507,7 +507,7 @@ def test_the_positions_of_batches_are_joined(first, second, order, gap, data):
         )  # fmt: skip
         assert places.tolist() == begins
         assert len(positions) == size * counts[-1].sum()
-        assert size == (4 if gap > 100 and any(kept(batch)) else 2)
+        assert size == (4 if gap > 100 and any(batch.keep) else 2)
         parts.append(positions)
         sizes.append(size)
     wanted = [[place for document in expected for place in document.get(term, [])] for term in order]

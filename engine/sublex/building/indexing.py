@@ -13,6 +13,7 @@ from typing import Any
 
 from sublex.building import writer
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
@@ -39,9 +40,10 @@ def build_index(
     profile: str = "sublex",
     analyzer: str | None = None,
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = DEFAULT_PARTS,
-    fields: str | Iterable[str] | None = None,
+    fields: str | Iterable[str] = (),
     workers: int | None = None,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -59,8 +61,10 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = _settings(chosen, stored_parts(store), field_names(fields), workers, memory, "first")
-    source = source_of(documents, registry, reader, strict, columns)
+    settings = _settings(
+        chosen, stored_parts(store), workers, memory, "first", columns_of(columns), field_names(fields)
+    )
+    source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
@@ -71,7 +75,7 @@ def add_documents(
     *,
     duplicates: str = "error",
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
     strict: bool = False,
@@ -88,12 +92,12 @@ def add_documents(
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
     registry = registry or plugins.load()
-    source = source_of(documents, registry, reader, strict, columns)
+    source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
         analyzer, store = analyzer_of(manifest, registry), frozenset(manifest.store)
-        return _settings(analyzer, store, manifest.fields, workers, memory, duplicates)
+        return _settings(analyzer, store, workers, memory, duplicates, manifest.columns, manifest.fields)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
@@ -121,13 +125,14 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
 def _settings(
     analyzer: Analyzer,
     store: frozenset[str],
-    fields: tuple[str, ...],
     workers: int | None,
     memory: str | int,
     duplicates: str,
+    columns: Mapping[str, str],
+    fields: tuple[str, ...],
 ) -> BuildSettings:
     threads = max(1, workers or os.cpu_count() or 1)
-    return BuildSettings(analyzer, store, threads, parse_size(memory), duplicates, fields)
+    return BuildSettings(analyzer, store, threads, parse_size(memory), duplicates, columns, fields)
 
 
 def parse_size(text: str | int) -> int:

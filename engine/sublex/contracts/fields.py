@@ -60,14 +60,12 @@ def other_texts(fields: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     return [f"\n{text}" if text else "" for text in texts]
 
 
-def field_names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return the names of fields that a user gives, in a text such as "title,text" or in an iterable; none for None.
+def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of fields that a user gives, in a text such as "title,text" or in an iterable; none for an empty one.
 
     Raise InputError for a name that no field can have, and for one that is there twice.
     """
-    if given is None:
-        return ()
-    names = [name.strip() for name in given.split(",")] if isinstance(given, str) else given
+    names = [name.strip() for name in given.split(",") if given] if isinstance(given, str) else given
     if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
         raise InputError(f'The fields are {shown(given)}; give their names, such as "title,text".')
     found: list[str] = []

@@ -22,8 +22,8 @@ from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.directory import Directory, open_file
 from sublex.index.entries import FolderEntry
 
-# The formats of an index: an index with fields or columns has the third, another one that stores positions the second, and every
-# other index the first.
+# The formats of an index: an index with fields or columns has the third, any other index that stores positions the second, and
+# every other index the first.
 FORMAT, WITH_POSITIONS, WITH_FIELDS = 1, 2, 3
 FORMATS = (FORMAT, WITH_POSITIONS, WITH_FIELDS)
 # Bytes covered by one checksum.

@@ -23,7 +23,7 @@ from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
 from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
-from sublex.index.schema import Mismatch, as_json, record_of
+from sublex.index.schema import ABSENT, Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
 
@@ -47,20 +47,33 @@ def new_manifest(
     store: Iterable[str],
     analyzer: AnalyzerEntry,
     attached: AttachedEntry | None = None,
+    columns: Mapping[str, str] = ABSENT,
     fields: tuple[str, ...] = (),
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
     parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
-    new = Manifest(FORMAT, 1, profile, parts, analyzer, (), nothing, "", attached=attached, fields=fields)
+    new = Manifest(
+        FORMAT,
+        1,
+        profile,
+        parts,
+        analyzer,
+        (),
+        nothing,
+        "",
+        attached=attached,
+        columns=columns or ABSENT,
+        fields=fields,
+    )
     return new._replace(format=_format_of(new))
 
 
 def _format_of(manifest: Manifest) -> int:
-    """Return the format of the index of a manifest.
+    """Return the format of an index with what the manifest names.
 
-    An earlier Sublex refuses the second and the third format. It would drop positions or fields when it adds or merges.
+    An earlier Sublex refuses the second and the third format. It would drop positions, fields or columns when it adds or merges.
     """
-    if manifest.fields:
+    if manifest.columns or manifest.fields:
         return WITH_FIELDS
     return WITH_POSITIONS if "positions" in manifest.store else FORMAT
 
@@ -115,7 +128,7 @@ def _expect_agreement(manifest: Manifest) -> None:
     """
     segments = manifest.segments
     if manifest.format != _format_of(manifest):
-        raise Mismatch("format does not fit what is stored")
+        raise Mismatch("format does not fit store, columns and fields")
     if len(set(manifest.fields)) < len(manifest.fields):
         raise Mismatch("fields names one field twice")
     fields = len(content_fields(manifest.fields)) if manifest.fields else 0
@@ -124,6 +137,8 @@ def _expect_agreement(manifest: Manifest) -> None:
     for number, segment in enumerate(segments):
         if min(segment.live) < 0:
             raise Mismatch(f"segments[{number}].deleted exceeds the segment")
+        if manifest.columns and "columns" not in segment.data.components:
+            raise Mismatch(f"segments[{number}] lacks the component columns")
         for part, component in PARTS.items():
             if part in manifest.store and component not in segment.data.components:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
@@ -201,11 +216,13 @@ def fingerprint_of(manifest: Manifest) -> str:
         + ([segment.tokens] if segment.stated else [])
         for segment in manifest.segments
     ]
-    # An index without fields has the fingerprint that it had before there were fields.
-    named = [{"fields": manifest.fields}] if manifest.fields else []
-    return xxhash.xxh3_128_hexdigest(
-        json.dumps([FORMAT, as_json(manifest.analyzer), segments, *named], sort_keys=True).encode()
-    )
+    parts = [FORMAT, as_json(manifest.analyzer), segments]
+    # An index without columns and fields has the fingerprint that it had before there were any.
+    if manifest.columns:
+        parts.append(dict(manifest.columns))
+    if manifest.fields:
+        parts.append(list(manifest.fields))
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True).encode())
 
 
 def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:

@@ -34,7 +34,8 @@ def index(
     profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
     store: Annotated[str, option(metavar="PARTS")] = "text,terms",
-    fields: Annotated[str | None, option(metavar="NAMES")] = None,
+    fields: Annotated[str, option(metavar="NAMES")] = "",
+    columns: Annotated[str, option(metavar="NAMES")] = "",
     workers: Workers = None,
     memory: SpillMemory = "1GB",
     impacts: Expressions = (),
@@ -56,6 +57,7 @@ def index(
         analyzer: How text becomes terms, such as 'english(stop=none)'.
         store: What to store besides the postings: text, terms, positions, several of them, or none.
         fields: Keep frequencies and lengths of these fields, such as title,text; another stored field is then searched too.
+        columns: Keep these stored fields as typed columns for filters, facets and sorting, such as year:int,date:date,category.
         impacts: Store what each posting adds to a score of this ranker, for quick searches; may be given several times.
         fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
         backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
@@ -72,12 +74,12 @@ def index(
         from sublex.representations.fitting import check_before_build
 
         check_before_build(path, impacts, fits, store)
-    context.prepare(_tasks(sources, reorder, "positions" in store, fields is not None))
+    context.prepare(_tasks(sources, reorder, "positions" in store, bool(fields)))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
-            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, fields=fields, workers=workers,
-            memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance,
-            say=context.say,
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, fields=fields, columns=columns,
+            workers=workers, memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict,
+            progress=advance, say=context.say,
         )  # fmt: skip
     assert opened.built
     shown = built(path, opened.built)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
+    from sublex.retrieval.term_table import TermTable
     from sublex.trec.runs import Run
 
 Expr = str | Expression
@@ -82,6 +83,10 @@ class Index(Contents):
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
+
+    @property
+    def _term_table(self) -> TermTable:
+        return self._composer.term_table
 
     def __getstate__(self) -> dict[str, Any]:
         return {"built": self.built, "composer": self._composer}
@@ -487,7 +492,7 @@ class Index(Contents):
         duplicates: str = "error",
         *,
         reader: str | None = None,
-        columns: Mapping[str, str] | None = None,
+        roles: Mapping[str, str] | None = None,
         workers: int | None = None,
         memory: str | int = "1GB",
         strict: bool = False,
@@ -503,7 +508,7 @@ class Index(Contents):
         from sublex.building.indexing import add_documents
 
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), columns=columns,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), roles=roles,
             workers=workers, memory=memory, strict=strict, progress=progress, say=say,
             before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip

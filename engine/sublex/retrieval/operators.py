@@ -5,6 +5,7 @@ The postings of recent operators are kept in memory, up to a limit. They are nev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import NamedTuple
@@ -18,13 +19,13 @@ from sublex.index.offsets import starts_of
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.word_positions import WordPositions
 
-# The most operators, and the most postings of operators, that are kept. The operators of one query may have more
-# postings, up to MOST_ALONE.
-MOST_OPERATORS, MOST_POSTINGS, MOST_ALONE = 1 << 16, 1 << 23, 1 << 28
+# The most operators, and the most postings of operators, that are kept; and the most postings of the operators of one
+# query, which may be more.
+KEPT_OPERATORS, KEPT_POSTINGS, POSTINGS_OF_A_QUERY = 1 << 16, 1 << 23, 1 << 28
 # The most operators that are computed in one call, and the room for their postings.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
-# The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
-MOST_NESTED = 6
+# The most positions and intervals that the nested operators of one query read.
+POSITIONS_OF_A_QUERY = 1 << 27
 # A function that returns the numbers of words, -1 for a word that no live document holds.
 NumbersOf = Callable[[Sequence[str]], list[int]]
 
@@ -41,9 +42,11 @@ class Intervals(NamedTuple):
     ends: np.ndarray
 
 
-class Found(NamedTuple):
-    """The postings of some operators in one segment, one operator after the other. `counts` and `totals` have an item
-    for each operator: its number of postings, and its number of occurrences."""
+class PostingsOfOperators(NamedTuple):
+    """The postings of some operators in one segment, one operator after the other.
+
+    `counts` and `totals` have an item for each operator: its number of postings, and its number of occurrences.
+    """
 
     docs: np.ndarray
     tfs: np.ndarray
@@ -51,7 +54,25 @@ class Found(NamedTuple):
     totals: np.ndarray
 
 
-class KnownOperators:
+class TooManyPositions(Exception):
+    """The nested operators of some queries read more positions than POSITIONS_OF_A_QUERY."""
+
+
+class Reading:
+    """What nested operators have read. `intervals` has the intervals of words and operators in one segment."""
+
+    def __init__(self) -> None:
+        self.intervals: dict[str, Intervals] = {}
+        self._positions = 0
+
+    def count(self, positions: int) -> None:
+        """Count positions before they are read. Raise TooManyPositions if they are too many."""
+        self._positions += positions
+        if self._positions > POSITIONS_OF_A_QUERY:
+            raise TooManyPositions
+
+
+class OperatorCache:
     """Operators with their postings. `numbers` begin at `first`; operators that no live document holds have no number.
 
     It only grows. Threads may read the operators that were added before.
@@ -91,7 +112,7 @@ class KnownOperators:
         few = len(self.number_of) + operators <= len(self.df)
         return few and self._used + postings <= len(self._docs)
 
-    def add(self, operators: Sequence[Operator], found: Sequence[Found]) -> None:
+    def add(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> None:
         """Add operators with their postings in each segment. There must be room."""
         total, occurrences = (np.sum([own[column] for own in found], axis=0) for column in (2, 3))
         there = np.flatnonzero(total)
@@ -135,12 +156,12 @@ class OperatorTable:
         self._lock = Lock()
         share = 1 / len(snapshot.segments)
         self._words = [WordPositions(segment, share) for segment in snapshot.segments]
-        self.known = KnownOperators(first, len(snapshot.segments), 0, 0)
+        self.known = OperatorCache(first, len(snapshot.segments), 0, 0)
 
-    def find(self, operators: Sequence[Operator], alone: bool = True) -> KnownOperators | None:
+    def find(self, operators: Sequence[Operator], alone: bool = True) -> OperatorCache | None:
         """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
 
-        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond MOST_ALONE,
+        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond POSTINGS_OF_A_QUERY,
         raise InputError.
         """
         while True:
@@ -168,30 +189,37 @@ class OperatorTable:
                 if self.known is known:
                     return self._replace(whole, found)
 
-    def _replace(self, operators: Sequence[Operator], found: Sequence[Found]) -> KnownOperators:
+    def _replace(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> OperatorCache:
         """Return these operators as the first ones of new arrays, which replace those that are full."""
         first = self.known.first + len(self.known.operators)
-        known = KnownOperators(first, len(found), max(MOST_OPERATORS, len(operators)), max(MOST_POSTINGS, _size(found)))
+        known = OperatorCache(first, len(found), max(KEPT_OPERATORS, len(operators)), max(KEPT_POSTINGS, _size(found)))
         known.add(operators, found)
         self.known = known
         return known
 
     # Postings.
 
-    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[Found] | None:
+    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
-        for operator in operators:
-            if operator.reads_positions:
-                self._snapshot.need(
-                    "positions", f"phrases and windows read, such as {self._snapshot.corpus.surface(operator)}"
-                )
-                break
-        if len(operators) > MOST_OPERATORS and not alone:
+        reader = next((operator for operator in operators if operator.reads_positions), None)
+        if reader and "positions" not in self._snapshot.store:
+            # The words of the message take a tenth of a search.
+            shown = self._snapshot.corpus.surface(reader)
+            self._snapshot.need("positions", f"phrases and windows read, such as {shown}")
+        if len(operators) > KEPT_OPERATORS and not alone:
             return None
-        most, postings, found = MOST_ALONE if alone else MOST_POSTINGS, 0, []
+        most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], Reading()
         for begin in range(0, len(operators), OPERATORS_PER_CALL):
             group = operators[begin : begin + OPERATORS_PER_CALL]
-            found.append([self._of_segment(k, group) for k in range(len(self._words))])
+            try:
+                found.append([self._of_segment(k, group, reading) for k in range(len(self._words))])
+            except TooManyPositions:
+                if not alone:
+                    return None
+                raise InputError(
+                    f"The operators of a query that stand within others have more than {POSITIONS_OF_A_QUERY:,} positions; "
+                    "ask for rarer words."
+                ) from None
             postings += _size(found[-1])
             if postings > most and alone:
                 raise InputError(f"The operators of a query, such as phrases, have more than {most:,} postings.")
@@ -199,8 +227,9 @@ class OperatorTable:
                 return None
         return [_joined(own) for own in zip(*found, strict=True)]
 
-    def _of_segment(self, k: int, operators: Sequence[Operator]) -> Found:
+    def _of_segment(self, k: int, operators: Sequence[Operator], reading: Reading) -> PostingsOfOperators:
         """Return the postings of operators in segment k."""
+        reading.intervals.clear()
         flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
         found = self._flat(k, flat) if flat else _joined([])
         if len(flat) == len(operators):
@@ -212,10 +241,10 @@ class OperatorTable:
                 end = next(bounds)
                 docs, tfs, begin = found.docs[begin:end], found.tfs[begin:end], end
             elif operator.reads_positions:
-                docs, tfs = self._nested(k, operator)
+                docs, tfs = self._nested(k, operator, reading)
             else:
                 docs, tfs = self._summed(k, operator)
-            parts.append(Found(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
+            parts.append(PostingsOfOperators(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
         return _joined(parts)
 
     def _ordinals_of(self, k: int, numbers: Sequence[int]) -> np.ndarray:
@@ -223,7 +252,7 @@ class OperatorTable:
         own, ordinals = np.array(numbers, np.int64), self._ordinals[k]
         return own if ordinals is None else np.where(own < 0, own, ordinals[own])
 
-    def _flat(self, k: int, operators: Sequence[Operator]) -> Found:
+    def _flat(self, k: int, operators: Sequence[Operator]) -> PostingsOfOperators:
         """Return the postings in segment k of operators ORDERED and WINDOW whose parts are words and gaps."""
         from sublex.retrieval import operator_kernels as kernels
 
@@ -259,7 +288,7 @@ class OperatorTable:
             arrays.ranks, segment.dead, docs, tfs, counts, totals,
         )  # fmt: skip
         n = int(counts.sum())
-        return Found(docs[:n], tfs[:n], counts, totals)
+        return PostingsOfOperators(docs[:n], tfs[:n], counts, totals)
 
     def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
         """Return the postings in segment k of SYNONYMS of words: the sums of the words' frequencies."""
@@ -273,54 +302,68 @@ class OperatorTable:
         sums = np.add.reduceat(tfs.astype(np.int64), firsts) if len(firsts) else np.zeros(0, np.int64)
         return docs[firsts], np.minimum(sums, np.iinfo(np.int32).max).astype(np.int32)
 
-    def _nested(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
+    def _nested(self, k: int, operator: Operator, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
         """Return the postings in segment k of an operator with operators among its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
-        intervals = self._intervals(k, operator)
+        intervals = self._intervals(k, operator, reading)
         docs, tfs = np.empty(len(intervals.docs), np.int32), np.empty(len(intervals.docs), np.int32)
         n = kernels.count(*intervals, self._snapshot.segments[k].dead, docs, tfs)
         return docs[:n], tfs[:n]
 
-    def _intervals(self, k: int, part: str) -> Intervals:
+    def _intervals(self, k: int, part: str, reading: Reading) -> Intervals:
         """Return the intervals of a word or an operator in segment k, deleted documents included."""
+        found = reading.intervals.get(part)
+        if found is None:
+            found = (
+                self._combined(k, part, reading) if isinstance(part, Operator) else self._positions(k, part, reading)
+            )
+            reading.intervals[part] = found
+        return found
+
+    def _combined(self, k: int, operator: Operator, reading: Reading) -> Intervals:
+        """Return the intervals of an operator in segment k, made of those of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
-        if not isinstance(part, Operator):
-            return self._positions(k, part)
-        if part.kind is Kind.WINDOW and len(part.parts) > MOST_NESTED:
-            raise InputError(
-                f"{part} has {len(part.parts)} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
-            )
-        low, high, inner, gaps = [], [], [], 0
-        for own in part.parts:
+        kind = {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[
+            operator.kind
+        ]
+        nearest, farthest, parts, needed, gaps = [], [], [*operator.parts], [], 0
+        if kind == kernels.WINDOW and operator.depth == 1:
+            # The kernel counts equal words together.
+            counts = Counter(parts)
+            kind, parts, needed = kernels.WORDS, [*counts], [*counts.values()]
+        inner = []
+        for own in parts:
             if own is GAP:
                 gaps += 1
                 continue
-            inner.append(self._intervals(k, own))
-            low.append(gaps + 1)
-            high.append((gaps + 1) * part.width)
+            inner.append(self._intervals(k, own, reading))
+            nearest.append(gaps + 1)
+            farthest.append((gaps + 1) * operator.width)
             gaps = 0
         sizes = [len(own.begins) for own in inner]
+        reading.count(sum(sizes))
         docs = np.concatenate([own.docs for own in inner])
         starts = [own.starts[:-1] + base for own, base in zip(inner, starts_of(np.array(sizes)).tolist(), strict=False)]
         room = sum(sizes)
         docs_out, starts_out = np.empty(len(docs), np.int32), np.empty(len(docs) + 1, np.int64)
         begins, ends = np.empty(room, np.int32), np.empty(room, np.int32)
         n = kernels.combine(
-            {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[part.kind],
-            part.width, np.array(low), np.array(high), np.cumsum([len(own.docs) for own in inner]), docs,
-            np.concatenate([*starts, [room]]), np.concatenate([own.begins for own in inner]),
-            np.concatenate([own.ends for own in inner]), docs_out, starts_out, begins, ends,
+            kind, operator.width, np.array(nearest), np.array(farthest), np.array(needed, np.int64),
+            np.cumsum([len(own.docs) for own in inner]), docs, np.concatenate([*starts, [room]]),
+            np.concatenate([own.begins for own in inner]), np.concatenate([own.ends for own in inner]), docs_out,
+            starts_out, begins, ends,
         )  # fmt: skip
         found = int(starts_out[n])
-        return Intervals(docs_out[:n], starts_out[: n + 1], begins[:found], ends[:found])
+        return Intervals(docs_out[:n].copy(), starts_out[: n + 1].copy(), begins[:found].copy(), ends[:found].copy())
 
-    def _positions(self, k: int, word: str) -> Intervals:
+    def _positions(self, k: int, word: str, reading: Reading) -> Intervals:
         """Return the positions of a word in segment k as intervals."""
         segment = self._snapshot.segments[k]
         ordinals = self._ordinals_of(k, self._numbers_of([word]))
         own = ordinals[ordinals >= 0]
+        reading.count(int(segment.cf[own].sum()))
         docs, tfs = segment.gather(own)
         positions = segment.gather_positions(own, tfs)
         return Intervals(docs, starts_of(tfs), positions, positions)
@@ -333,14 +376,14 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
     return found[np.diff(found, prepend=-1) > 0]
 
 
-def _joined(found: Sequence[Found]) -> Found:
+def _joined(found: Sequence[PostingsOfOperators]) -> PostingsOfOperators:
     """Return the postings of several groups of operators as one group."""
     if len(found) == 1:
         return found[0]
-    none = Found(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int64, np.int64)))
-    return Found(*map(np.concatenate, zip(none, *found, strict=True)))
+    none = PostingsOfOperators(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int64, np.int64)))
+    return PostingsOfOperators(*map(np.concatenate, zip(none, *found, strict=True)))
 
 
-def _size(found: Sequence[Found]) -> int:
+def _size(found: Sequence[PostingsOfOperators]) -> int:
     """Return the number of postings in all segments."""
     return sum(len(own.docs) for own in found)
