@@ -127,10 +127,10 @@ def invert_positions(tokens, field_ends, keep, begins, flat, cursors, gap):
     """Return the positions of the terms of a batch, in bytes, the number of bytes of a position, 2 or 4, and places of fields.
 
     `tokens` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. `field_ends` says where the tokens
-    of each document's title, of its text and of its other fields end, document after document. The position rises by `gap`
-    between two fields that have tokens. Each term takes one position, and a token without terms takes one that no term holds.
-    The positions of the term with the number n go to the places from cursors[n] on, document after document, and the kernel
-    advances this cursor.
+    of each document's title, of its text and of its other fields end, document after document; `gap` positions stay free
+    between two fields that have tokens. Each term takes one position. A token without terms takes one position, which stays
+    free. The positions of the term n are written from cursors[n] on, in the order of the documents; the kernel moves cursors[n]
+    behind them.
 
     The third array has the positions at which all fields but the title begin in each selected document, document after document.
     A field without tokens begins where the field before it ends.

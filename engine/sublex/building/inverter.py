@@ -349,7 +349,7 @@ class Inverter:
     def _write_postings(
         self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, field_dfs: Sequence[np.ndarray], workers: Workers
     ) -> None:
-        """Join the posting lists of the batches, with their positions and fields, and write them, a range of terms at a time.
+        """Write the posting lists of all batches as one list for each term, with positions and fields if the batches have them.
 
         `field_dfs` has, for each stored field, the document frequency of each term in the field.
         """
