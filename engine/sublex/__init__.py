@@ -193,7 +193,7 @@ def attach(
     *,
     analyzer: str | None = None,
     profile: str | None = None,
-    field: str | None = None,
+    field: str | Iterable[str] | None = None,
     docno: str | None = None,
     positions: bool = False,
     trust: bool = False,
@@ -214,7 +214,9 @@ def attach(
         analyzer: The expression that turns queries into terms. It should give the terms that the documents have; by
             default the analyzer that the other index names.
         profile: The name of the set of defaults for ranking: sublex, anserini, terrier or pisa; by default the engine's.
-        field: The field whose postings are read; by default the first text field of the index.
+        field: The field whose postings are read; by default the first text field of the index. Several, with commas between them
+            such as "title,text" or as an iterable of names, are read as one: the frequency of a term is the sum over them,
+            and the index keeps the frequencies and lengths of each.
         docno: The field that holds the ids of the documents.
         positions: Also read the positions of words, which phrases and windows in queries need. They make the index
             larger by some two fifths. A refresh reads them again.
@@ -227,10 +229,13 @@ def attach(
     """
     from pathlib import Path
 
+    from sublex.contracts.fields import field_names
     from sublex.other_engines.attaching import Given, attach_index
     from sublex.tools.arguments import file_path, optional_text
 
     folder = file_path(path, "The path of the index")
+    if field is not None and not isinstance(field, str) and isinstance(field, Iterable):
+        field = ",".join(field_names(field))
     options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
     given = Given(
         optional_text(analyzer, "The analyzer"), optional_text(profile, "The profile"),

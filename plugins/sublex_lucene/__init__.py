@@ -8,10 +8,9 @@ from sublex.contracts.hookspecs import Register, hookimpl
 
 sublex_api = 3
 
-FIELDS = [
-    Param("field", str, None, help="the indexed field that is read; by default contents"),
-    Param("docno", str, None, help="the field with the documents' ids; by default id"),
-]
+DOCNO = Param("docno", str, None, help="the field with the documents' ids; by default id")
+FIELD = Param("field", str, None, help="the indexed field that is read; by default contents")
+FIELDS = Param("field", str, None, help="the indexed field that is read, or several: title,contents; by default contents")
 FEEDBACK = Param(
     "feedback",
     str,
@@ -95,13 +94,13 @@ def _retriever(name: str, description: str) -> Any:
 @hookimpl
 def register_backends(register: Register) -> None:
     """Register `lucene`: inverted indexes of Lucene 9, as Anserini and Pyserini write them."""
-    register("lucene", make_backend, FIELDS)
+    register("lucene", make_backend, [FIELDS, DOCNO])
 
 
 @hookimpl
 def register_readers(register: Register) -> None:
     """Register `lucene`: the documents that a Lucene index stores, named as in `lucene:PATH`."""
-    register("lucene", make_reader, FIELDS)
+    register("lucene", make_reader, [FIELD, DOCNO])
 
 
 @hookimpl

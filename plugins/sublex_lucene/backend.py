@@ -12,8 +12,8 @@ from sublex_lucene.index import LuceneIndex
 
 
 class LuceneBackend:
-    """Opens Lucene indexes. `field` is the indexed field that is read, and `docno` is the field with the ids. With
-    None, Anserini's names are used.
+    """Opens Lucene indexes. `field` is the indexed field that is read, or the names of several with commas between
+    them, and `docno` is the field with the ids. With None, Anserini's names are used.
     """
 
     runs_code = False

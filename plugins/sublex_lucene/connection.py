@@ -124,8 +124,8 @@ class JavaProcess:
 class Connection:
     """A process that has opened one Lucene index. If the process has died, the next request starts a new one."""
 
-    def __init__(self, path: str, field: str, docno: str):
-        self._opening = {"path": path, "field": field, "docno": docno}
+    def __init__(self, path: str, fields: Sequence[str], docno: str):
+        self._opening = {"path": path, "fields": list(fields), "docno": docno}
         self._process: JavaProcess | None = None
         self._state: str | None = None
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import Document
+from sublex.contracts.fields import several_fields
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
 from sublex.tools.messages import near_names
 from sublex_lucene.analyzer_check import check_analyzer
 from sublex_lucene.connection import Connection
-from sublex_lucene.stored import to_document
+from sublex_lucene.stored import to_document, with_fields
 
 FIELD, DOCNO = "contents", "id"
 # Anserini's analyzer and profile.
@@ -23,24 +24,31 @@ POSTINGS, DOCUMENTS = 1 << 20, 1 << 14
 
 
 class LuceneIndex:
-    """An index of Lucene 9 with one indexed field and one field of ids."""
+    """An index of Lucene 9 with one or several indexed fields and one field of ids.
+
+    `field` names the indexed fields, with commas between several. `fields` has the names if there are several, and Lucene's scorers
+    search the first, `self.field`.
+    """
 
     analyzer: str | None = ANALYZER
     profile = PROFILE
     has_positions = False
 
     def __init__(self, path: str, field: str | None = None, docno: str | None = None):
-        self.name, self.field, self.docno = path, field or FIELD, docno or DOCNO
-        self.connection = Connection(path, self.field, self.docno)
+        self.fields = several_fields(field)
+        self.read = self.fields or (field or FIELD,)
+        self.name, self.field, self.docno = path, self.read[0], docno or DOCNO
+        self.connection = Connection(path, self.read, self.docno)
         try:
             facts = self.connection.open()
-            _check_fields(path, self.field, self.docno, facts)
+            for name in self.read:
+                _check_fields(path, name, self.docno, facts)
         except BaseException:
             self.close()
             raise
         self.docs = int(facts["docs"])
-        self.stores: frozenset[str] = frozenset({"text"} if {self.field, "raw"} & set(facts["stored"]) else ())
-        self.notes: Sequence[str] = _notes(self.field, facts, self.has_positions)
+        self.stores: frozenset[str] = frozenset({"text"} if {*self.read, "raw"} & set(facts["stored"]) else ())
+        self.notes: Sequence[str] = _notes(self.read, facts, self.has_positions)
         self._facts, self._is_verified = facts, False
 
     def verify(self) -> None:
@@ -54,22 +62,33 @@ class LuceneIndex:
         compared first.
         """
         self.verify()
-        while parts := self.connection.ask("postings", limit=POSTINGS, positions=self.has_positions)[1]:
+        yield from self._lists(self.field)
+
+    def field_postings(self, field: str) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of one of the fields, as `postings` does, from the first term on."""
+        self.verify()
+        self.connection.ask("begin", field=field)
+        yield from self._lists(field)
+
+    def _lists(self, field: str) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of a field that were not read yet."""
+        while parts := self.connection.ask("postings", field=field, limit=POSTINGS, positions=self.has_positions)[1]:
             text, pairs, *rest = parts
             sizes, df = np.frombuffer(pairs, "<i4").reshape(-1, 2).T.astype(np.int64)
             docs, tfs, positions = (np.frombuffer(part, "<i4") for part in rest)
             yield PostingsBatch(_cut(text, sizes), df, docs, tfs, positions if self.has_positions else None)
 
     def with_positions(self) -> LuceneIndex:
-        """Return this index, from now on with positions in `postings`. Raise InputError if the field has none."""
-        if "POSITIONS" not in self._facts["fields"][self.field]["options"]:
+        """Return this index, from now on with positions in `postings`. Raise InputError if a field has none."""
+        without = [name for name in self.read if "POSITIONS" not in self._facts["fields"][name]["options"]]
+        if without:
             raise InputError(
-                f"The field {self.field} of {self.name} holds no positions (it was made without -storePositions); "
+                f"The field {without[0]} of {self.name} holds no positions (it was made without -storePositions); "
                 "leave --positions out (for an index that had positions, give --overwrite instead of "
                 "--refresh), or build the Lucene index again."
             )
         self.has_positions = True
-        self.notes = _notes(self.field, self._facts, self.has_positions)
+        self.notes = _notes(self.read, self._facts, self.has_positions)
         return self
 
     def documents(self) -> Iterator[DocumentsBatch]:
@@ -96,7 +115,10 @@ class LuceneIndex:
         At most `count` documents are returned; fewer if the documents are long, but at least one.
         """
         answer = self.connection.ask("stored", first=first, count=min(count, self.docs - first))[0]
-        return [to_document(fields.get(self.docno, ""), fields, self.field) for fields in answer["documents"]]
+        return [self._document(stored.get(self.docno, ""), stored) for stored in answer["documents"]]
+
+    def _document(self, docno: str, stored: Mapping[str, str]) -> tuple[Document, bool]:
+        return with_fields(docno, stored, self.fields) if self.fields else to_document(docno, stored, self.field)
 
     def check_analyzer(self, analyzer: str, terms_of: Callable[[str], list[str]]) -> str | None:
         """Raise InputError if `analyzer` makes other terms than the indexed terms in many documents of a sample.
@@ -152,19 +174,26 @@ def _listed(wanted: str, names: Sequence[str] | dict[str, Any]) -> str:
     return near_names(wanted, sorted(names)) or "there is none"
 
 
-def _notes(field: str, facts: dict[str, Any], has_positions: bool) -> list[str]:
+def _notes(read: Sequence[str], facts: dict[str, Any], has_positions: bool) -> list[str]:
     """Return sentences for the user about the parts of the index that are read and the parts that are not."""
     fields = facts["fields"]
-    notes = [f"The field {field} is read; Lucene is {facts['lucene']}."]
-    if "POSITIONS" in fields[field]["options"] and not has_positions:
+    if len(read) > 1:
+        notes = [
+            f"The fields {', '.join(read)} are read as one; Lucene is {facts['lucene']}.",
+            f"Lucene's own scorers search the field {read[0]} alone.",
+        ]
+    else:
+        notes = [f"The field {read[0]} is read; Lucene is {facts['lucene']}."]
+    if all("POSITIONS" in fields[field]["options"] for field in read) and not has_positions:
         notes.append("Positions of words are not carried over; --positions (in Python positions=True) mirrors them.")
-    if fields[field]["options"] == "DOCS":
-        notes.append(f"The field {field} holds no frequencies, so each term counts once in a document.")
-    others = [name for name, info in fields.items() if info["options"] != "NONE" and name not in (field, DOCNO)]
+    for field in read:
+        if fields[field]["options"] == "DOCS":
+            notes.append(f"The field {field} holds no frequencies, so each term counts once in a document.")
+    others = [name for name, info in fields.items() if info["options"] != "NONE" and name not in (*read, DOCNO)]
     if others:
         notes.append(f"Other indexed fields are not carried over: {', '.join(sorted(others))}.")
     if facts["deleted"]:
         notes.append(f"{facts['deleted']:,} deleted documents are left out.")
-    if not {field, "raw"} & set(facts["stored"]):
+    if not {*read, "raw"} & set(facts["stored"]):
         notes.append("The index stores no texts (it was made without -storeRaw), so documents cannot be shown.")
     return notes

@@ -80,9 +80,9 @@ def java(name: str) -> Any:
 
 
 class OpenedIndex:
-    """An opened Lucene index, of which one field is read."""
+    """An opened Lucene index. `fields` are the fields that are read; Lucene's scorers search the first."""
 
-    def __init__(self, path: str, field: str, docno: str):
+    def __init__(self, path: str, fields: list[str], docno: str):
         with explained():
             folder = java("java.io.File")(path).toPath()
             directory = java("org.apache.lucene.store.FSDirectory").open(folder)
@@ -92,10 +92,15 @@ class OpenedIndex:
             searchers = java("org.apache.lucene.search.IndexSearcher")
             searchers.setMaxClauseCount(2**31 - 1)
             self.searcher = searchers(reader)
-            self.field, self.docno = field, docno
-            self.bulk = java("sublex.Bulk")(self.searcher, field, docno)
+            self.fields, self.field, self.docno = fields, fields[0], docno
+            # Readers of the fields; each yields its field's posting lists once.
+            self._bulks = {field: self._bulk(field) for field in fields}
+            self.bulk = self._bulks[self.field]
             # The scorer in use, and its parameters.
             self._model: dict[str, Any] = {}
+
+    def _bulk(self, field: str) -> Any:
+        return java("sublex.Bulk")(self.searcher, field, self.docno)
 
     def described(self) -> dict[str, Any]:
         """Return the facts of the index: its documents, its fields, and which fields the first document stores."""
@@ -125,7 +130,7 @@ class OpenedIndex:
         """Return the stored id and the stored texts of a document, by the names of their fields."""
         found = {}
         document = self.reader.storedFields().document(self.bulk.original(doc))
-        for name in {self.docno, self.field, RAW}:
+        for name in {self.docno, *self.fields, RAW}:
             value = document.get(name)
             if value is not None:
                 found[name] = value
@@ -141,9 +146,15 @@ class OpenedIndex:
         return {}, []
 
     @_answering
-    def answer_postings(self, limit: int, positions: bool) -> Answer:
-        """Return the next posting lists, as `Bulk.postings` describes them. After the last list, there are no parts."""
-        return {}, _parts(self.bulk.postings(limit, positions))
+    def answer_begin(self, field: str) -> Answer:
+        """Let `postings` read a field from its first term on."""
+        self._bulks[field] = self._bulk(field)
+        return {}, []
+
+    @_answering
+    def answer_postings(self, field: str, limit: int, positions: bool) -> Answer:
+        """Return the next posting lists of a field, as `Bulk.postings` describes them. After the last list, there are no parts."""
+        return {}, _parts(self._bulks[field].postings(limit, positions))
 
     @_answering
     def answer_documents(self, first: int, count: int) -> Answer:
@@ -161,13 +172,14 @@ class OpenedIndex:
         return {"documents": documents}, []
 
     @_answering
-    def answer_frequencies(self, doc: int, terms: list[str], length: int) -> Answer:
-        """Return the frequencies of `terms` in the document `doc`, and whether the stored norm of the document fits
+    def answer_frequencies(self, field: str, doc: int, terms: list[str], length: int) -> Answer:
+        """Return the frequencies of `terms` in a field of the document `doc`, and whether the stored norm of the field fits
         `length`.
         """
-        norm = self.bulk.norm(doc)
+        bulk = self._bulks[field]
+        norm = bulk.norm(doc)
         expected = java("org.apache.lucene.util.SmallFloat").intToByte4(length)
-        found = _parts([self.bulk.frequencies(doc, terms)])
+        found = _parts([bulk.frequencies(doc, terms)])
         return {"same length": norm in (-1, length) or norm % 256 == expected % 256}, found
 
     @_answering

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from sublex.contracts.base import Document, Report, Source
+from sublex.contracts.fields import several_fields
 from sublex.errors import InputError
 from sublex.tools.messages import Step
 from sublex_lucene.commit import read_commit
@@ -36,6 +37,8 @@ class LuceneReader:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the stored documents in the order of the index; deleted documents are left out."""
         path = os.path.expanduser(source.path.removeprefix(PREFIX))
+        if several_fields(self.field):
+            raise InputError("The reader lucene reads one field; name one, or attach the index to read several.")
         read_commit(path)
         with closing(LuceneIndex(path, self.field, self.docno)) as index:
             if not index.stores:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sublex.contracts.base import Document
 
 # Members of a record that hold the id, the title and the text of a document. All other members become fields.
-_KNOWN = {"id", "_id", "docid", "contents", "title", "text"}
+_IDS = {"id", "_id", "docid"}
+_KNOWN = _IDS | {"contents", "title", "text"}
 
 
 def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") -> tuple[Document, bool]:
@@ -37,6 +38,23 @@ def to_document(docno: str, stored: Mapping[str, str], field: str = "contents") 
     if text is not None and field == "contents":
         return Document(docno, text, title, fields), True
     return Document(docno, raw), False
+
+
+def with_fields(docno: str, stored: Mapping[str, str], fields: Sequence[str]) -> tuple[Document, bool]:
+    """Return a document made of its stored fields, of which several are read, and whether its texts are those that were indexed.
+
+    The value of a field is the stored field or the member of the record in the stored field `raw`. A field `title` is the title, and
+    a field `text` the text; all others keep their names. A record that is no JSON is the text, with its markup, if no
+    field is stored.
+    """
+    raw = stored.get("raw", "")
+    record = _record(raw)
+    if raw and record is None and not any(field in stored for field in fields):
+        return Document(docno, raw), False
+    values = {name: value for name, value in (record or {}).items() if name not in _IDS}
+    values |= {field: stored[field] for field in fields if field in stored}
+    title, text = (_text(values.pop(name, None)) or "" if name in fields else "" for name in ("title", "text"))
+    return Document(docno, text, title, values), True
 
 
 def _record(raw: str) -> dict[str, Any] | None:

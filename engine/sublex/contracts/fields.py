@@ -81,6 +81,11 @@ def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def several_fields(given: str | None) -> tuple[str, ...]:
+    """Return the names of fields in a text such as "title,text"; none if the text names one field, or is None."""
+    return field_names(given) if given and "," in given else ()
+
+
 def is_name(text: str) -> bool:
     """Return whether a field or a column can have this name."""
     return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None

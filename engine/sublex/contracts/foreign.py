@@ -28,6 +28,9 @@ class PostingsBatch(NamedTuple):
 
     `positions` (int32) has the positions of the terms in the documents, end to end: posting i has tfs[i] of them, ascending from 0 on.
     It is None if the source has no positions.
+
+    `field_tfs` has an array (int32) for each of the fields of the source: the frequency of the term in the field, for each posting.
+    They add up to `tfs`. It is empty if the source has no fields.
     """
 
     terms: Sequence[bytes]
@@ -35,16 +38,21 @@ class PostingsBatch(NamedTuple):
     docs: np.ndarray
     tfs: np.ndarray
     positions: np.ndarray | None = None
+    field_tfs: Sequence[np.ndarray] = ()
 
 
 class DocumentsBatch(NamedTuple):
     """The docnos of the next documents, and their lengths in tokens (int64).
 
     `docnos` may be any sequence of texts; a `sublex.tools.strings.Strings` needs the least memory.
+
+    `field_begins` has an array (int64) for each of the fields of the source: the position at which the field begins in each
+    document. It is empty unless the source has both fields and positions.
     """
 
     docnos: Sequence[str]
     lengths: np.ndarray
+    field_begins: Sequence[np.ndarray] = ()
 
 
 class PostingsSource(Protocol):
@@ -61,6 +69,10 @@ class PostingsSource(Protocol):
       with `docs` it makes the mean length of documents.
     * `has_positions` says whether every batch brings positions; by default none does. Positions make phrases and
       windows possible, and the index stores them.
+    * `fields` has the names of the fields of which every batch brings the frequencies, as in ("title", "text"); by default there
+      are none. The index stores these frequencies, and the lengths of fields, which are their sums. With positions, the fields of a document
+      stand one after the other: the title, the text, and the others in the order of `fields`. The length of a document is
+      then the sum of its frequencies.
     """
 
     docs: int
@@ -106,6 +118,11 @@ class ForeignIndex(PostingsSource, Protocol):
     sentence if the engine's index has no positions. `sublex attach --positions` calls the method before it reads the
     postings. The attribute `gapless`, also optional, says that words without a term, such as stop words, take no
     position. A phrase of a query then has no gap in the place of such a word.
+
+    An index of which several fields are read has the attribute `fields`, their names in the user's order, and a method
+    `field_postings(field)`. It yields the posting lists of one field as `postings` does, in ascending order of the terms, and
+    begins anew with each call. `sublex attach` then calls it in place of `postings`, and takes no lengths from `documents`: the
+    index that it makes has the sums of the frequencies.
     """
 
     stores: frozenset[str]
@@ -125,7 +142,8 @@ class Backend(Protocol):
     """An engine whose indexes can be attached. A plugin registers it by `register_backends`; `sublex attach NAME BACKEND:PATH` names it.
 
     A back end may declare the parameters `field` and `docno`. They get the values of the options `--field` and
-    `--docno`. The default of both must be None; with None the back end chooses. The module that registers the back end
+    `--docno`. The default of both must be None; with None the back end chooses. For several fields, `field` has their names with
+    commas between them, which `sublex.contracts.fields.several_fields` splits. The module that registers the back end
     must not import the engine's packages: it imports them in `open`.
 
     A method `build(path, documents, store, memory)` is optional. It writes a new index of the engine at `path`, which

@@ -23,6 +23,7 @@ from sublex.index.components.texts import CACHED_FRAMES, TextFrame, TextsReader
 from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, place_of
 from sublex.language.plugins import Registry
+from sublex.readers.batch import encode
 from sublex.tools.messages import Step, counted, one_line
 
 # Documents whose texts are read together.
@@ -147,24 +148,27 @@ def _clean(text: str) -> str:
 
 
 class ForeignTexts(TextsReader):
-    """Reads the stored documents of a foreign index, one by one or as frames of 64 documents."""
+    """Reads the stored documents of a foreign index, one by one or as frames of 64 documents.
 
-    def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int):
-        self._attachment, self._docno, self._docs = attachment, docno, docs
+    `searched` has the names of the other fields that are searched, which `Document.searched` describes.
+    """
+
+    def __init__(self, attachment: Attachment, docno: Callable[[int], str], docs: int, searched: tuple[str, ...]):
+        self._attachment, self._docno, self._docs, self._searched = attachment, docno, docs, searched
         whole, rest = divmod(docs, FRAME_DOCS)
         self.counts = np.array([FRAME_DOCS] * whole + [rest] * bool(rest), np.int64)
         self.raw = lru_cache(maxsize=CACHED_FRAMES)(self._decompress)
 
     def document(self, doc: int, docno: str) -> Document:
         """Return a stored document."""
-        return self._attachment.document(doc, docno)
+        return self._attachment.document(doc, docno)._replace(searched=self._searched)
 
     def _decompress(self, frame: int) -> TextFrame:
-        """Return the titles and texts of the documents of one frame, without the documents' other fields."""
+        """Return the contents of the documents of one frame, without the documents' other fields."""
         sizes, contents = [], []
         for doc in range(frame * FRAME_DOCS, min((frame + 1) * FRAME_DOCS, self._docs)):
             document = self.document(doc, self._docno(doc))
-            contents.append(document.contents.encode())
+            contents.append(encode(document.contents))
             sizes.append((len(document.title.encode()), len(contents[-1]), 0))
         text = np.frombuffer(b"".join(contents), np.uint8)
         return TextFrame(np.array(sizes, np.int64).reshape(-1, 3), text, np.empty(0, np.uint8))

@@ -109,7 +109,7 @@ class Segment:
         if self.attachment and "text" in self.attachment.stores:
             from sublex.index.attachment import ForeignTexts
 
-            return ForeignTexts(self.attachment, self.docno, self.docs)
+            return ForeignTexts(self.attachment, self.docno, self.docs, other_fields(self.fields))
         return TextsReader(self.folder, other_fields(self.fields)) if "texts" in self.folder else None
 
     def document(self, doc: int) -> Document | None:

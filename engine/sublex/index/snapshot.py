@@ -401,7 +401,10 @@ class Snapshot(Deferred):
         if self.fields:
             raise InputError(f"{self.path} has no field {name}; its fields are {', '.join(self.fields)}.")
         if self.attachment:
-            raise InputError(f"{self.path} is attached without fields, so it has no field {name}; name another index.")
+            raise InputError(
+                f"{self.path} is attached with one field, so it has no field {name} of its own; "
+                f"attach it with several: {Step('attach', self.path, refresh=True, field=f'{name},OTHER')}"
+            )
         raise InputError(
             f"{self.path} was built without fields, so it has no field {name}; "
             f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --fields title,text"

@@ -21,7 +21,7 @@ def attach(
     source: Annotated[str | None, positional("BACKEND:PATH")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="as the other engine")] = None,
     profile: Annotated[str | None, option(completes="profile", shown="the back end's")] = None,
-    field: Annotated[str | None, option(shown="the back end chooses")] = None,
+    field: Annotated[str | None, option(metavar="NAMES", shown="the back end chooses")] = None,
     docno: Annotated[str | None, option(metavar="FIELD", shown="the back end chooses")] = None,
     positions: bool = False,
     trust: bool = False,
@@ -37,7 +37,8 @@ def attach(
     Args:
         analyzer: How queries become terms; it has to be as the documents were analysed.
         profile: Defaults of the rankers: sublex, anserini, terrier or pisa.
-        field: The field whose postings are read.
+        field: The field whose postings are read; several, such as title,text, are read as one, and the index keeps the
+            frequencies and lengths of each.
         docno: The field with the ids of documents.
         positions: Also read the positions of words, which phrases and windows need. --refresh keeps it.
         trust: Allow code that the other index holds to run. Use it only if you trust its author.
@@ -75,7 +76,7 @@ def export(context: Context, file: DataFile, workers: Workers = None, overwrite:
 
     FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
     lengths and docnos. Deleted documents are left out, and the others are numbered anew. CIFF carries no texts, no
-    positions, no written forms of words and no analyzer; the description in the file names the analyzer for people.
+    positions, no fields, no columns, no written forms of words and no analyzer; the description in the file names the analyzer for people.
 
     Examples:
         sublex ciff export demo demo.ciff
@@ -89,7 +90,10 @@ def export(context: Context, file: DataFile, workers: Workers = None, overwrite:
     context.prepare("order-terms export")
     with context.step(f"Wrote {file}"), context.progress(f"Writing {file}", "terms") as advance:
         done = write_ciff(snapshot, "/dev/stdout" if file == "-" else file, threads(workers), advance, overwrite)
-    parts = ["texts", *(["positions"] if "positions" in snapshot.store else []), "written forms of words"]
+    parts = ["texts", *(["positions"] if "positions" in snapshot.store else [])]
+    parts += [f"the fields {', '.join(snapshot.fields)}"] if snapshot.fields else []
+    parts += [f"the columns {', '.join(snapshot.columns)}"] if snapshot.columns else []
+    parts += ["written forms of words"]
     left = f"{', '.join(parts)}, and the analyzer {snapshot.analyzer_expression}."
     notes = [f"Left out, for CIFF does not carry it: {left}"]
     if file == "-":

@@ -235,6 +235,7 @@ def _mirror(
 ) -> None:  # fmt: skip
     """Write the mirror of a foreign index, with positions if `has_positions` is true."""
     from sublex.other_engines.from_postings import create_from_postings
+    from sublex.other_engines.joined_fields import JoinedFields
 
     profile: str = place.profile or str(getattr(foreign, "profile", "sublex"))
     find_profile(profile)
@@ -247,6 +248,9 @@ def _mirror(
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     source = _with_positions(foreign, place.backend) if has_positions else foreign
+    if getattr(foreign, "fields", ()):
+        with contract("back end", place.backend):
+            source = JoinedFields(source, foreign.fields)
     for note in foreign.notes:
         say(note)
     if hasattr(foreign, "check_analyzer"):

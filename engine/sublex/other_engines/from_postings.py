@@ -1,7 +1,7 @@
 """Make an index from the postings of a `PostingsSource`, which another program made, and not from documents.
 
 All values of the source are checked. The index has terms, postings, document lengths, docnos and the terms of each
-document, and positions if the source brings them. It
+document, and positions and fields if the source brings them. It
 has no texts, and the written form of a term is the term itself. Memory is needed for the docnos and two numbers per
 document; postings are written as they come.
 """
@@ -19,6 +19,7 @@ from sublex.building.segment_builder import SEGMENT
 from sublex.building.writer import existing_index, make_index
 from sublex.contracts.foreign import PostingsSource
 from sublex.index.components.docnos import DocnosWriter
+from sublex.index.components.fields import FieldsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.directory import Directory
 from sublex.index.entries import AttachedEntry, SegmentEntry
@@ -26,7 +27,7 @@ from sublex.index.format import FolderWriter
 from sublex.index.manifest import new_manifest
 from sublex.language import plugins
 from sublex.other_engines.posting_lists import WrittenLists, sorted_lists, write_document_terms, write_lists
-from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings, brings_positions
+from sublex.other_engines.postings_check import ReceivedDocuments, ReceivedPostings, brings_positions, fields_of
 from sublex.tools.workers import Workers
 
 
@@ -66,7 +67,7 @@ def create_from_postings(
             return _write_segment(folder, source, pool, progress)
 
     store = ["terms", "positions"] if brings_positions(source) else ["terms"]
-    new = new_manifest(profile, store, described, attached)
+    new = new_manifest(profile, store, described, attached, fields=fields_of(source))
     return make_index(root, "ciff import" if attached is None else "attach", new, write, overwrite)
 
 
@@ -80,18 +81,23 @@ def _write_segment(
     with ExitStack() as stack:
         folder = stack.enter_context(FolderWriter(building / "received"))
         postings = ReceivedPostings(source)
-        lists = write_lists(folder, postings.batches(progress), postings.has_positions, workers)
+        number, positions = len(postings.contents), postings.has_positions
+        fields = FieldsWriter(folder, number, positions) if number else None
+        lists = write_lists(folder, postings.batches(progress), positions, workers, fields)
         if not postings.ascends:
-            received = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
+            received = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms, number)
             folder = stack.enter_context(FolderWriter(building / "sorted"))
-            lists = write_lists(folder, sorted_lists(received, postings.name), postings.has_positions, workers)
+            fields = FieldsWriter(folder, number, positions) if number else None
+            lists = write_lists(folder, sorted_lists(received, postings.name), positions, workers, fields)
         documents = ReceivedDocuments(source, postings)
         docnos = DocnosWriter(folder)
         for data, sizes in documents.batches():
             docnos.add(data, sizes)
         docnos.finish()
         LengthsWriter(folder).add(documents.lengths, postings.uniques)
-        written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms)
+        if fields:
+            fields.add_documents(postings.field_sums, documents.begins)
+        written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms, number)
         write_document_terms(folder, written, postings.uniques, workers)
         tokens = documents.tokens(lists.tokens)
         stated = documents.states_lengths or tokens != lists.tokens

@@ -5,7 +5,7 @@ Each step holds a bounded number of postings in memory, however many there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import InputError
 from sublex.index.components.document_terms import write_document_lists
+from sublex.index.components.fields import EncodedField, FieldReader, FieldsWriter, encode_field, stored_fields
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
 from sublex.index.components.positions import EncodedPositions, PositionsReader, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
@@ -37,6 +38,7 @@ class EncodedBatch(NamedTuple):
     cf: np.ndarray
     postings: EncodedPostings
     positions: EncodedPositions | None
+    fields: Sequence[EncodedField]
 
 
 class ListTotals(NamedTuple):
@@ -48,26 +50,35 @@ class ListTotals(NamedTuple):
 
 
 def write_lists(
-    folder: FolderWriter, batches: Iterable[PostingsBatch], has_positions: bool, workers: Workers
+    folder: FolderWriter,
+    batches: Iterable[PostingsBatch],
+    has_positions: bool,
+    workers: Workers,
+    fields: FieldsWriter | None = None,
 ) -> ListTotals:
     """Write the lexicon and the postings of a segment, in the order of the batches, and return the totals.
 
     The written form of each term is the term itself. `has_positions` says whether the batches bring positions.
+    `fields` writes the frequencies in fields, of which a batch brings those of the stored fields.
     """
 
     def encode(batch: PostingsBatch) -> EncodedBatch:
         first = np.cumsum(batch.df) - batch.df
         cf = np.add.reduceat(batch.tfs, first, dtype=np.int64) if len(batch.df) else np.empty(0, np.int64)
         found = None if batch.positions is None else encode_positions(batch.positions, batch.tfs, cf)
-        return EncodedBatch(batch, cf, encode_postings(batch.docs, batch.tfs, batch.df), found)
+        return EncodedBatch(batch, cf, encode_postings(batch.docs, batch.tfs, batch.df), found, [
+            encode_field(tfs, batch.df) for tfs in batch.field_tfs
+        ])  # fmt: skip
 
     postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
     positions = PositionsWriter(folder) if has_positions else None
     terms = total = tokens = 0
-    for batch, cf, encoded, encoded_positions in workers.map(encode, batches):
+    for batch, cf, encoded, encoded_positions, encoded_fields in workers.map(encode, batches):
         postings.add(encoded)
         if positions and encoded_positions:
             positions.add(encoded_positions)
+        if fields:
+            fields.add(encoded_fields)
         # A surface that is equal to its term is stored as empty.
         lexicon.add(end_to_end(batch.terms), end_to_end([b""] * len(batch.terms)), batch.df, cf)
         terms, total, tokens = terms + len(batch.terms), total + len(batch.docs), tokens + int(cf.sum())
@@ -75,18 +86,24 @@ def write_lists(
 
 
 class WrittenLists:
-    """Reads the lexicon, the postings and any positions of a folder. `entry` is what `FolderWriter.finish` returned for it."""
+    """Reads the lexicon, the postings and any positions of a folder. `entry` is what `FolderWriter.finish` returned for it, and
+    `fields` the number of its content fields.
+    """
 
-    def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int):
+    def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int, fields: int):
         folder = Folder(directory, entry)
         self.lexicon = LexiconReader(folder, terms, docs)
         self.postings = PostingsReader(folder, self.lexicon, docs)
         self.positions = PositionsReader(folder, self.lexicon) if "positions" in folder else None
+        self.fields = [FieldReader(folder, self.lexicon, field) for field in stored_fields(fields)]
 
-    def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return the documents, the frequencies and any positions of the terms `terms`, one list after the other."""
+    def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Sequence[np.ndarray]]:
+        """Return the documents, the frequencies, any positions, and the frequencies in the stored fields, of the terms `terms`, one
+        list after the other.
+        """
         docs, tfs = self.postings.gather(terms)
-        return docs, tfs, self.positions.gather(terms, tfs) if self.positions else None
+        fields = [reader.gather(terms, tfs) for reader in self.fields]
+        return docs, tfs, self.positions.gather(terms, tfs) if self.positions else None, fields
 
 
 def sorted_lists(lists: WrittenLists, name: str) -> Iterator[PostingsBatch]:

@@ -11,8 +11,10 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.building.build_summary import BuildSummary
 from sublex.contracts.base import Report
+from sublex.contracts.fields import TEXT, content_fields, field_names
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch, PostingsSource
 from sublex.errors import InputError
+from sublex.index.components.fields import LAST_END
 from sublex.index.entries import MOST, MOST_DOCS
 from sublex.other_engines.posting_lists import quoted, repeated
 from sublex.tools.strings import NUL_FAULT, Strings, end_to_end
@@ -27,30 +29,42 @@ def brings_positions(source: PostingsSource) -> bool:
     return bool(getattr(source, "has_positions", False))
 
 
+def fields_of(source: PostingsSource) -> tuple[str, ...]:
+    """Return the names of the fields of a source, checked; none if it has none."""
+    return field_names(getattr(source, "fields", ()))
+
+
 class ReceivedPostings:
     """The posting lists of a source. They are checked as they come, and their postings are counted by document.
 
     After the last batch, `uniques` has the number of terms of each document, and `sums` the sum of the frequencies of
     these terms. `ascends` says whether the terms came in ascending order, and `report` notes what was left out.
-    `has_positions` says whether every batch must bring positions; otherwise none may.
+    `has_positions` says whether every batch must bring positions; otherwise none may. `fields` has the named fields of the source,
+    `contents` the content fields of its index, none if the source has no fields, and `field_sums` the lengths of the stored ones.
     """
 
     def __init__(self, source: PostingsSource):
         self.source, self.docs = source, source.docs
         self.name: str = getattr(source, "name", "The source of postings")
         self.has_positions = brings_positions(source)
+        self.fields = fields_of(source)
+        self.contents = content_fields(self.fields) if self.fields else ()
         self.report = Report()
         self.ascends = True
         if not 0 < self.docs <= MOST_DOCS:
             raise InputError(f"{self.name} has {self.docs:,} documents; an index has from 1 to {MOST_DOCS:,}.")
         try:
             self.uniques, self.sums = np.zeros(self.docs, np.int64), np.zeros(self.docs, np.int64)
+            self.field_sums = [np.zeros(self.docs, np.int64) for name in self.contents if name != TEXT]
         except MemoryError:
             raise InputError(f"{self.name} claims {self.docs:,} documents, which do not fit into memory.") from None
         self._last: bytes | None = None
 
     def batches(self, progress: Callable[[int], None]) -> Iterator[PostingsBatch]:
-        """Yield the posting lists, checked. Lists of the empty term, and lists without postings, are left out."""
+        """Yield the posting lists, checked. Lists of the empty term, and lists without postings, are left out.
+
+        Their `field_tfs` are those of the stored fields, as an index writes them.
+        """
         terms = 0
         for batch in self.source.postings():
             terms += len(batch.terms)
@@ -67,7 +81,7 @@ class ReceivedPostings:
         docs, tfs = _whole(batch.docs, np.int32, self.name), _whole(batch.tfs, np.int32, self.name)
         if len(df) != len(terms) or len(docs) != len(tfs) or (df < 0).any() or int(df.sum()) != len(docs):
             raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {CAUSE}.")
-        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs, self._positions(batch, tfs)))
+        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs, self._positions(batch, tfs), self._field_tfs(batch, tfs)))
         self._check_terms(checked.terms)
         lists = checked.docs, checked.tfs, checked.df
         bad = postings_kernels.check_postings(*lists, self.docs, self.uniques, self.sums)
@@ -77,7 +91,23 @@ class ReceivedPostings:
             bad = postings_kernels.check_positions(checked.positions, checked.tfs)
             if bad >= 0:
                 raise self._bad_positions(checked, bad)
+        for sums, found in zip(self.field_sums, checked.field_tfs, strict=True):
+            sums += np.bincount(checked.docs, found, self.docs).astype(np.int64)
         return checked
+
+    def _field_tfs(self, batch: PostingsBatch, tfs: np.ndarray) -> list[np.ndarray]:
+        """Return the frequencies of a batch in the stored fields; zeros for a title that is not named."""
+        given = [_whole(found, np.int32, self.name) for found in batch.field_tfs]
+        if len(given) != len(self.fields):
+            raise InputError(
+                f"{self.name} has {len(self.fields):,} fields, and brings frequencies in {len(given):,}; {CAUSE}."
+            )
+        if any(len(found) != len(tfs) or (found < 0).any() for found in given) or (
+            given and (np.sum(given, axis=0, dtype=np.int64) != tfs).any()
+        ):
+            raise InputError(f"{self.name} has frequencies in fields that do not add up to those of documents; {CAUSE}.")
+        named = dict(zip(self.fields, given, strict=True))
+        return [named.get(name, np.zeros(len(tfs), np.int32)) for name in self.contents if name != TEXT]
 
     def _positions(self, batch: PostingsBatch, tfs: np.ndarray) -> np.ndarray | None:
         """Return the positions of a batch, as many as `tfs` says; None if the source has none."""
@@ -93,7 +123,7 @@ class ReceivedPostings:
 
     def _without_empty(self, batch: PostingsBatch) -> PostingsBatch:
         """Leave out the empty term and terms without postings, which an index cannot have."""
-        terms, df, docs, tfs, positions = batch
+        terms, df, docs, tfs, positions, field_tfs = batch
         keep = np.array([bool(term) for term in terms], np.bool_) & (df > 0)
         if keep.all():
             return batch
@@ -106,7 +136,8 @@ class ReceivedPostings:
         kept = [term for term, stays in zip(terms, keep.tolist(), strict=True) if stays]
         if positions is not None:
             positions = positions[np.repeat(kept_postings, tfs)]
-        return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings], positions)
+        fields = [found[kept_postings] for found in field_tfs]
+        return PostingsBatch(kept, df[keep], docs[kept_postings], tfs[kept_postings], positions, fields)
 
     def _check_terms(self, terms: Sequence[bytes]) -> None:
         """Raise `InputError` unless the terms are UTF-8 and differ from their neighbours; note whether they ascend."""
@@ -149,12 +180,15 @@ class ReceivedDocuments:
     """The docnos and lengths of a source, checked as they come. They are read after all postings.
 
     After the last batch, `lengths` has the length of each document. `states_lengths` says whether the length of any
-    document differs from the sum of the frequencies of its terms. `summary` counts documents.
+    document differs from the sum of the frequencies of its terms. `summary` counts documents. `begins` has, for each content field
+    but the title, the position at which it begins in each document; it is empty unless the source has fields and positions.
     """
 
     def __init__(self, source: PostingsSource, postings: ReceivedPostings):
         self.source, self.postings, self.name = source, postings, postings.name
         self.lengths = np.empty(0, np.int64)
+        self.begins: list[np.ndarray] = []
+        self._has_begins = bool(postings.fields) and postings.has_positions
         self.states_lengths = False
         self.summary = BuildSummary()
         self.summary.add_report(postings.report)
@@ -163,18 +197,36 @@ class ReceivedDocuments:
     def batches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the docnos of the documents, end to end, and the size of each."""
         lengths, docs = [self.lengths], self.postings.docs
+        begins: list[list[np.ndarray]] = [[] for _ in self.postings.fields if self._has_begins]
         for batch in self.source.documents():
             first = self.summary.read
             self.summary.read += len(batch.docnos)
             if self.summary.read > docs or len(batch.lengths) != len(batch.docnos):
                 break
             lengths.append(_whole(batch.lengths, np.int64, self.name))
+            if len(batch.field_begins) != len(begins) or any(len(p) != len(batch.docnos) for p in batch.field_begins):
+                raise InputError(f"{self.name} has places of fields that do not fit its fields and documents; {CAUSE}.")
+            for parts, part in zip(begins, batch.field_begins, strict=True):
+                parts.append(_whole(part, np.int64, self.name))
             yield self._docnos_of(batch, first)
         if self.summary.read != docs or sum(map(len, lengths)) != docs:
             count = "more" if self.summary.read > docs else f"{self.summary.read:,}"
             raise InputError(f"{self.name} claims {docs:,} documents, but describes {count}; {CAUSE}.")
         self.summary.indexed = docs
         self.lengths = self._checked_lengths(np.concatenate(lengths))
+        if self._has_begins:
+            self.begins = self._checked_begins(dict(zip(self.postings.fields, map(np.concatenate, begins), strict=True)))
+
+    def _checked_begins(self, named: dict[str, np.ndarray]) -> list[np.ndarray]:
+        """Return the places of all content fields but the title. A field that is not named begins where the next one does."""
+        after, found = np.full(self.postings.docs, LAST_END, np.int64), []
+        for name in reversed(self.postings.contents[1:]):
+            begins = named.get(name, after)
+            if (begins < 0).any() or (begins > after).any():
+                raise InputError(f"{self.name} has fields whose places do not ascend; {CAUSE}.")
+            found.append(begins)
+            after = begins
+        return found[::-1]
 
     def _docnos_of(self, batch: DocumentsBatch, first: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the docnos of a batch, end to end, and their sizes. `first` is the number of its first document."""
@@ -213,6 +265,12 @@ class ReceivedDocuments:
             self.summary.note(note, int(unknown.sum()))
             lengths[unknown] = self.postings.sums[unknown]
         differing = int((lengths != self.postings.sums).sum())
+        if differing and self.postings.fields:
+            self.summary.note(
+                f"The lengths of {differing:,} of {len(lengths):,} documents differ from the sums of their frequencies, which were "
+                "taken, for the lengths of fields add up to them"
+            )
+            return self.postings.sums
         if differing:
             self.states_lengths = True
             self.summary.note(
@@ -226,7 +284,7 @@ class ReceivedDocuments:
         stated = getattr(self.source, "tokens", None)
         if stated is None or stated == counted:
             return counted
-        if not counted <= stated <= MOST:
+        if not counted <= stated <= MOST or self.postings.fields:
             self.summary.note(
                 f"The source states {stated:,} tokens, but its frequencies add up to {counted:,}, which was taken"
             )

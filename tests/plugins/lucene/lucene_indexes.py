@@ -95,6 +95,13 @@ def main(folder: Path, jar: str, classes: str) -> None:
     )
     # A field with several values.
     write("values", lambda r: [*ids(r), *(field("contents", r[part], positions=True) for part in ("title", "text"))])
+    # Two fields of text, in several segments, with deleted documents.
+    write(
+        "fields",
+        lambda r: [*ids(r), *(field(part, r[part], positions=True) for part in ("title", "text")), raw(r)],
+        4,
+        deleted,
+    )
     write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
     write("once", lambda r: [*ids(r), field("contents", text_of(r), tf=False)])
     write(

@@ -98,7 +98,7 @@ class FieldsWriter:
                 writer.write(values)
 
 
-class _FieldReader:
+class FieldReader:
     """Decodes the frequencies of postings in one stored field."""
 
     def __init__(self, folder: Folder, lexicon: LexiconReader, field: int):
@@ -161,7 +161,7 @@ class FieldsReader:
     def __init__(self, folder: Folder, lexicon: LexiconReader, lengths: LengthsReader, docs: int):
         self._folder, self._lengths = folder, lengths
         self.number = count_fields(folder)
-        self._readers = {field: _FieldReader(folder, lexicon, field) for field in stored_fields(self.number)}
+        self._readers = {field: FieldReader(folder, lexicon, field) for field in stored_fields(self.number)}
         for field in self._readers:
             folder.expect(lengths_component(field), UNSIGNED, docs)
         if "positions" in folder:
