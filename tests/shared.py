@@ -49,6 +49,19 @@ def texts(number: int, seed: int, words: int = 30) -> list[str]:
     return [" ".join(chance.choices(WORDS, odds, k=chance.randint(0, words))) for _ in range(number)]
 
 
+def postings_in_fields(index) -> dict[str, dict[str, dict[str, int]]]:
+    """Return for each field of an index of one segment, for each term that it holds, the frequencies by docno."""
+    segment = index.snapshot.segments[0]
+    every = np.arange(len(segment.terms))
+    docs, terms = segment.gather(every)[0].tolist(), np.repeat(every, segment.df).tolist()
+    found: dict[str, dict[str, dict[str, int]]] = {field: {} for field in index.fields}
+    for field, lists in found.items():
+        for doc, term, tf in zip(docs, terms, segment.field_tfs(field, every).tolist(), strict=True):
+            if tf:
+                lists.setdefault(segment.terms.text(term), {})[segment.docno(doc)] = tf
+    return found
+
+
 def postings_of(path: Path) -> dict[str, dict[str, int]]:
     """Return the postings of an index: for each term the docnos that hold it, with frequencies."""
     snapshot = Snapshot(path)

@@ -142,6 +142,119 @@ def test_an_index_with_positions_says_whether_stop_words_take_one(shelf, monkeyp
     assert sublex.open("index").snapshot.gapless is gapless
 
 
+# Several fields.
+
+SHELVED = {
+    "b1": {"title": "The Crane", "text": "a crane stood in the river and the crane slept", "place": "river bank"},
+    "b2": {"text": "a river without a crane"},
+    "b3": {"title": "The bank", "place": "the bank of the river"},
+    "b4": {"title": "", "text": "", "place": ""},
+    "b5": {"title": "money", "text": "money in the bank", "place": "money"},
+}
+
+
+def with_fields(**options):
+    """Return the shelf of documents with fields attached, and an index of Sublex of the same documents."""
+    write(SHELVED)
+    names = options.pop("field", "title,text,place")
+    documents = [
+        Document(docno, fields.get("text", ""), fields.get("title", ""), {"place": fields.get("place", "")})
+        for docno, fields in SHELVED.items()
+    ]
+    native = sublex.build(documents, "native", analyzer="plain", fields=names, store="text,terms,positions")
+    return attached(field=names, **options), native
+
+
+@pytest.mark.parametrize("positions", [False, True])
+def test_several_fields_are_those_of_an_index_of_the_same_documents(shelf, positions):
+    index, native = with_fields(positions=positions)
+    assert index.fields == native.fields == ("title", "text", "place")
+    assert index.statistics == native.statistics and manifest_of(Path("index"))["format"] == 3
+    mine, theirs = index.snapshot.segments[0], native.snapshot.segments[0]
+    every = np.arange(len(mine.terms))
+    assert mine.terms.list() == theirs.terms.list() and mine.lengths.tolist() == theirs.lengths.tolist()
+    assert [part.tolist() for part in mine.gather(every)] == [part.tolist() for part in theirs.gather(every)]
+    for field in index.fields:
+        assert mine.field_tfs(field, every).tolist() == theirs.field_tfs(field, every).tolist()
+        words = [len(document.get(field, "").split()) for document in SHELVED.values()]
+        assert mine.field_lengths(field).tolist() == words and index.snapshot.field_tokens(field) == sum(words)
+    if positions:
+        assert positions_of(Path("index")) == positions_of(Path("native"))
+        # The title has two words, the text begins after a gap of 100, and the last field after another.
+        assert positions_of(Path("index"))["crane"]["b1"] == [1, 103, 110]
+        assert positions_of(Path("index"))["river"] == {"b1": [107, 212], "b2": [1], "b3": [106]}
+        assert [part.tolist()[:3] for part in mine.field_places("text")] == [[102, 0, 102], [212, 105, 102]]
+    assert checking.check(Path("index")) == []
+
+
+def test_documents_with_several_fields_are_shown_and_searched(shelf):
+    index, native = with_fields()
+    for docno in SHELVED:
+        assert index.document(docno).contents == native.document(docno).contents
+        assert index.document(docno).fields.get("place", "") == native.document(docno).fields["place"]
+    assert index.search("river", "BM25").docnos == native.search("river", "BM25").docnos
+    frames = index.snapshot.segments[0].texts.raw(0)
+    assert b"river bank" in frames.text.tobytes()
+
+
+def test_the_order_of_fields_and_a_part_of_them_are_the_users(shelf):
+    index, _ = with_fields(field="place,title", positions=True)
+    assert index.fields == ("place", "title") and index.statistics.tokens == 13
+    # In the contents of a document, the title comes first.
+    assert positions_of(Path("index"))["river"] == {"b1": [102], "b3": [106]}
+    assert index.snapshot.segments[0].field_lengths("place").tolist() == [2, 0, 5, 0, 1]
+    assert checking.check(Path("index")) == []
+    said: list[str] = []
+    assert sublex.attach(None, "index", refresh=True, say=said.append).fields == ("place", "title")
+    assert said == ["index is up to date."]
+    assert attached(field=["title", "text"], overwrite=True).fields == ("title", "text")
+
+
+def test_fields_on_the_command_line(shelf):
+    write(SHELVED)
+    done = invoke("attach", "./index", "shelf:books", "--field", "title,text", "--positions")
+    assert done.code == 0 and "index mirrors 5 documents" in done.output
+    assert sublex.open("index").fields == ("title", "text")
+    done = invoke("ciff", "export", "./index", "index.ciff")
+    assert "Left out, for CIFF does not carry it: texts, positions, the fields title, text, written forms" in done.messages
+
+
+def test_one_field_has_no_fields_and_keeps_its_bytes(shelf):
+    index = attached(field="text")
+    assert index.fields == () and "fields" not in manifest_of(Path("index"))
+    with pytest.raises(InputError) as caught:
+        index.snapshot.need_field("title")
+    assert str(caught.value) == (
+        "index is attached with one field, so it has no field title of its own; "
+        "attach it with several: sublex attach ./index --refresh --field title,OTHER"
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        ("title,pages", "books has no field pages."),
+        ("title,title", "The field title is named twice; name it once."),
+        ("title,", "'' (str) is no name of a field; a name begins with a letter"),
+        (["title", 3], "3 (int) is no name of a field"),
+    ],
+)
+def test_wrong_names_of_fields_cost_a_sentence(shelf, field, sentence):
+    write(SHELVED)
+    assert sentence in refused(InputError, field=field)
+
+
+def test_a_field_whose_terms_do_not_ascend_costs_a_sentence(shelf):
+    write(SHELVED, lies="order")
+    assert refused(InputError, field="title,text").endswith(
+        "books (field title) has terms that do not ascend, so it cannot be joined with another."
+    )
+    write(SHELVED, lies="numbers")
+    assert "books (field title): the posting list of" in refused(InputError, field="title,text")
+    write(SHELVED, lies="places")
+    assert "(field text): the posting list of" in refused(InputError, field="title,text", positions=True)
+
+
 def test_opening_an_attached_index_touches_nothing_foreign(shelf):
     attached()
     shelf.OPENED.clear()

@@ -17,6 +17,7 @@ from whoosh.fields import ID, TEXT
 from whoosh.searching import Searcher
 
 from sublex.contracts.base import Document
+from sublex.contracts.fields import several_fields
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError, SublexError
 from sublex.tools.messages import in_short, near_names
@@ -41,10 +42,15 @@ CHARACTERS = 5_000_000
 BATCH = 4096
 # The name of a stored field that is shown as the title.
 TITLE = "title"
+# The name of the field that is shown as the text if several are read.
+TEXT_FIELD = "text"
 
 
 class WhooshIndex:
-    """One commit of a Whoosh index, of which one field of text is read. Deleted documents get no number."""
+    """One commit of a Whoosh index, of which one field of text or several are read. Deleted documents get no number.
+
+    `fields` has the names of the fields if there are several, and Whoosh's scorers search the first, `self.field`.
+    """
 
     has_positions = False
 
@@ -65,7 +71,9 @@ class WhooshIndex:
 
     def _choose(self, field: str | None, docno: str | None) -> None:
         """Choose the fields, and number the documents that are not deleted."""
-        self.field = _text_field(self.path, self.schema, field)
+        self.fields = several_fields(field)
+        self.read = [_text_field(self.path, self.schema, name) for name in self.fields or (field,)]
+        self.field = self.read[0]
         self.docno_field = _docno_field(self.path, self.schema, docno)
         with self._explaining():
             dead = np.zeros(self.reader.doc_count_all(), np.bool_)
@@ -75,7 +83,7 @@ class WhooshIndex:
             self.numbers = np.where(dead, -1, np.cumsum(~dead) - 1)
             self.docs = len(self.live)
             self.lengths = np.zeros(self.docs, np.int64)
-            self.stores = frozenset({"text"}) if self.schema[self.field].stored else frozenset()
+            self.stores = frozenset({"text"} if any(self.schema[name].stored for name in self.read) else ())
             self.analyzer = expression_of(self.schema[self.field].analyzer)
             self.notes = self._notes(int(dead.sum()))
 
@@ -84,10 +92,9 @@ class WhooshIndex:
         """The readers of the segments, each with the number of documents in the segments before it."""
         return list(self.reader.leaf_readers())
 
-    @property
-    def _boost(self) -> float:
-        """The factor by which Whoosh multiplied the frequencies of the field."""
-        return float(self.schema[self.field].format.field_boost)
+    def _boost(self, field: str) -> float:
+        """Return the factor by which Whoosh multiplied the frequencies of a field."""
+        return float(self.schema[field].format.field_boost)
 
     @property
     def searched(self) -> str:
@@ -96,37 +103,54 @@ class WhooshIndex:
 
     def _notes(self, deleted: int) -> list[str]:
         others = [
-            name for name, kind in self.schema.items() if kind.indexed and name not in (self.field, self.docno_field)
+            name for name, kind in self.schema.items() if kind.indexed and name not in (*self.read, self.docno_field)
         ]
-        notes = [f"Ids come from the field {self.docno_field}, postings from the field {self.field}."]
+        fields = f"fields {', '.join(self.read)} as one" if self.fields else f"field {self.field}"
+        notes = [f"Ids come from the field {self.docno_field}, postings from the {fields}."]
+        if self.fields:
+            notes.append(f"Whoosh's own scorers search the field {self.field} alone.")
+        for name in self.read[1:]:
+            if self.schema[name].analyzer != self.schema[self.field].analyzer:
+                notes.append(
+                    f"The field {name} is analysed otherwise than the field {self.field}, so its terms may differ from "
+                    "those of queries."
+                )
+            if self._is_gapless(name) != self.gapless:
+                notes.append(f"The fields {self.field} and {name} give stop words places by different rules.")
         if others:
             notes.append(f"Other fields are not searched by Sublex's rankers: {', '.join(others)}.")
         if deleted:
             notes.append(
                 f"Deleted documents are left out: {deleted:,}. Whoosh's own scorers still count them in their statistics."
             )
-        if self._boost != 1:
-            notes.append(f"The boost {self._boost:g} of the field {self.field} is left out.")
-        if not self.stores:
-            notes.append(f"The field {self.field} is not stored, so no texts can be shown.")
+        for name in self.read:
+            if self._boost(name) != 1:
+                notes.append(f"The boost {self._boost(name):g} of the field {name} is left out.")
+            if not self.schema[name].stored:
+                shown = "it is not shown" if self.stores else "no texts can be shown"
+                notes.append(f"The field {name} is not stored, so {shown}.")
         return notes
 
     # Data for the mirror.
 
     def postings(self) -> Iterator[PostingsBatch]:
         """Yield the posting lists of the field, in ascending order of the terms."""
+        for batch in self.field_postings(self.field):
+            self.lengths += np.bincount(batch.docs, batch.tfs, self.docs).astype(np.int64)
+            yield batch
+
+    def field_postings(self, field: str) -> Iterator[PostingsBatch]:
+        """Yield the posting lists of one of the fields, in ascending order of the terms."""
         with self._explaining():
-            batches = posting_lists(self.leaves, self.field, self.schema[self.field].format, self.has_positions)
-            for lists in batches:
-                batch = self._live(lists)
-                self.lengths += np.bincount(batch.docs, batch.tfs, self.docs).astype(np.int64)
-                yield batch
+            for lists in posting_lists(self.leaves, field, self.schema[field].format, self.has_positions):
+                yield self._live(lists, field)
 
     def with_positions(self) -> WhooshIndex:
-        """Return this index, from now on with positions in `postings`. Raise InputError if the field has none."""
-        if not self.schema[self.field].format.supports("positions"):
+        """Return this index, from now on with positions in `postings`. Raise InputError if a field has none."""
+        without = [name for name in self.read if not self.schema[name].format.supports("positions")]
+        if without:
             raise InputError(
-                f"The field {self.field} of {self.path} holds no positions (it was made with phrase=False); "
+                f"The field {without[0]} of {self.path} holds no positions (it was made with phrase=False); "
                 "leave --positions out (for an index that had positions, give --overwrite instead of "
                 "--refresh), or build the Whoosh index again."
             )
@@ -135,22 +159,25 @@ class WhooshIndex:
 
     @property
     def gapless(self) -> bool:
-        """Whether the field's analyzer numbers the words that it keeps as if it had dropped none, Whoosh's default."""
-        filters = getattr(self.schema[self.field].analyzer, "items", [])
+        """Whether the analyzer of the (first) field numbers the words that it keeps as if it had dropped none, Whoosh's default."""
+        return self._is_gapless(self.field)
+
+    def _is_gapless(self, field: str) -> bool:
+        filters = getattr(self.schema[field].analyzer, "items", [])
         return any(isinstance(item, StopFilter) and item.renumber for item in filters)
 
-    def _live(self, lists: Lists) -> PostingsBatch:
-        """Return the posting lists without deleted documents. Documents get their numbers in the mirror."""
+    def _live(self, lists: Lists, field: str) -> PostingsBatch:
+        """Return the posting lists of a field without deleted documents. Documents get their numbers in the mirror."""
         docs, positions = self.numbers[lists.docs], None
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]
         df = np.bincount(terms, minlength=len(lists.terms))
         with np.errstate(all="ignore"):
             # If a boost or weight is not a number, neither is the frequency; the engine then rejects it.
-            tfs = np.maximum(np.rint(lists.weights / self._boost), 1)[docs >= 0].astype(np.int32)
+            tfs = np.maximum(np.rint(lists.weights / self._boost(field)), 1)[docs >= 0].astype(np.int32)
         if lists.counts is not None and lists.positions is not None:
             if (lists.counts[docs >= 0] != tfs).any():
                 raise InputError(
-                    f"The field {self.field} of {self.path} has words with a weight of their own, so its positions do not "
+                    f"The field {field} of {self.path} has words with a weight of their own, so its positions do not "
                     "fit its frequencies; leave --positions out (for an index that had positions, give --overwrite instead of "
                     "--refresh)."
                 )
@@ -191,11 +218,12 @@ class WhooshIndex:
         theirs: set[tuple[int, str]] = set()
         characters = 0
         for doc in range(0, self.docs, max(1, self.docs // SAMPLE)):
-            text = str(self._stored(doc).get(self.field) or "")
-            characters += len(text)
-            with self._explaining():
-                theirs |= {(doc, token.text) for token in self.schema[self.field].analyzer(text, mode="index")}
-            ours |= {(doc, term) for term in terms_of(text)}
+            for field in self.read:
+                text = str(self._stored(doc).get(field) or "")
+                characters += len(text)
+                with self._explaining():
+                    theirs |= {(doc, token.text) for token in self.schema[field].analyzer(text, mode="index")}
+                ours |= {(doc, term) for term in terms_of(text)}
             if characters > CHARACTERS:
                 break
         differ, all_terms = len(ours ^ theirs), len(ours | theirs)
@@ -219,13 +247,20 @@ class WhooshIndex:
     def document(self, doc: int) -> Document:
         """Return the stored document `doc`. Its text is the field that is searched, and its title is the stored field
         `title`.
+
+        If several fields are searched, its text and title are those of the fields of these names that are among them.
         """
         stored = self._stored(doc)
-        docno, text = self._id(stored), stored.pop(self.field, None)
-        title = stored.pop(TITLE, None) if isinstance(stored.get(TITLE), str) else None
+        docno = self._id(stored)
+        text = stored.pop(TEXT_FIELD if self.fields else self.field, None) if self._shows(TEXT_FIELD) else None
+        title = stored.pop(TITLE, None) if self._shows(TITLE) and isinstance(stored.get(TITLE), str) else None
         stored.pop(self.docno_field, None)
         fields = json.loads(json.dumps({str(name): value for name, value in stored.items()}, default=str))
         return Document(docno, "" if text is None else str(text), title or "", fields)
+
+    def _shows(self, part: str) -> bool:
+        """Return whether documents have a title, or a text, of their own."""
+        return not self.fields or part in self.fields
 
     # Functions for the retrievers.
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 
 from sublex.contracts.base import Document, Report, Source
+from sublex.contracts.fields import several_fields
 from sublex.errors import InputError
 from sublex_whoosh.backend import missing
 
@@ -36,6 +37,8 @@ class WhooshReader:
             )
         if sentence := missing():
             raise InputError(sentence)
+        if several_fields(self.field):
+            raise InputError("The reader whoosh reads one field; name one, or attach the index to read several.")
         from sublex_whoosh.foreign import WhooshIndex
 
         index = WhooshIndex(path, self.field, self.docno)

@@ -51,6 +51,14 @@ def main(folder: Path, jar: str, classes: str) -> None:
             found.append(make(documents + "BinaryDocValuesField", "id", value))
         return found
 
+    def keyword(title):
+        kind = make(documents + "FieldType")
+        kind.setIndexOptions(options.DOCS_AND_FREQS)
+        kind.setTokenized(False)
+        kind.setStored(True)
+        return make(documents + "Field", "title", cast("java.lang.CharSequence", make("java.lang.String", title)),
+                    cast("org.apache.lucene.index.IndexableFieldType", kind))  # fmt: skip
+
     def raw(record):
         value = json.dumps({"id": record["id"], "contents": text_of(record), "title": record["title"], "year": 1999})
         return make(documents + "StoredField", "raw", value)
@@ -102,6 +110,8 @@ def main(folder: Path, jar: str, classes: str) -> None:
         4,
         deleted,
     )
+    # The title is one term, not analysed.
+    write("mixed", lambda r: [*ids(r), make(documents + "TextField", "text", r["text"], stored), keyword(r["title"])])
     write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
     write("once", lambda r: [*ids(r), field("contents", text_of(r), tf=False)])
     write(

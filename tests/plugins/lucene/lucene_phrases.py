@@ -1,6 +1,6 @@
 """Print which documents Lucene's own phrase search finds. It runs Java, so the tests run it in a process of its own.
 
-python lucene_phrases.py INDEX JAR CLASSES < PHRASES
+python lucene_phrases.py INDEX FIELD JAR CLASSES < PHRASES
 
 PHRASES is a JSON list of texts; the output is a JSON list of the docnos that Lucene finds for each.
 """
@@ -13,7 +13,7 @@ import sys
 from sublex_lucene.child import start_java
 
 
-def main(index: str, jar: str, classes: str) -> None:
+def main(index: str, field: str, jar: str, classes: str) -> None:
     """Search each phrase by the query that Lucene makes of it, analysed as Anserini analyses documents."""
     phrases = json.load(sys.stdin)
     start_java(jar, classes, "256m")
@@ -32,7 +32,7 @@ def main(index: str, jar: str, classes: str) -> None:
     searcher = java("org.apache.lucene.search.IndexSearcher")(cast("org.apache.lucene.index.IndexReader", reader))
     found = []
     for phrase in phrases:
-        query = queries.createPhraseQuery("contents", phrase)
+        query = queries.createPhraseQuery(field, phrase)
         hits = searcher.search(query, reader.maxDoc()).scoreDocs if query else ()
         found.append(sorted(reader.storedFields().document(hit.doc).get("id") for hit in hits))
     print(json.dumps(found))

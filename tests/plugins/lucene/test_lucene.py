@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from lucene_indexes import DEMO, DOCS
-from shared import documents_with
+from shared import documents_with, postings_in_fields
 
 import sublex as engine
 from sublex.analysis.tokens import analyze
@@ -328,11 +329,11 @@ def _phrases() -> list[str]:
     return ["of the", "in the spring", *(re.sub(r"[^A-Za-z ]+", "", " ".join(part)) for part in cut)]
 
 
-def _found_by_lucene(index: Path, phrases: list[str]) -> list[set[str]]:
+def _found_by_lucene(index: Path, phrases: list[str], field: str = "contents") -> list[set[str]]:
     """Return the docnos that Lucene's own search finds for each phrase."""
     script = Path(__file__).with_name("lucene_phrases.py")
     done = subprocess.run(
-        [sys.executable, script, index, installed.anserini_jar(), installed.CLASSES], input=json.dumps(phrases),
+        [sys.executable, script, index, field, installed.anserini_jar(), installed.CLASSES], input=json.dumps(phrases),
         env=os.environ | {"JAVA_HOME": str(installed.java_home()), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         check=True, capture_output=True, text=True,
     )  # fmt: skip
@@ -364,6 +365,83 @@ def test_phrases_of_cranfield_are_found_where_lucene_finds_them(lucene_folders, 
         and len(phrases) > 2_000
         and max(map(len, found)) > 100
     )
+
+
+# Several fields.
+
+
+def test_several_fields_have_the_postings_of_each_and_their_sums(brief, tmp_path):
+    said: list[str] = []
+    where, fields = f"lucene:{brief / 'fields'}", ("title", "text")
+    index = engine.attach(where, tmp_path / "index", field="title,text", say=said.append)
+    assert said[0].startswith("The fields title, text are read as one; Lucene is ")
+    assert said[1] == "Lucene's own scorers search the field title alone."
+    assert index.fields == fields and list(check(index.path)) == []
+    alone = {field: engine.attach(where, tmp_path / field, field=field) for field in fields}
+    assert alone["title"].fields == ()
+    ours, theirs = postings_in_fields(index), {field: _postings(one) for field, one in alone.items()}
+    assert ours == theirs
+    lengths = index.snapshot.field_lengths("title") + index.snapshot.field_lengths("text")
+    assert lengths.tolist() == index.snapshot.segments[0].lengths.tolist()
+    for field, one in alone.items():
+        assert index.snapshot.field_tokens(field) == one.statistics.tokens
+        assert index.snapshot.field_lengths(field).tolist() == one.snapshot.segments[0].lengths.tolist()
+    whole = {term: Counter(lists) for term, lists in theirs["title"].items()}
+    for term, lists in theirs["text"].items():
+        whole[term] = whole.get(term, Counter()) + Counter(lists)
+    assert _postings(index) == whole and index.statistics.postings == sum(map(len, whole.values()))
+    assert _scores(index, "summer birds", "LuceneBM25") == _scores(alone["title"], "summer birds", "LuceneBM25")
+
+
+def test_several_fields_of_documents_are_shown(brief, tmp_path):
+    index = engine.attach(f"lucene:{brief / 'fields'}", tmp_path / "index", field="title,text")
+    expected = _documents()[7]
+    shown = index.document(expected.docno)
+    assert (shown.title, shown.text) == (expected.title, expected.text)
+    assert shown.contents == expected.contents
+
+
+def test_phrases_in_several_fields_are_found_where_lucene_finds_them_in_one(brief, tmp_path):
+    index = engine.attach(f"lucene:{brief / 'fields'}", tmp_path / "index", field="title,text", positions=True)
+    assert list(check(index.path)) == []
+    phrases = _phrases()
+    found = {field: _found_by_lucene(brief / "fields", phrases, field) for field in index.fields}
+    for phrase, *theirs in zip(phrases, *found.values(), strict=True):
+        assert documents_with(index, phrase) == set.union(*theirs), phrase
+    assert max(map(len, found["title"])) >= 1 and max(map(len, found["text"])) > 3
+    # Each occurrence of a term lies in its field.
+    segment = index.snapshot.segments[0]
+    every = np.arange(len(segment.terms))
+    docs, tfs = segment.gather(every)
+    places = np.split(segment.gather_positions(every, tfs), np.cumsum(tfs)[:-1])
+    for field in index.fields:
+        begins, ends = segment.field_places(field)
+        within = [((at >= begins[doc]) & (at < ends[doc])).sum() for doc, at in zip(docs, places, strict=True)]
+        assert within == segment.field_tfs(field, every).tolist()
+
+
+def test_fields_that_cannot_be_read_cost_a_sentence(brief, tmp_path):
+    for field, positions, sentence in (
+        ("title,abstract", False, "has no indexed field abstract; name one by --field"),
+        ("title,body", True, "The field title of "),
+    ):
+        name = "body" if positions else "fields"
+        docno = "url" if positions else None
+        with pytest.raises(InputError, match=sentence):
+            engine.attach(
+                f"lucene:{brief / name}", tmp_path / "index", field=field, docno=docno, positions=positions
+            )
+    with pytest.raises(InputError, match=r"^The reader lucene reads one field; name one, or attach the index"):
+        engine.build(f"lucene:{brief / 'fields'}", tmp_path / "own", reader='lucene(field="title,text")')
+
+
+def test_a_field_that_is_analysed_otherwise_is_named(brief, tmp_path):
+    said: list[str] = []
+    index = engine.attach(f"lucene:{brief / 'mixed'}", tmp_path / "index", field="title,text", say=said.append)
+    assert index.fields == ("title", "text")
+    assert any(line.startswith("The field title has other terms than english(") for line in said)
+    with pytest.raises(InputError, match=r"were not analysed by plain"):
+        engine.attach(f"lucene:{brief / 'fields'}", tmp_path / "other", field="title,text", analyzer="plain")
 
 
 def test_an_index_without_positions_costs_a_sentence(brief, tmp_path):

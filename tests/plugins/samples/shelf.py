@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from sublex.contracts.base import Document, Explanation, Param
+from sublex.contracts.fields import several_fields
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import InputError
@@ -34,11 +35,19 @@ class Shelf:
             self.texts, self.lies = stored["texts"], stored.get("lies", "")
         except (OSError, ValueError, KeyError):
             raise InputError(f"{path} is a damaged shelf.") from None
-        if field not in (None, "text"):
-            raise InputError(f"{path} has no field {field}.")
+        # The texts may have several fields.
+        self.fields = several_fields(field)
+        for name in self.fields or (field,):
+            if name not in (None, "text") and not any(name in text for text in self.texts.values()):
+                raise InputError(f"{path} has no field {name}.")
         self.name, self.docs, self.notes = path, len(self.texts), ["A shelf has one field."]
         self.stores = frozenset({"no texts": (), "parts": ("text", "vectors")}.get(self.lies, ("text",)))
-        self.words = [text.lower().split() for text in self.texts.values()]
+        self.words = [] if self.fields else [text.lower().split() for text in self.texts.values()]
+
+    def field_postings(self, field):
+        self.words = [text.get(field, "").lower().split() for text in self.texts.values()]
+        # Other fields are read while this one is, so all is read at once.
+        yield from list(self.postings())[:: -1 if self.lies == "order" else 1]
 
     def postings(self):
         for term in sorted({word for words in self.words for word in words}):
@@ -69,6 +78,9 @@ class Shelf:
 
     def document(self, doc):
         docno = "another" if self.lies == "docnos" else list(self.texts)[doc]
+        if self.fields:
+            fields = dict(self.texts[docno])
+            return Document(docno, fields.pop("text", ""), fields.pop("title", ""), fields)
         return Document(docno, list(self.texts.values())[doc] + ("\ud800" if self.lies == "surrogates" else ""))
 
     def close(self):

@@ -19,7 +19,7 @@ import child
 import numpy as np
 import pytest
 from command import invoke
-from shared import DEMO, TOPICS, documents_with, positions_of
+from shared import DEMO, TOPICS, documents_with, positions_of, postings_in_fields, postings_of
 
 import sublex
 from sublex.analysis.tokens import analyze
@@ -158,10 +158,10 @@ def phrases(documents=DOCUMENTS) -> list[str]:
     return [re.sub(r"[^\w ]+", " ", " ".join(part)) for part in [*(pair for pair, _ in pairs), *cut]]
 
 
-def found_by_whoosh(folder: Path, phrase: str, slop: int = 1) -> set[str]:
+def found_by_whoosh(folder: Path, phrase: str, slop: int = 1, field: str = "text") -> set[str]:
     """Return the docnos that Whoosh finds for a phrase, as its own parser reads it."""
     with index.open_dir(folder).searcher() as whoosh:
-        parsed = QueryParser("text", whoosh.schema).parse(f'"{phrase}"~{slop}')
+        parsed = QueryParser(field, whoosh.schema).parse(f'"{phrase}"~{slop}')
         return {hit["docno"] for hit in whoosh.search(parsed, limit=None)}
 
 
@@ -510,6 +510,77 @@ def test_fields_are_chosen_and_named(work):
     ):
         with pytest.raises(SublexError, match=sentence):
             sublex.attach("whoosh:w", "other", trust=True, **options)
+
+
+# Several fields.
+
+
+@pytest.fixture(scope="module")
+def titled(tmp_path_factory):
+    """The folder of a Whoosh index of the demo collection whose titles and texts are searched, in three segments."""
+    title = fields.TEXT(stored=True, analyzer=analysis.StemmingAnalyzer())
+    return build(tmp_path_factory.mktemp("titled") / "demo", segments=3, title=title, place=fields.TEXT)
+
+
+def whoosh_postings(folder: Path, field: str) -> dict[str, dict[str, int]]:
+    """Return the frequencies of the terms of a field by docno, as Whoosh's own matchers give them."""
+    reader, found = index.open_dir(folder).reader(), {}
+    for term in reader.lexicon(field):
+        matcher, lists = reader.postings(field, term), {}
+        while matcher.is_active():
+            lists[reader.stored_fields(matcher.id())["docno"]] = int(matcher.weight())
+            matcher.next()
+        found[term.decode()] = lists
+    return found
+
+
+def test_several_fields_have_the_postings_of_whoosh(titled, work):
+    said: list[str] = []
+    opened = sublex.attach(f"whoosh:{titled}", "index", field="title,text", trust=True, say=said.append)
+    assert said[:2] == [
+        "Ids come from the field docno, postings from the fields title, text as one.",
+        "Whoosh's own scorers search the field title alone.",
+    ]
+    expected = {field: whoosh_postings(titled, field) for field in ("title", "text")}
+    assert opened.fields == ("title", "text") and postings_in_fields(opened) == expected
+    whole = {
+        term: Counter(expected["title"].get(term, {})) + Counter(expected["text"].get(term, {}))
+        for term in {*expected["title"], *expected["text"]}
+    }
+    assert postings_of(opened.path) == whole and invoke("check", "./index").code == 0
+    for field, lists in expected.items():
+        assert opened.snapshot.field_tokens(field) == sum(sum(tfs.values()) for tfs in lists.values())
+    document = DOCUMENTS[7]
+    assert opened.document(document["id"]).contents == f"{document['title']}\n{document['text']}"
+    assert opened.search("crane", "WhooshBM25F").docnos
+
+
+def test_phrases_in_several_fields_are_found_where_whoosh_finds_them(titled, work):
+    placed = sublex.attach(f"whoosh:{titled}", "index", field="title,text", trust=True, positions=True)
+    assert placed.snapshot.gapless and invoke("check", "./index").code == 0
+    sizes = set()
+    for phrase in phrases()[::3]:
+        theirs = set.union(*(found_by_whoosh(titled, phrase, field=field) for field in placed.fields))
+        assert documents_with(placed, phrase) == theirs, phrase
+        sizes.add(len(theirs))
+    assert sizes >= {0, 1} and max(sizes) > 3
+
+
+def test_fields_that_differ_are_named(work):
+    other = fields.TEXT(stored=True, analyzer=analysis.StandardAnalyzer())
+    bare = fields.TEXT(phrase=False, analyzer=analysis.StemmingAnalyzer())
+    build(work / "w", DOCUMENTS[:9], title=other, place=bare)
+    said: list[str] = []
+    sublex.attach("whoosh:w", "index", trust=True, field="text,title,place", say=said.append)
+    assert "The field title is analysed otherwise than the field text, so its terms may differ from those of queries." in said
+    assert "The field place is not stored, so it is not shown." in said
+    assert not any("The field place is analysed otherwise" in line for line in said)
+    with pytest.raises(InputError, match="The field place of .*w holds no positions"):
+        sublex.attach("whoosh:w", "other", trust=True, field="text,place", positions=True)
+    with pytest.raises(InputError, match="has no field nope that is searched"):
+        sublex.attach("whoosh:w", "other", trust=True, field="text,nope")
+    with pytest.raises(InputError, match=r"^The reader whoosh reads one field; name one, or attach"):
+        sublex.build("whoosh:w", "own", reader='whoosh(field="title,text", trust=true)')
 
 
 def test_the_boost_of_a_field_is_left_out(work):
