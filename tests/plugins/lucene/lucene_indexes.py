@@ -106,10 +106,11 @@ def main(folder: Path, jar: str, classes: str) -> None:
     # Two fields of text, in several segments, with deleted documents.
     write(
         "fields",
-        lambda r: [*ids(r), *(field(part, r[part], positions=True) for part in ("title", "text")), raw(r)],
+        lambda r: [*ids(r), *(field(part, r[part], positions=True) for part in ("title", "text")),
+                   make(documents + "StoredField", "raw", json.dumps(r))],
         4,
         deleted,
-    )
+    )  # fmt: skip
     # The title is one term, not analysed.
     write("mixed", lambda r: [*ids(r), make(documents + "TextField", "text", r["text"], stored), keyword(r["title"])])
     write("impact", lambda r: [*ids(r), field("contents", text_of(r), norms=False)])
