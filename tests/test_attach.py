@@ -216,7 +216,9 @@ def test_fields_on_the_command_line(shelf):
     assert done.code == 0 and "index mirrors 5 documents" in done.output
     assert sublex.open("index").fields == ("title", "text")
     done = invoke("ciff", "export", "./index", "index.ciff")
-    assert "Left out, for CIFF does not carry it: texts, positions, the fields title, text, written forms" in done.messages
+    assert (
+        "Left out, for CIFF does not carry it: texts, positions, the fields title, text, written forms" in done.messages
+    )
 
 
 def test_one_field_has_no_fields_and_keeps_its_bytes(shelf):

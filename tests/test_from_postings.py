@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import manifest_of, positions_of, postings_of
+from shared import manifest_of, positions_of, postings_in_fields, postings_of
 from strategies import collections, examples
 
 import sublex
@@ -218,6 +218,77 @@ def test_positions_that_contradict_themselves_cost_a_sentence(source: Placed, se
         create_from_postings(tmp_path / "i", source)
     assert str(error.value).startswith("FILE") and "\n" not in str(error.value)
     assert not (tmp_path / "i").exists()
+
+
+class WithFields(Placed):
+    """The source `Placed` with two fields: all positions below 3 are in the title, the others in the body."""
+
+    fields = ("body", "title")
+    begins: Any = ([3] * 5, [0] * 5)
+
+    def postings(self) -> Iterator[PostingsBatch]:
+        change, self.change = self.change, lambda batch: batch
+        for batch in super().postings():
+            each = np.split(batch.positions, np.cumsum(batch.tfs)[:-1])  # type: ignore[arg-type]
+            title = np.array([(np.asarray(at) < 3).sum() for at in each], np.int32)
+            yield change(batch._replace(field_tfs=[batch.tfs - title, title]))
+
+    def documents(self) -> Iterator[DocumentsBatch]:
+        begin = 0
+        for batch in super().documents():
+            end = begin + len(batch.docnos)
+            yield batch._replace(field_begins=[np.array(at[begin:end]) for at in self.begins])
+            begin = end
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_an_index_holds_the_fields_of_its_source(turn: int, tmp_path: Path) -> None:
+    source = WithFields(
+        list((PLACES | {b"": {1: [5, 6]}, b"a": {}}).items())[::turn], lengths=[9, 4, 1, 5, 0], tokens=99
+    )
+    summary = create_from_postings(tmp_path / "i", source)
+    assert check(tmp_path / "i") == [] and manifest_of(tmp_path / "i")["fields"] == ["body", "title"]
+    found = postings_in_fields(sublex.open(tmp_path / "i"))
+    assert found["title"] == {
+        "bank": {"d0": 1}, "crane": {"d 1": 1}, "river": {"d0": 1, "d 1": 2}, "straße": {"d3": 3},
+    }  # fmt: skip
+    assert found["body"] == {"bank": {"d0": 1, "d3": 1}, "river": {"d 1": 1, "d2": 1}, "straße": {"d3": 1}}
+    snapshot = Snapshot(tmp_path / "i")
+    assert snapshot.field_lengths("title").tolist() == [2, 3, 0, 3, 0] and snapshot.field_tokens("body") == 5
+    assert snapshot.field_lengths("body").tolist() == [1, 1, 1, 2, 0]
+    begins, ends = snapshot.segments[0].field_places("body")
+    assert begins.tolist() == [3] * 5 and min(ends) == 2**31 - 1
+    # Lengths and tokens that do not fit the fields are replaced by the sums.
+    assert snapshot.segments[0].lengths.tolist() == [3, 4, 1, 5, 0] and snapshot.statistics.tokens == 13
+    notes = list(summary.notes)
+    assert any(note.startswith("The lengths of 1 of 5 documents differ from the sums") for note in notes)
+    assert any(note.startswith("The source states 99 tokens") for note in notes)
+    delete(tmp_path / "i", ["d0"])
+    assert Snapshot(tmp_path / "i").field_tokens("title") == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "begins", "sentence"),
+    [
+        (lambda b: b._replace(field_tfs=[b.tfs]), None, "has 2 fields, and brings frequencies in 1"),
+        (lambda b: b._replace(field_tfs=[b.tfs, b.tfs]), None, "frequencies in fields that do not add up"),
+        (lambda b: b._replace(field_tfs=[b.tfs + 1, b.tfs * 0 - 1]), None, "frequencies in fields that do not add up"),
+        (lambda b: b._replace(field_tfs=[b.tfs[1:], b.tfs]), None, "frequencies in fields that do not add up"),
+        (lambda b: b._replace(field_tfs=[b.tfs * 0.5] * 2), None, "no whole numbers of 32 bits"),
+        (None, ([3] * 5,), "places of fields that do not fit"),
+        (None, ([3] * 5, [0] * 4), "places of fields that do not fit"),
+        (None, ([-1] * 5, [0] * 5), "fields whose places do not ascend"),
+        (None, ([2**31] * 5, [0] * 5), "fields whose places do not ascend"),
+    ],
+)
+def test_fields_that_contradict_themselves_cost_a_sentence(
+    change: Any, begins: Any, sentence: str, tmp_path: Path
+) -> None:
+    source = WithFields(**({"change": change} if change else {}))
+    source.begins = begins or source.begins
+    with pytest.raises(InputError, match=sentence) as error:
+        create_from_postings(tmp_path / "i", source)
+    assert str(error.value).startswith("FILE") and not (tmp_path / "i").exists()
 
 
 def test_positions_that_a_source_does_not_announce_are_refused(tmp_path: Path) -> None:

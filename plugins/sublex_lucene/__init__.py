@@ -10,7 +10,9 @@ sublex_api = 3
 
 DOCNO = Param("docno", str, None, help="the field with the documents' ids; by default id")
 FIELD = Param("field", str, None, help="the indexed field that is read; by default contents")
-FIELDS = Param("field", str, None, help="the indexed field that is read, or several: title,contents; by default contents")
+FIELDS = Param(
+    "field", str, None, help="the indexed field that is read, or several: title,contents; by default contents"
+)
 FEEDBACK = Param(
     "feedback",
     str,

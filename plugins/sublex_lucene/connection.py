@@ -125,7 +125,7 @@ class Connection:
     """A process that has opened one Lucene index. If the process has died, the next request starts a new one."""
 
     def __init__(self, path: str, fields: Sequence[str], docno: str):
-        self._opening = {"path": path, "fields": list(fields), "docno": docno}
+        self._opening: dict[str, Any] = {"path": path, "fields": list(fields), "docno": docno}
         self._process: JavaProcess | None = None
         self._state: str | None = None
 

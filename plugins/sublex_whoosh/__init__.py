@@ -6,7 +6,9 @@ from sublex.contracts.hookspecs import Register, hookimpl
 sublex_api = 3
 
 FIELD = Param("field", str, None, help="the field of text that is read; by default the only one, or the first by name")
-FIELDS = Param("field", str, None, help="the field of text that is read, or several: title,text; by default the first by name")
+FIELDS = Param(
+    "field", str, None, help="the field of text that is read, or several: title,text; by default the first by name"
+)
 DOCNO = Param("docno", str, None, help="the field with the ids of documents; by default the unique ID field")
 
 

@@ -248,9 +248,9 @@ def _mirror(
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     source = _with_positions(foreign, place.backend) if has_positions else foreign
-    if getattr(foreign, "fields", ()):
+    if fields := getattr(foreign, "fields", ()):
         with contract("back end", place.backend):
-            source = JoinedFields(source, foreign.fields)
+            source = JoinedFields(source, fields)
     for note in foreign.notes:
         say(note)
     if hasattr(foreign, "check_analyzer"):

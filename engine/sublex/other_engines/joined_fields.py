@@ -50,7 +50,8 @@ class _Lists:
 
     def take(self, last: bytes) -> PostingsBatch:
         """Take the posting lists of all terms up to `last` of the batch that is next."""
-        terms, df, docs, tfs, positions, _ = batch = self.next  # type: ignore[misc]
+        assert self.next is not None
+        terms, df, docs, tfs, positions, _ = batch = self.next
         cut = bisect_right(terms, last)
         if cut == len(terms):
             self._read()

@@ -81,7 +81,9 @@ class ReceivedPostings:
         docs, tfs = _whole(batch.docs, np.int32, self.name), _whole(batch.tfs, np.int32, self.name)
         if len(df) != len(terms) or len(docs) != len(tfs) or (df < 0).any() or int(df.sum()) != len(docs):
             raise InputError(f"{self.name} has posting lists whose sizes do not fit each other; {CAUSE}.")
-        checked = self._without_empty(PostingsBatch(terms, df, docs, tfs, self._positions(batch, tfs), self._field_tfs(batch, tfs)))
+        checked = self._without_empty(
+            PostingsBatch(terms, df, docs, tfs, self._positions(batch, tfs), self._field_tfs(batch, tfs))
+        )
         self._check_terms(checked.terms)
         lists = checked.docs, checked.tfs, checked.df
         bad = postings_kernels.check_postings(*lists, self.docs, self.uniques, self.sums)
@@ -105,7 +107,9 @@ class ReceivedPostings:
         if any(len(found) != len(tfs) or (found < 0).any() for found in given) or (
             given and (np.sum(given, axis=0, dtype=np.int64) != tfs).any()
         ):
-            raise InputError(f"{self.name} has frequencies in fields that do not add up to those of documents; {CAUSE}.")
+            raise InputError(
+                f"{self.name} has frequencies in fields that do not add up to those of documents; {CAUSE}."
+            )
         named = dict(zip(self.fields, given, strict=True))
         return [named.get(name, np.zeros(len(tfs), np.int32)) for name in self.contents if name != TEXT]
 
@@ -215,7 +219,9 @@ class ReceivedDocuments:
         self.summary.indexed = docs
         self.lengths = self._checked_lengths(np.concatenate(lengths))
         if self._has_begins:
-            self.begins = self._checked_begins(dict(zip(self.postings.fields, map(np.concatenate, begins), strict=True)))
+            self.begins = self._checked_begins(
+                dict(zip(self.postings.fields, map(np.concatenate, begins), strict=True))
+            )
 
     def _checked_begins(self, named: dict[str, np.ndarray]) -> list[np.ndarray]:
         """Return the places of all content fields but the title. A field that is not named begins where the next one does."""

@@ -428,9 +428,7 @@ def test_fields_that_cannot_be_read_cost_a_sentence(brief, tmp_path):
         name = "body" if positions else "fields"
         docno = "url" if positions else None
         with pytest.raises(InputError, match=sentence):
-            engine.attach(
-                f"lucene:{brief / name}", tmp_path / "index", field=field, docno=docno, positions=positions
-            )
+            engine.attach(f"lucene:{brief / name}", tmp_path / "index", field=field, docno=docno, positions=positions)
     with pytest.raises(InputError, match=r"^The reader lucene reads one field; name one, or attach the index"):
         engine.build(f"lucene:{brief / 'fields'}", tmp_path / "own", reader='lucene(field="title,text")')
 

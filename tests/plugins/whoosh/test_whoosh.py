@@ -572,7 +572,10 @@ def test_fields_that_differ_are_named(work):
     build(work / "w", DOCUMENTS[:9], title=other, place=bare)
     said: list[str] = []
     sublex.attach("whoosh:w", "index", trust=True, field="text,title,place", say=said.append)
-    assert "The field title is analysed otherwise than the field text, so its terms may differ from those of queries." in said
+    assert (
+        "The field title is analysed otherwise than the field text, so its terms may differ from those of queries."
+        in said
+    )
     assert "The field place is not stored, so it is not shown." in said
     assert not any("The field place is analysed otherwise" in line for line in said)
     with pytest.raises(InputError, match="The field place of .*w holds no positions"):
