@@ -233,6 +233,56 @@ def test_full_arrays_are_replaced_and_hits_stay_the_same(index, exact):
     expect_postings(searcher.term_table, exact, [ordered(["w0", "w1"])])
 
 
+def test_an_arena_keeps_the_slots_of_a_search_while_terms_are_added_and_when_it_is_replaced(index, exact, monkeypatch):
+    monkeypatch.setattr(arena, "ARENA_SLOTS", 4 * len(index.snapshot.segments))
+    searcher = Searcher(index.snapshot, BM25())
+    table = searcher.term_table
+    own = arena.Arena(searcher.impacts, table)
+
+    def ask(*terms: str, alone: bool = True):
+        known = table.operators.find([term for term in terms if isinstance(term, Operator)])
+        return own.slots(np.array(table.numbers(terms)), known, alone)
+
+    def held(slots: arena.Slots, places: np.ndarray) -> list:
+        return [
+            [segment.least[places].tolist(), segment.most[places].tolist(), segment.kth[:, places].tolist()]
+            for segment in slots.segments
+        ]
+
+    a, b, c = ordered(["w0", "w1"]), window(["w1", "w2"], 5), ordered(["w2", "w0"])
+    slots, first = ask(a, "w1")
+    before = held(slots, first)
+    for k, segment in enumerate(slots.segments):
+        ordinals, places = arena.in_segment(table, k, np.array(table.numbers(["w1"])), first[1:])
+        assert segment.most[places].tolist() == searcher.impacts[k].most[ordinals].tolist()
+    # Terms are added after those that are there, each once.
+    more, second = ask("w1", b, a, "w2")
+    assert more is slots and second.tolist() == [first[1], 2, first[0], 3] and sorted(first) == [0, 1]
+    assert held(slots, first) == before
+    # There is no room for one more; the new slots have all terms of the query, and the old ones keep theirs.
+    replaced, third = ask(c, "w1", a)
+    assert replaced is not slots and third.tolist() == [0, 1, 2] and len(replaced.slot_of) == 3
+    assert held(slots, first) == before == held(replaced, third[[2, 1]])
+    assert slots.largest >= max(max(most) for _, most, _ in before)
+    # A batch with too many terms is told to split; a query alone gets as many slots as it needs.
+    words = ["w0", "w1", "w2", "w3"]
+    assert ask(a, *words, alone=False) is None and own._slots is replaced
+    wide, places = ask(a, *words)
+    assert places.tolist() == [0, 1, 2, 3, 4] and held(wide, places[[0, 2]]) == before
+
+
+def test_the_operators_of_a_query_may_not_have_too_many_postings(index, exact, monkeypatch):
+    terms = [ordered(["w0", "w1"]), window(["w0", "w2"], 5)]
+    postings = sum(len(exact.postings(term)[0]) for term in terms)
+    monkeypatch.setattr(operators, "POSTINGS_OF_A_QUERY", postings)
+    check(Searcher(index.snapshot, BM25()), exact, dict.fromkeys(terms, 1.0), 5)
+    monkeypatch.setattr(operators, "POSTINGS_OF_A_QUERY", postings - 1)
+    message = f"The operators of a query, such as phrases, have more than {postings - 1:,} postings."
+    with pytest.raises(InputError) as error:
+        Searcher(index.snapshot, BM25()).search(dict.fromkeys(terms, 1.0), 5)
+    assert str(error.value) == message
+
+
 @pytest.mark.usefixtures("narrow")
 def test_threads_that_fill_the_arrays_together_get_the_hits_of_one(index, exact):
     searcher = Searcher(index.snapshot, BM25())

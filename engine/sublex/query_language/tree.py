@@ -9,8 +9,10 @@ from typing import Union
 
 from sublex.contracts.operators import Kind, head, quoted
 
+# Quotation marks, of which two stand around a phrase.
+QUOTES = '"“”„‟«»'
 # Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
-_SPECIAL = re.compile(r"""[\\"()^~*]|^[+\-#']""")
+_SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 _UNSEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Words that join others.
 JOINERS = ("AND", "OR", "NOT")
