@@ -162,7 +162,7 @@ def test_how_texts_are_read(text, printed):
         ("#unordered:9(a b)", r"\#unordered:9 (a b)",
          "#unordered:9 is plain text: it names no operator here; write #uw9(stem cell)."),
         ("#band(a b)", r"\#band (a b)", "#band is plain text: write (stem AND cell)."),
-        ("#foo(a b)", r"\#foo (a b)", "#foo is plain text: the operators are #1(…), #3(…), #uw8(…) and #syn(…)."),
+        ("#foo(a b)", r"\#foo (a b)", "#foo is plain text: the operators are #1(…), #3(…), #uw8(…), #syn(…) and #field(title:…)."),
         ('"stem cel*"', '"stem cel*"',
          "cel* is plain text: no prefix and no fuzzy word stands between quotation marks; write #1(stem cel*)."),
         ('"stem cel~1"~3', '"stem cel~1"~3',
