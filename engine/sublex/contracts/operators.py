@@ -17,6 +17,8 @@ from sublex.tools.messages import counted, cut
 
 # The most parts of an operator, and the most operators within one another.
 MOST_PARTS, DEEPEST = 1_024, 16
+# The most parts of a window that has operators among its parts: the time grows with 2 to this power.
+MOST_NESTED = 6
 # The widest window.
 WIDEST = 1 << 20
 # A name of a field or of a column of an index, and its most characters.
@@ -181,7 +183,12 @@ def _checked(kind: Kind, width: int, parts: Sequence[Any], field: str) -> tuple[
         width = 0
     else:
         _expect_width(width)
-    depth = 1 + max((part.depth for part in parts if isinstance(part, Operator)), default=0)
+    inner = [part.depth for part in parts if isinstance(part, Operator)]
+    if kind == Kind.WINDOW and inner and len(parts) > MOST_NESTED:
+        raise InputError(
+            f"A window has {len(parts)} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
+        )
+    depth = 1 + max(inner, default=0)
     if depth > DEEPEST:
         raise InputError(f"The operators are {depth} deep within one another; the most are {DEEPEST}.")
     return Kind(kind), int(width), tuple(parts)
@@ -355,26 +362,26 @@ class Condition(NamedTuple):
     """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
 
     "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
-    in which it occurs.
+    in which it occurs. A part may also be a `sublex.contracts.columns.Comparison`.
     """
 
     kind: str
     parts: tuple[Any, ...]
 
     def leaves(self) -> Iterator[str]:
-        """Yield the terms and operators of the condition, in order, with repetitions."""
+        """Yield the terms and operators of the condition, in order, with repetitions; comparisons are not among them."""
         for part in self.parts:
             if isinstance(part, Condition):
                 yield from part.leaves()
-            else:
+            elif isinstance(part, str):
                 yield part
 
     def excluded(self) -> frozenset[str]:
         """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
-        found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
-        return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+        either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
+        return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
 
 
 # A condition that no document meets.
