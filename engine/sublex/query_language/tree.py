@@ -15,7 +15,8 @@ QUOTES = '"“”„‟«»'
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 # How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
-_UNSEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
+_UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
 JOINERS = ("AND", "OR", "NOT")
 
@@ -220,6 +221,11 @@ def _within(part: Node) -> str:
     if isinstance(part.part if isinstance(part, Field) else part, (Word, Prefix, Fuzzy)):
         return str(part).replace(",", "\\,")
     return str(part)
+
+
+def visible(text: str) -> str:
+    """Return a text with codes in place of characters that have no shape, such as a space of no width."""
+    return re.sub(f"[{_INVISIBLE}]", _coded, text)
 
 
 def _coded(match: re.Match[str]) -> str:
