@@ -232,6 +232,19 @@ def terms_in(terms: Iterable[str]) -> Iterator[str]:
             yield term
 
 
+def sought_in(terms: Iterable[str]) -> Iterator[str]:
+    """Yield the terms that a query misses if no document has them: those of `terms_in`, and FIELD of a word.
+
+    Of synonyms within a field, such as those of a prefix, some may well be in no document.
+    """
+    for term in terms:
+        yield from terms_in([term])
+        if isinstance(term, Operator) and term.kind is not Kind.SYNONYMS:
+            if term.kind is Kind.FIELD and not term.reads_positions:
+                yield term
+            yield from (own for own in sought_in(term.parts) if isinstance(own, Operator))
+
+
 def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
     """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words`, `car or automobile`, `title:cell`.
 

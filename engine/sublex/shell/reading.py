@@ -43,7 +43,7 @@ class Reader:
         from sublex.query_language.read import read_tree
         from sublex.query_language.tree import Word, pieces
 
-        for piece in pieces(read_tree(text).root):
+        for piece in pieces(read_tree(text, self.snapshot.fields).root):
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
@@ -51,7 +51,7 @@ class Reader:
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
             else:
                 terms = self._terms_of(piece)
-                shown = words_in(terms[0]) if terms else "nothing"
+                shown = " ".join(map(words_in, terms)) if terms else "nothing"
                 cut = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
                 yield Span(f"{piece}→{cut}" if terms else f"{piece}", "kept" if terms else "stopped")
 
