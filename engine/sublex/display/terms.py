@@ -45,17 +45,17 @@ def words(index: Index, text: str) -> Shown:
         return records(
             HEAD, [known] if known else [], [] if known else [f"No document of {index.path} contains {text}."]
         )
-    terms = _analyzed(index, text)
+    terms = analyzed_terms(index, text)
     if not terms:
         raise InputError(f"The analyzer leaves no term of {text!r}.")
     known = {term: index.term(term) if isinstance(term, Operator) else index.snapshot.term(term) for term in terms}
     found = [term for term in known.values() if term]
-    written = {term: word for word in reversed(text.split()) for term in _analyzed(index, word)}
+    written = {term: word for word in reversed(text.split()) for term in analyzed_terms(index, word)}
     missing = ", ".join(written.get(term, term) for term in known if known[term] is None)
     return records(HEAD, found, [f"No document of {index.path} contains {missing}."] if missing else [])
 
 
-def _analyzed(index: Index, text: str) -> list[str]:
+def analyzed_terms(index: Index, text: str) -> list[str]:
     """Return the distinct terms of a text, of whose words any may name a field."""
     words = text.split()
     fields = [word.partition(":")[0] for word in words]
