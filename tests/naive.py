@@ -951,9 +951,7 @@ def positions_in(snapshot: Any, doc: int) -> Places:
     document = snapshot.stored(doc)
     texts = {"title": document.title, "text": document.text}
     texts |= {name: document.fields.get(name) or "" for name in snapshot.fields if name not in texts}
-    return places_of(
-        {name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()}
-    )
+    return places_of({name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()})
 
 
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.

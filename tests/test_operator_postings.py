@@ -242,7 +242,10 @@ def test_words_within_a_field_need_no_positions_and_no_document_of_another_field
 
 
 def test_an_unknown_field_costs_a_sentence_that_names_the_fields(fielded, index):
-    for own, words in ((fielded[0], "has no field author; its fields are tags, title, text"), (index, "--fields title,text")):
+    for own, words in (
+        (fielded[0], "has no field author; its fields are tags, title, text"),
+        (index, "--fields title,text"),
+    ):
         for term in (within("author", "w0"), ordered([within("author", "w0"), "w1"])):
             with pytest.raises(InputError, match=words):
                 own.searcher("BM25").search({term: 1.0})

@@ -176,6 +176,8 @@ def _checked(kind: Kind, width: int, parts: Sequence[Any], field: str) -> tuple[
         raise InputError("The parts of an operator should be a list of terms, operators and gaps.")
     if kind == Kind.FIELD:
         _expect_field(field, parts)
+        if isinstance(parts[0], Operator) and parts[0].kind in (Kind.SYNONYMS, Kind.FIELD):
+            raise InputError(f"#field takes a term, #N(…) or #uwN(…); within({field!r}, part) makes it of other parts.")
     elif field:
         raise InputError(f"Only #field has a field, and not an operator of the kind {kind}.")
     elif not 2 <= len(parts) <= MOST_PARTS:
@@ -198,7 +200,7 @@ def _checked(kind: Kind, width: int, parts: Sequence[Any], field: str) -> tuple[
 
 
 def _expect_field(field: str, parts: Sequence[Any]) -> None:
-    """Raise InputError for a name that no field has, or for parts that FIELD cannot have."""
+    """Raise InputError for a name that no field has, and unless there is one part."""
     if not isinstance(field, str) or len(field) > LONGEST_NAME or not re.fullmatch(NAME, field):
         raise InputError(
             f"{cut(repr(field))} is no name of a field; it should be letters, digits, _, . and -, with a letter or _ first, "
@@ -206,8 +208,6 @@ def _expect_field(field: str, parts: Sequence[Any]) -> None:
         )
     if len(parts) != 1:
         raise InputError(f"#field({field}:…) has {counted(len(parts), 'part')}; it should have one, such as #1(…).")
-    if isinstance(parts[0], Operator) and parts[0].kind in (Kind.SYNONYMS, Kind.FIELD):
-        raise InputError(f"#field takes a term, #N(…) or #uwN(…); within({field!r}, part) makes it of other parts.")
 
 
 def _expect_width(width: int) -> None:

@@ -48,10 +48,10 @@ def words(index: Index, text: str) -> Shown:
     terms = analyzed_terms(index, text)
     if not terms:
         raise InputError(f"The analyzer leaves no term of {text!r}.")
-    known = {term: index.term(term) if isinstance(term, Operator) else index.snapshot.term(term) for term in terms}
-    found = [term for term in known.values() if term]
+    stats = {term: index.term(term) if isinstance(term, Operator) else index.snapshot.term(term) for term in terms}
+    found = [term for term in stats.values() if term]
     written = {term: word for word in reversed(text.split()) for term in analyzed_terms(index, word)}
-    missing = ", ".join(written.get(term, term) for term in known if known[term] is None)
+    missing = ", ".join(written.get(term, term) for term in terms if stats[term] is None)
     return records(HEAD, found, [f"No document of {index.path} contains {missing}."] if missing else [])
 
 

@@ -408,7 +408,9 @@ class _Parser:
         if kind is not Kind.FIELD:
             return Operation(kind, width, tuple(parts))
         if len(parts) > 1:
-            raise InputError(f"{head.written}…) takes one part; write {field}:(…), or an operator such as #1(…) within it.")
+            raise InputError(
+                f"{head.written}…) takes one part; write {field}:(…), or an operator such as #1(…) within it."
+            )
         return in_field(field, parts[0])
 
     def _within(self, head: _Token) -> list[Node]:

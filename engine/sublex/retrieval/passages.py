@@ -90,7 +90,12 @@ def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Matc
 
 
 def _with_operators(
-    text: str, analyzer: Analyzer, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match], field: str
+    text: str,
+    analyzer: Analyzer,
+    words: frozenset[str],
+    operators: Sequence[Operator],
+    matches: list[_Match],
+    field: str,
 ) -> tuple[list[_Match], list[_Match]]:
     """Return what counts for a passage, words and occurrences of operators, and the words to mark.
 
@@ -104,7 +109,9 @@ def _with_operators(
         spans += located
     counted, marked, shown = list[_Match](), dict[str, list[_Match]](), words
     for operator in operators:
-        own = [_Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places, field)]
+        own = [
+            _Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places, field)
+        ]
         counted += own
         inside = _words_of(operator, field)
         for term in inside if own else ():
