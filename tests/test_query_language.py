@@ -151,6 +151,52 @@ def test_how_texts_are_read(text, printed):
 
 
 @pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("title:cell text:a", "title:cell text:a"),
+        ('title:"stem cells"~3^2', 'title:"stem cells"~3^2'),
+        # A group in a field is a group of parts in the field. Within it, the field of a part comes first.
+        ("title:(a b) c", "(title:a title:b) c"),
+        ("+title:(a -b (c text:d)^3)", "+(title:a -title:b (title:c text:d)^3)"),
+        ("title:(a text:(b title:c))", "title:a (text:b title:c)"),
+        ("+title:cell -title:(x y)^2", "+title:cell -(title:x title:y)^2"),
+        ("NOT title:a AND title:'b'^2", "NOT title:a AND title:'b'^2"),
+        ("title:cel*^2 title:cel~", "title:cel*^2 title:cel~2"),
+        ("title:#uw8(a b) #1(title:a, text:b)", "title:#uw8(a b) #1(title:a text:b)"),
+        ("#field(title:#1(a b))^2 #field(title: a)", "title:#1(a b)^2 title:a"),
+        # What follows the colon is a word, whatever it begins with.
+        ("title:AND title:+a title:-b", r"title:\AND title:\+a title:\-b"),
+        # One field stands before a part.
+        ("title:text:a", r"title:text\:a"),
+        # A backslash makes the name a word. Addresses and names with two colons have no field.
+        (r"title\:a title\:a* title\:abc~1", r"title\:a title\:a* title\:abc~1"),
+        ("title://x title::y http://title:a", "title://x title::y http://title:a"),
+    ],
+)  # fmt: skip
+def test_how_fields_are_read(text, printed):
+    tree = read_tree(text, ("title", "text"))
+    assert str(tree) == printed
+    assert read_tree(printed, ("title", "text")) == tree
+
+
+def test_fields_without_a_part_and_unknown_ones_are_plain_text_with_a_note():
+    alone = 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
+    fields = ("title", "full-text")
+    for text, printed, notes in (
+        ("title: cell", "title: cell", (f"title: is plain text: {alone}.",)),
+        ("a title:", "a title:", (f"title: is plain text: {alone}.",)),
+        ("title:(", "title:", ("( is plain text: it has no partner.", f"title: is plain text: {alone}.")),
+        ("body:a", "body:a", ("body: is plain text: it names no field; the fields are title, full-text.",)),
+        ("full-text:a full-text:", "full-text:a full-text:", ()),
+        ("title:title:a", r"title:title\:a", ("title: is plain text: a part has one field.",)),
+        ("#1(title:(a b) c)", "#1(title: a b c)", ("( is plain text: within #1(…), only operators have parentheses.",)),
+        ("#field(title:)", "", ("#field(title:) is plain text: it has no words.",)),
+    ):  # fmt: skip
+        tree = read_tree(text, fields)
+        assert (str(tree), tree.notes) == (printed, notes), text
+
+
+@pytest.mark.parametrize(
     ("text", "printed", "note"),
     [
         ('a "b c', "a b c", '"b c is plain text: its quotation mark has no partner.'),
