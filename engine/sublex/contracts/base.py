@@ -630,6 +630,13 @@ class Context(Protocol):
         """Return the most frequent written form of a term, to show to people."""
         ...
 
+    def column(self, name: str) -> Column:
+        """Return a column of the index, a `sublex.contracts.columns.Column` of all documents by number.
+
+        Raise `InputError` if the index has no column of this name.
+        """
+        ...
+
     def model(self, expression: Any) -> Any:
         """Return a fitted model of the index, a `sublex.contracts.fitted.FittedModel`.
 

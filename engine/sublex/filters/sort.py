@@ -1,0 +1,36 @@
+"""The stage `sort`: orders hits by the values of a column, such as by year."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sublex.contracts.base import Context
+from sublex.contracts.columns import no_column
+from sublex.errors import InputError
+
+
+class Sort:
+    """Orders hits by their least values of a column, or by their greatest ones, descending.
+
+    Documents without a value come last. Documents with equal values stay in order.
+    """
+
+    per_document = False
+
+    def __init__(self, column: str, descending: bool = False):
+        self.column, self.descending = column, descending
+
+    def check(self, columns: Mapping[str, str]) -> None:
+        """Raise InputError if an index with these columns, given with their types, lacks the column."""
+        if self.column not in columns:
+            raise InputError(no_column(self.column, columns))
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Keep all documents."""
+        return np.ones(len(docs), bool)
+
+    def order(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Return the places of the documents in their new order."""
+        return context.column(self.column).rows(docs).order(self.descending)

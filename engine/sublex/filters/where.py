@@ -1,0 +1,28 @@
+"""The filter `where`: keeps the documents whose columns meet a condition, such as `year >= 2015`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sublex.contracts.base import Context
+from sublex.contracts.columns import check, meeting
+from sublex.language.conditions import parse_condition
+
+
+class Where:
+    """Keeps the documents that meet a condition on columns. Raise InputError for a text that is no condition."""
+
+    per_document = True
+
+    def __init__(self, condition: str):
+        self.condition = parse_condition(condition)
+
+    def check(self, columns: Mapping[str, str]) -> None:
+        """Raise InputError if the condition cannot be asked of an index with these columns, given with their types."""
+        check(self.condition, columns)
+
+    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
+        """Return whether each of the documents meets the condition."""
+        return meeting(self.condition, lambda name: context.column(name).rows(docs))
