@@ -23,6 +23,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.contracts.columns import Column
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"

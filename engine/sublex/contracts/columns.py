@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -168,16 +168,20 @@ def without_column(condition: Condition | Comparison | None, name: str) -> Condi
     return condition
 
 
-def check(condition: Any, columns: Mapping[str, str]) -> None:
-    """Raise InputError if a comparison names a column that is not among `columns`, or has values that it cannot have.
+class HasColumns(Protocol):
+    """An index: the type of each of its columns by name, and the error for a name that is none."""
 
-    `columns` has the type of each column.
-    """
+    @property
+    def columns(self) -> Mapping[str, str]: ...
+
+    def need_column(self, name: str) -> None: ...
+
+
+def check(condition: Any, index: HasColumns) -> None:
+    """Raise InputError if a comparison names no column of an index, or has values that the column cannot have."""
     for comparison in comparisons_in(condition):
-        kind = columns.get(comparison.column)
-        if kind is None:
-            raise InputError(no_column(comparison.column, columns))
-        _spans(comparison, kind, ())
+        index.need_column(comparison.column)
+        _spans(comparison, index.columns[comparison.column], ())
 
 
 def no_column(name: str, columns: Mapping[str, str]) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from sublex.contracts.base import Context
-from sublex.contracts.columns import no_column
-from sublex.errors import InputError
+from sublex.contracts.columns import HasColumns
 
 
 class Sort:
@@ -22,10 +19,9 @@ class Sort:
     def __init__(self, column: str, descending: bool = False):
         self.column, self.descending = column, descending
 
-    def check(self, columns: Mapping[str, str]) -> None:
-        """Raise InputError if an index with these columns, given with their types, lacks the column."""
-        if self.column not in columns:
-            raise InputError(no_column(self.column, columns))
+    def check(self, index: HasColumns) -> None:
+        """Raise InputError if an index lacks the column."""
+        index.need_column(self.column)
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Keep all documents."""

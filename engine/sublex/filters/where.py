@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from sublex.contracts.base import Context
-from sublex.contracts.columns import check, meeting
+from sublex.contracts.columns import HasColumns, check, meeting
 from sublex.language.conditions import parse_condition
 
 
@@ -19,9 +17,9 @@ class Where:
     def __init__(self, condition: str):
         self.condition = parse_condition(condition)
 
-    def check(self, columns: Mapping[str, str]) -> None:
-        """Raise InputError if the condition cannot be asked of an index with these columns, given with their types."""
-        check(self.condition, columns)
+    def check(self, index: HasColumns) -> None:
+        """Raise InputError if an index lacks a column of the condition, or the column cannot have a value."""
+        check(self.condition, index)
 
     def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
         """Return whether each of the documents meets the condition."""

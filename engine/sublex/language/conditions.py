@@ -63,7 +63,9 @@ def _tokens(text: str) -> list[Token]:
         if match:
             tokens.append(Token(match.lastgroup or "", match.group(), at))
         elif not text[at].isspace():
-            wanted = f"a closing {text[at]} for the text that begins" if text[at] in "\"'" else "not or != in place of !"
+            wanted = (
+                f"a closing {text[at]} for the text that begins" if text[at] in "\"'" else "not or != in place of !"
+            )
             raise Unreadable(f"Expected {wanted}", at)
         at = match.end() if match else at + 1
     return [*tokens, Token("end", "", len(text))]
@@ -158,7 +160,9 @@ class _Parser:
 
     def is_name(self) -> bool:
         """Return whether the token is the name of a column."""
-        return self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in _KEYWORDS
+        return (
+            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in _KEYWORDS
+        )
 
     def relation(self) -> str:
         if self.now.kind != "mark" or self.now.text not in _RELATIONS:
@@ -186,7 +190,10 @@ class _Parser:
     def ranged(self, column: str, low: Value, high: Value) -> Comparison:
         """Return the range of two values. The position is behind them."""
         if not isinstance(low, str) and not isinstance(high, str) and low > high:
-            raise Unreadable(f"Expected a range from the smaller number to the larger one, as in {high}..{low}", self.tokens[self.at - 1].at)
+            raise Unreadable(
+                f"Expected a range from the smaller number to the larger one, as in {high}..{low}",
+                self.tokens[self.at - 1].at,
+            )
         return Comparison(column, "between", (low, high))
 
     def value(self) -> Value:

@@ -278,9 +278,7 @@ class _Parser:
         try:
             return json.loads(text)
         except ValueError:
-            raise Unreadable(
-                f"{printable(text)} is not a valid JSON string; write \\\\ for a backslash", at
-            ) from None
+            raise Unreadable(f"{printable(text)} is not a valid JSON string; write \\\\ for a backslash", at) from None
 
     def nested(self, rule: Callable[[], T]) -> T:
         """Return the result of a rule within parentheses or brackets.

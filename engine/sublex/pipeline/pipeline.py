@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
+from sublex.errors import InputError
+from sublex.filters.sort import Sort
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
@@ -94,6 +96,18 @@ class Pipeline(Deferred):
         """
         return any(component.kind == "expander" for component in self.components)
 
+    @property
+    def sort(self) -> Component | None:
+        """The stage that puts hits in the order of a column; None without one."""
+        return next((component for component in self.components if component.registration.factory is Sort), None)
+
+    def expect_scores(self) -> None:
+        """Raise InputError if hits do not stand in the order of their scores, as in a run."""
+        if self.sort:
+            raise InputError(
+                f"{self.sort} puts hits in an order to look at, and a run has the order of the scores; leave {self.sort} out."
+            )
+
     @cached_property
     def reads_plain_words(self) -> bool:
         """Whether queries are plain words, and not in the query language of another engine, which a retriever reads."""
@@ -150,7 +164,11 @@ class Pipeline(Deferred):
         return self.scorer.start(State(query)).state.allowed if query.condition is not None else None
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
-        """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
+        """Yield the best k documents for each query, in the order of the queries, computed by several threads.
+
+        Raise InputError if the hits do not stand in the order of their scores.
+        """
+        self.expect_scores()
         self._refuse_changed_rankers()
         # The first query is answered before the others start: it computes values that all queries share.
         yield from [self._answer(query, k) for query in queries[:1]]
