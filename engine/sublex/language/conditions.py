@@ -6,7 +6,7 @@ A tokenizer cuts the text, and a recursive descent has one method for each line 
     one     := "not" one | "(" any ")" | compared
     compared := NAME relation range | value relation NAME [relation value] | NAME ["not"] "between" value "and" value
               | NAME ["not"] "in" ( range | "(" range ("," range)* ")" )
-    range   := value [".." value]               value := NUMBER | WORD | STRING
+    range   := value [".." [value]] | ".." value  value := NUMBER | WORD | STRING
 
 The parser does not know the columns. `contracts/columns.py` compares their values.
 """
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sublex.contracts.columns import Comparison, Value, printed_value
+from sublex.contracts.columns import RANGES, Comparison, Value, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.language.parser import DEEPEST, LONGEST, Token, Unreadable, printable, with_caret
@@ -98,7 +98,8 @@ class _Parser:
         before = self.tokens[self.at - 1] if self.at else Token("", "", 0)
         after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
         both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in _KEYWORDS
-        hint = ' (a text of several words stands in ", as in "two words")' if both_words else ""
+        after_value = both_words and what.startswith(("and", ","))
+        hint = ' (a text of several words stands in ", as in "two words")' if after_value else ""
         if self.now.text.startswith(("&", "|")):
             hint = " (write and, or)"
         raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
@@ -140,14 +141,14 @@ class _Parser:
                 low = self.value()
                 if not self.accept("and"):
                     self.expected("and")
-                found = self.ranged(column, low, self.value())
+                found = Comparison(column, "between", (low, self.value()))
             elif negated:
                 self.expected("in or between")
             else:
                 relation = self.relation()
                 found = self.range(column) if relation == "=" else Comparison(column, relation, (self.value(),))
             return Condition("not", (found,)) if negated else found
-        if self.now.kind not in ("word", "string"):
+        if self.now.kind not in ("word", "string") or self.now.text.lower() in _KEYWORDS:
             self.expected("a column or (")
         value, relation = self.value(), self.relation()
         if not self.is_name():
@@ -156,7 +157,13 @@ class _Parser:
         left = Comparison(column, _TURNED[relation], (value,))
         if self.now.kind != "mark" or self.now.text not in _RELATIONS:
             return left
-        return Condition("all", (left, Comparison(column, self.relation(), (self.value(),))))
+        ends = ("<", "<=") if left.relation in (">", ">=") else (">", ">=") if left.relation in ("<", "<=") else ()
+        if self.now.text not in ends:
+            self.expected(" or ".join(ends) or "and, or or the end")
+        second = Comparison(column, self.relation(), (self.value(),))
+        first, last = (left, second) if left.relation.startswith(">") else (second, left)
+        relation = f"{first.relation} {last.relation}"
+        return Comparison(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
 
     def is_name(self) -> bool:
         """Return whether the token is the name of a column."""
@@ -184,17 +191,14 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Condition("any", parts)
 
     def range(self, column: str) -> Comparison:
+        if self.accept(".."):
+            return Comparison(column, "<=", (self.value(),))
         low = self.value()
-        return self.ranged(column, low, self.value()) if self.accept("..") else Comparison(column, "=", (low,))
-
-    def ranged(self, column: str, low: Value, high: Value) -> Comparison:
-        """Return the range of two values. The position is behind them."""
-        if not isinstance(low, str) and not isinstance(high, str) and low > high:
-            raise Unreadable(
-                f"Expected a range from the smaller number to the larger one, as in {high}..{low}",
-                self.tokens[self.at - 1].at,
-            )
-        return Comparison(column, "between", (low, high))
+        if not self.accept(".."):
+            return Comparison(column, "=", (low,))
+        if self.now.kind in ("word", "string") and self.now.text.lower() not in _KEYWORDS:
+            return Comparison(column, "between", (low, self.value()))
+        return Comparison(column, ">=", (low,))
 
     def value(self) -> Value:
         kind, text, at = self.now
@@ -225,6 +229,8 @@ def printed_condition(condition: Any) -> str:
         values = [printed_value(value) for value in condition.values]
         if relation == "between":
             return f"{column} = {'..'.join(values)}"
+        if relation in RANGES:
+            return str(condition)
         return f"{column} in ({', '.join(values)})" if relation == "in" else f"{column} {relation} {values[0]}"
     if condition.kind == "not":
         return f"not ({printed_condition(condition.parts[0])})"

@@ -165,7 +165,8 @@ def obeying(
 ) -> Scorer:
     """Return a scorer that finds only documents which the condition of its query allows. `allowed` returns their mask.
 
-    `listing` answers queries that ask for values of columns, and for no words. `own_language` is the expression of the scorer if it reads queries in the language of another engine, else None.
+    `listing` answers queries that ask for values of columns, and for no words. `own_language` is the expression of the
+    scorer if it reads queries in the language of another engine, else None.
     """
 
     def start(state: State) -> Scoring:
