@@ -250,3 +250,19 @@ def test_any_text_is_a_condition_or_costs_a_sentence(text):
         parse_condition(text)
     except InputError as error:
         assert "^" in str(error)
+
+
+def test_tuning_comparing_and_pyterrier_refuse_to_sort(index, tmp_path):
+    pytest.importorskip("pyterrier")
+    from sublex.pyterrier import Retriever
+
+    qrels = {"1": {"d001": 1}, "2": {"d002": 1}, "3": {"d003": 1}}
+    topics = {"1": "word", "2": "word", "3": "word"}
+    asked = (
+        lambda: sublex.tune(index, topics, qrels, "BM25(k1={1,2}) >> sort(year)", folds=2),
+        lambda: sublex.compare(index, topics, qrels, ["BM25", "BM25 >> sort(year)"]),
+        lambda: Retriever(index, "BM25 >> sort(year)"),
+    )
+    for ask in asked:
+        with pytest.raises(InputError, match=r"leave sort\(year\) out"):
+            ask()

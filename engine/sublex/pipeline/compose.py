@@ -40,7 +40,7 @@ from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import GivenRanker, PythonRanker
-from sublex.pipeline.pipeline import Pipeline, reads_plain_words
+from sublex.pipeline.pipeline import Pipeline, expect_scores, reads_plain_words
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
@@ -349,6 +349,8 @@ class Composer(Uncopied):
         node = no_ranges(resolved)
         stages = node.stages if isinstance(node, Chain) else (node,)
         _expect_last(stages)
+        if cache is not None:
+            expect_scores(resolved)
         listing = chain((Everything(), *filter(composition.is_filter, stages)))
         listed = composition.scorer(listing, resolved)
         is_listing = all(map(composition.is_filter, stages))
