@@ -14,6 +14,7 @@ from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
 from sublex.pipeline.stages.mask import Mask, first_passing, narrowest, passes
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
 
 # The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
@@ -107,6 +108,11 @@ class Scoring:
     def search(self, k: int) -> Hits:
         """Return the best k documents of the collection."""
         raise NotImplementedError
+
+    @property
+    def searches_by(self) -> Searcher | None:
+        """The searcher that finds the hits of `find` for the query of the state alone; None without such a searcher."""
+        return None
 
     def search_passing(self, k: int) -> Hits:
         """Return the best k documents of the collection that pass the masks of the state.
