@@ -7,11 +7,13 @@ OR, AND, NOT and single parts, in this order of precedence. It calls itself only
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sublex.contracts.columns import Comparison, expect_values
 from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
+from sublex.language.conditions import value_of
 from sublex.query_language.other_names import instead_of
 from sublex.query_language.tree import (
     IN_FIELD,
@@ -20,7 +22,7 @@ from sublex.query_language.tree import (
     And,
     Boost,
     Clauses,
-    Field,
+    Compared,
     Fuzzy,
     Gap,
     Node,
@@ -74,6 +76,15 @@ _FORM_WITHIN = re.compile(rf"(?<!\S)[^\s*?~^\\]*\w(?:\*|~[12]?|\^{_NUMBER})(?!\S
 _WORDS = re.compile(r"[\w*~^.\s-]+")
 
 
+# A comparison of a column, such as year:2015..2020 or category:"two words".
+_VALUE = rf'"(?:[^\\"]|\\.)*"|(?:(?!\.\.)[^\s(){QUOTES}\\^])+'
+_COMPARED = re.compile(
+    rf"(?P<name>[^\W\d][\w.-]*):(?:(?P<relation>[<>]=?)(?P<only>{_VALUE})"
+    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.)(?P<high>{_VALUE})?)?|(?P<until>\.\.)(?P<most>{_VALUE}))"
+    r"(?=[\s()^]|\Z)",
+    re.DOTALL,
+)
+NO_COLUMNS: Mapping[str, str] = {}
 # Tokens that belong to the part directly after them.
 _BEFORE_A_PART = ("sign", "field")
 
@@ -93,20 +104,25 @@ class _Token(NamedTuple):
     pair: int = -1
 
 
-def read_tree(text: str, fields: Collection[str] = ()) -> QueryTree:
-    """Return the tree of a query; `fields` are those that `title:…` can name.
+def read_tree(text: str, fields: Collection[str] = (), columns: Mapping[str, str] = NO_COLUMNS) -> QueryTree:
+    """Return the tree of a query.
+
+    `fields` are those that `title:cell` can name, and `columns` has the types of the columns that `year:2015` can name. Of
+    a name of both, `name:word` is the field, and only a range such as `name:a..b` and `name:>a` is the column.
 
     Raise InputError if its parentheses are too deep or its operators too many.
     """
     notes: dict[str, None] = {}
-    tokens = _paired(list(_scan(text, notes, fields)), notes)
+    tokens = _paired(list(_scan(text, notes, fields, columns)), notes)
     operators = sum(token.kind in ("phrase", "head") for token in tokens)
     if operators > WRITTEN_OPERATORS:
         raise InputError(f"The query has {operators:,} phrases and operators; the most are {WRITTEN_OPERATORS:,}.")
-    return QueryTree(_Parser(tokens, notes, fields).clauses(len(tokens)), tuple(notes))
+    return QueryTree(_Parser(tokens, notes, fields, columns).clauses(len(tokens)), tuple(notes))
 
 
-def _scan(text: str, notes: dict[str, None], fields: Collection[str]) -> Iterator[_Token]:
+def _scan(
+    text: str, notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
+) -> Iterator[_Token]:  # fmt: skip
     """Yield the tokens of a text."""
     # `after` is the end of the last sign or field, which belongs to the part directly after it.
     at, begins, opened, after = 0, True, list[str](), -1
@@ -143,6 +159,13 @@ def _scan(text: str, notes: dict[str, None], fields: Collection[str]) -> Iterato
         elif letter in QUOTES:
             _note(notes, text[at:], "its quotation mark has no partner")
             begins, at = True, at + 1
+        elif (
+            columns and not within and may_begin and text[at - 1 : at] != ":"
+            and (compared := _COMPARED.match(text, at)) and (found := _comparison(compared, fields, columns, notes))
+        ):  # fmt: skip
+            boost = _BOOST.match(text, compared.end())
+            at = (boost or compared).end()
+            yield _Token("column", compared[0], found, joined, _weight(boost))
         elif may_begin and (stem := _STEM.match(text, at)):
             boost = _BOOST.match(text, stem.end())
             at = (boost or stem).end()
@@ -158,6 +181,26 @@ def _scan(text: str, notes: dict[str, None], fields: Collection[str]) -> Iterato
             written = word[0] if word else letter
             at += len(written)
             yield _Token("word", written, joined=joined)
+
+
+def _comparison(
+    written: re.Match[str], fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
+) -> Comparison | None:
+    """Return the comparison of a column that a form such as `year:2015..2020` means; None, perhaps with a note, for plain text."""
+    name, open_end = written["name"], ">=" if written["to"] else "<=" if written["until"] else "="
+    kind = columns.get(name)
+    if kind is None or (name in fields and not (written["relation"] or written["to"] or written["until"])):
+        return None
+    ends = (written[end] for end in ("only", "low", "high", "most") if written[end])
+    texts = (unescaped_phrase(end[1:-1]) if end.startswith('"') else end for end in ends)
+    values = tuple(value_of(text, kind) for text in texts)
+    found = Comparison(name, "between" if len(values) > 1 else written["relation"] or open_end, values)
+    try:
+        expect_values(found, kind)
+    except InputError as error:
+        _note(notes, written[0], str(error).removesuffix("."))
+        return None
+    return found
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
@@ -233,8 +276,10 @@ def _note(notes: dict[str, None], form: str, reason: str) -> None:
 class _Parser:
     """Reads the tokens of one query. `at` is the place of the next token."""
 
-    def __init__(self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str]):
-        self.tokens, self.notes, self.fields, self.at = tokens, notes, fields, 0
+    def __init__(
+        self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
+    ):
+        self.tokens, self.notes, self.fields, self.columns, self.at = tokens, notes, fields, columns, 0
         # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
@@ -328,6 +373,8 @@ class _Parser:
             node = Phrase(*token.value)
         elif token.kind == "stem":
             node = Stem(str(token.value))
+        elif token.kind == "column":
+            node = Compared(token.value)
         else:
             if token.kind == "word" and token.written in JOINERS and not self._is_bound():
                 _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
@@ -363,12 +410,13 @@ class _Parser:
     def _plain(self, text: str, mask: str) -> Node:
         """Return a word, a prefix or a fuzzy word; `mask` has an x for each character that was escaped."""
         begin = IN_FIELD.match(text)
-        named = bool(begin and begin[1] in self.fields)
+        name, colon, _ = text.partition(":")
+        named = bool(begin and begin[1] in self.fields) or bool(colon and name in self.columns)
         if _PREFIX.fullmatch(mask) and _has_letters(text[:-1]):
             return Prefix(text[:-1], named)
         if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
             return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2), named)
-        if field := _FIELD.match(mask):
+        if (field := _FIELD.match(mask)) and field[0][:-1] not in self.columns:
             _note(self.notes, field[0], self._why_no_field(field[0][:-1], field[0] == mask))
         for form, reason in _UNREAD:
             if form.fullmatch(mask) and _has_letters(text):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
+from sublex.contracts.columns import Comparison
 from sublex.contracts.operators import NAME, Kind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.
@@ -15,6 +16,8 @@ QUOTES = '"“”„‟«»'
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 # How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
+# How values of a column are compared, directly after its name and a colon.
+_RANGE, _BACKSLASH = re.compile(r"^[<>]|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
@@ -108,7 +111,19 @@ class Field:
     part: Node
 
     def __str__(self) -> str:
-        return f"{self.name}:{self.part}"
+        part = str(self.part)
+        # If a column has the same name, its ranges are written so.
+        return f"{self.name}:{_RANGE.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Documents whose column has certain values: `year:2015..2020`, `year:>=2015`, `category:"two words"`."""
+
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return str(self.comparison)
 
 
 @dataclass(frozen=True)
@@ -162,7 +177,7 @@ class Clauses:
         return _printed(self)
 
 
-Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Boost, Not, And, Or, Clauses]  # noqa: UP007
+Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
 
 
 @dataclass(frozen=True)
@@ -192,7 +207,7 @@ def in_field(name: str, node: Node) -> Node:
             return Or(tuple(in_field(name, part) for part in parts))
         case Clauses(clauses=clauses):
             return Clauses(tuple((sign, in_field(name, part)) for sign, part in clauses))
-        case Field():
+        case Field() | Compared():
             return node
     return Field(name, node)
 
