@@ -323,12 +323,9 @@ class ColumnCounts:
         for name, values in self._values.items():
             if not values:
                 fields = sorted(self._fields)
-                known = (
-                    f"they have {', '.join(fields[:_NAMED])}{', …' * (len(fields) > _NAMED)}"
-                    if fields
-                    else "they have none"
-                )
+                listed = ", ".join(fields[:_NAMED]) + ", …" * (len(fields) > _NAMED)
+                known = f"the stored fields are {listed}" if fields else "the documents have no stored fields"
                 raise InputError(
                     f"No document has a value in the stored field {name}, so it makes no column and nothing was indexed; "
-                    f"of stored fields, {known}."
+                    f"{known}."
                 )
