@@ -127,9 +127,9 @@ def invert_positions(tokens, token_ends, title_ends, keep, begins, flat, cursors
     """Return the positions of the terms of a batch, in bytes, and the number of bytes of a position: 2 or 4.
 
     `tokens`, `token_ends` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. The tokens of
-    document d before title_ends[d] are those of its title; the position rises by `gap` after them. Each term takes one
-    position, and a token without terms takes one that no term holds. The positions of the term with the number n go to
-    the places from cursors[n] on, document after document, and the kernel advances this cursor.
+    document d before title_ends[d] are those of its title; `gap` positions stay free after the title. Each term takes one
+    position. A token without terms takes one position, which stays free. The positions of the term n are written from
+    cursors[n] on, in the order of the documents; the kernel moves cursors[n] behind them.
     """
     i, total, longest = np.int64(0), np.int64(0), np.int64(0)
     for doc in range(len(keep)):

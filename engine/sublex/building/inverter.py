@@ -255,7 +255,7 @@ class Inverter:
         write_document_lists(self._folder, workers.map(encode, zip(self._uniques, lists, strict=True)))
 
     def _write_postings(self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, workers: Workers) -> None:
-        """Join the posting lists of the batches, with their positions, and write them, a range of terms at a time."""
+        """Write the posting lists of all batches as one list for each term, with positions if the batches have them."""
         from sublex.building import inversion_kernels
 
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))

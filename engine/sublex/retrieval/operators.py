@@ -201,12 +201,11 @@ class OperatorTable:
 
     def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
-        for operator in operators:
-            if operator.reads_positions:
-                self._snapshot.need(
-                    "positions", f"phrases and windows read, such as {self._snapshot.corpus.surface(operator)}"
-                )
-                break
+        reader = next((operator for operator in operators if operator.reads_positions), None)
+        if reader and "positions" not in self._snapshot.store:
+            # The words of the message take a tenth of a search.
+            shown = self._snapshot.corpus.surface(reader)
+            self._snapshot.need("positions", f"phrases and windows read, such as {shown}")
         if len(operators) > KEPT_OPERATORS and not alone:
             return None
         most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], Reading()

@@ -69,7 +69,7 @@ def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, w
             return encoded, None
         starts, sizes = starts_of(tfs)[places], tfs[places]
         positions = segment.positions(*span, tfs)
-        # The numbers starts[k], starts[k] + 1, … for each posting k.
+        # The place in `positions` of each position that is written: those of a posting stand side by side.
         taken = np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
         return encoded, encode_positions(positions[taken], sizes, segment.cf[slice(*span)])
 
