@@ -21,7 +21,7 @@ from strategies import CHARACTERS, examples
 import sublex
 from sublex.building.segment_builder import SegmentBuilder
 from sublex.contracts.base import Document
-from sublex.errors import IndexCorrupt, InputError
+from sublex.errors import IndexCorrupt, InputError, MissingExtra
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
@@ -336,7 +336,6 @@ def forged(index: Index, place: Path, **values: Any) -> Index:
         ({"column0_values": np.array([0, 2**64 - 1], np.uint64)}, "cat"),
         ({"column0_counts": [2, 1]}, "cat"),
         ({"column0_counts": [2, 0, 0]}, "cat"),
-        ({"column0_counts": None}, "cat"),
         ({"column0_counts": np.array([2, 2**64 - 2], np.uint64)}, "cat"),
         ({"column0_words": [*b"ba"]}, "cat"),
         ({"column0_words": [*b"aa"]}, "cat"),
@@ -387,7 +386,8 @@ def test_a_manifest_that_does_not_fit_the_columns_is_damage(tmp_path, change):
     problems = check(index.path)
     assert problems and "rebuild the index" in problems[0]
     with pytest.raises(IndexCorrupt, match="rebuild the index"):
-        sublex.open(index.path).snapshot.column("year")
+        snapshot = sublex.open(index.path).snapshot
+        snapshot.column(next(iter(snapshot.columns)))
 
 
 def test_an_index_whose_format_is_too_low_for_its_columns_is_damage(tmp_path):
@@ -395,3 +395,106 @@ def test_an_index_whose_format_is_too_low_for_its_columns_is_damage(tmp_path):
     write_manifest(index.path, manifest_of(index.path) | {"columns": {"year": "int"}, "format": 3})
     with pytest.raises(IndexCorrupt, match=r"segments\[0\] lacks the component columns"):
         sublex.open(index.path)
+
+
+# Columns as tables.
+
+
+def some(path: Path) -> Index:
+    """Return an index with single, several and missing values of each type, and a deleted document."""
+    pairs = {"one": [1, 2, 2**53 + 1], "few": [None, 3, None], "all": [[2, 1], None, 3]}
+    given = [
+        Document(
+            f"d{k}", "whale", "",
+            {f"{kind}_{name}": _as(kind, values[k]) for name, values in pairs.items() for kind in ("int", "float", "date", "text")},
+        )
+        for k in range(3)
+    ]  # fmt: skip
+    columns = {f"{kind}_{name}": kind for name in pairs for kind in ("int", "float", "date", "text")}
+    index = sublex.build([Document("gone", "x"), *given], path, columns=columns)
+    index.delete(["gone"])
+    return index
+
+
+def _as(kind: str, value: Any) -> Any:
+    if isinstance(value, list) or value is None:
+        return value and [_as(kind, each) for each in value]
+    return {"int": value, "float": value / 2, "date": f"{1500 + value % 1000}-01-02", "text": f"w{value}"}[kind]
+
+
+def test_documents_become_a_data_frame_with_their_columns(tmp_path):
+    pd = pytest.importorskip("pandas")
+    documents = some(tmp_path / "index").documents()
+    frame = documents.to_pandas()
+    assert len(documents) == 3 and frame["docno"].tolist() == ["d0", "d1", "d2"] and len(frame.columns) == 13
+    assert frame["int_one"].dtype == "int64" and frame["int_one"].tolist() == [1, 2, 2**53 + 1]
+    assert frame["int_few"].dtype == "Int64" and frame["int_few"].tolist() == [pd.NA, 3, pd.NA]
+    assert frame["int_all"].tolist() == [[1, 2], [], [3]]
+    assert frame["float_one"].tolist() == [0.5, 1.0, (2**53 + 1) / 2] and frame["float_few"].isna().tolist() == [
+        True,
+        False,
+        True,
+    ]
+    assert frame["date_one"].dt.year.tolist() == [1501, 1502, 1993] and frame["date_few"].isna().tolist() == [
+        True,
+        False,
+        True,
+    ]
+    assert frame["date_all"].tolist() == [
+        [datetime.date(1501, 1, 2), datetime.date(1502, 1, 2)],
+        [],
+        [datetime.date(1503, 1, 2)],
+    ]
+    assert frame["text_one"].tolist() == ["w1", "w2", f"w{2**53 + 1}"] and frame["text_few"].isna().tolist() == [
+        True,
+        False,
+        True,
+    ]
+    assert frame["text_all"].tolist() == [["w1", "w2"], [], ["w3"]]
+
+
+def test_documents_become_a_parquet_file_with_their_columns(tmp_path):
+    pytest.importorskip("pyarrow")
+    import pyarrow.parquet
+
+    index, file = some(tmp_path / "index"), tmp_path / "out.parquet"
+    index.documents().to_parquet(file)
+    table = pyarrow.parquet.read_table(file)
+    types = {
+        name: str(table.schema.field(name).type) for name in ("docno", "int_few", "float_one", "date_few", "text_few")
+    }
+    assert types == {
+        "docno": "string",
+        "int_few": "int64",
+        "float_one": "double",
+        "date_few": "date32[day]",
+        "text_few": "string",
+    }
+    made = table.to_pydict()
+    assert made["docno"] == ["d0", "d1", "d2"] and made["int_one"] == [1, 2, 2**53 + 1]
+    assert made["int_few"] == [None, 3, None] and made["text_few"] == [None, "w3", None]
+    assert made["date_few"] == [None, datetime.date(1503, 1, 2), None] and made["float_few"] == [None, 1.5, None]
+    assert made["int_all"] == [[1, 2], [], [3]] and made["text_all"] == [["w1", "w2"], [], ["w3"]]
+    assert made["date_all"] == [[datetime.date(1501, 1, 2), datetime.date(1502, 1, 2)], [], [datetime.date(1503, 1, 2)]]
+    with pytest.raises(InputError, match="replace it by --overwrite"):
+        index.documents().to_parquet(file)
+    index.documents("int_few, text_all").to_parquet(file, overwrite=True)
+    assert pyarrow.parquet.read_table(file).column_names == ["docno", "int_few", "text_all"]
+    with pytest.raises(InputError, match="Cannot write"):
+        index.documents().to_parquet(tmp_path / "nowhere" / "out.parquet")
+
+
+def test_tables_of_documents_need_no_texts_and_name_columns_that_there_are(tmp_path, monkeypatch):
+    pytest.importorskip("pandas")
+    index = sublex.build([full()], tmp_path / "index", columns=ASKED, store="none")
+    assert index.documents("year").to_pandas().to_dict("list") == {"docno": ["full"], "year": [2015]}
+    assert index.documents(["tags", "day"]).columns == ["tags", "day"]
+    with pytest.raises(InputError, match="No column yaer; did you mean year"):
+        index.documents("yaer")
+    with pytest.raises(InputError, match=r"The columns are 3 \(int\); give names, such as 'year,category'\."):
+        index.documents(3)
+    plain = sublex.build([full()], tmp_path / "plain")
+    assert plain.documents().to_pandas().to_dict("list") == {"docno": ["full"]}
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match="Parquet needs an optional part; to install it: "):
+        index.documents().to_parquet(tmp_path / "out.parquet")

@@ -185,7 +185,8 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
     if not columns:
         return f"No column {name}: the index has no columns; build it with them, as in sublex index … --columns {name}."
     listed = ", ".join(f"{known} ({kind})" for known, kind in sorted(columns.items()))
-    return f"No column {name}; {nearest(name, columns)}The columns are {listed}."
+    hint = nearest(name, columns)
+    return f"No column {name}; {hint}{'The' if hint else 'the'} columns are {listed}."
 
 
 # Values as spans: each comparison is a list of spans, of which a value lies in one if it passes.
