@@ -184,10 +184,10 @@ def test_a_column_that_no_document_has_is_refused_with_the_fields_that_there_are
         ("year:long", r"The column year has the type 'long' \(str\); the types are int, float, date, text\."),
         ("year:", r"The column year has the type ''"),
         ({"year": 3}, r"The column year has the type 3 \(int\)"),
-        ("9a", r"No column can be called '9a' \(str\); its name is that of a stored field"),
-        ("a b", r"No column can be called 'a b'"),
-        ("x" * 201, r"No column can be called 'xxx"),
-        ({3: "int"}, r"No column can be called 3 \(int\)"),
+        ("9a", r"'9a' \(str\) is no name of a column; a name begins with a letter"),
+        ("a b", r"'a b' \(str\) is no name of a column"),
+        ("x" * 201, r"'xxx.* is no name of a column"),
+        ({3: "int"}, r"3 \(int\) is no name of a column"),
         ("year,year:int", r"The column year is named twice; name it once\."),
         (7, r"The columns are 7 \(int\); give names and types, such as 'year:int,category'\."),
         ([7], r"A column is 7 \(int\); give a name and a type, such as 'year:int'\."),
@@ -435,7 +435,7 @@ def test_documents_become_a_data_frame_with_their_columns(tmp_path):
         False,
         True,
     ]
-    assert frame["date_one"].dt.year.tolist() == [1501, 1502, 1993] and frame["date_few"].isna().tolist() == [
+    assert frame["date_one"].dt.year.tolist() == [1501, 1502, 2493] and frame["date_few"].isna().tolist() == [
         True,
         False,
         True,
