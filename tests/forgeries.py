@@ -486,7 +486,7 @@ def answers(root: Path) -> list[Any]:
     found.append([index.term(term) for term in ("crane", "river", "seal")])
     # As many positions as frequencies, or an error.
     found.append([positions_of(index, term) for term in ("crane", "river", "seal")])
-    found.append([index.snapshot.column(name).words[:3] for name in index.snapshot.columns])
+    found.append([list(index.snapshot.column(name).words[:3]) for name in index.snapshot.columns])
     found.append([(docno in index) for docno in ("birds-01", "birds-02", "more-1", "more-2")])
     return found
 
