@@ -5,7 +5,11 @@ Tests compare the engine's results with these. No function here calls the engine
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import fractions
 import itertools
+import json
 import math
 import re
 import unicodedata
@@ -1401,3 +1405,29 @@ def expected_counts(words: list[int], phi: np.ndarray, alpha: np.ndarray) -> tup
         p = np.exp(polya(n, alpha)) * np.prod([phi[w, k] for w, k in zip(words, z, strict=True)])
         counts, total = counts + p * n, total + p
     return counts / total, total
+
+
+def column_values(value: Any, kind: str) -> list[Any]:
+    """Return the values of a stored field in a column: distinct, ascending. Raise ValueError for a value of another type."""
+    items = value if isinstance(value, list) else [value]
+    there = [item for item in items if item is not None and str(item).strip() != ""]
+    return sorted({_column_value(item, kind) for item in there})
+
+
+def _column_value(item: Any, kind: str) -> Any:
+    if isinstance(item, (list, dict)) or (isinstance(item, bool) and kind != "text"):
+        raise ValueError(item)
+    text = item.strip() if isinstance(item, str) else json.dumps(item)
+    if kind == "text":
+        return text
+    if kind == "date":
+        for form in ("%Y", "%Y-%m", "%Y-%m-%d"):
+            with contextlib.suppress(ValueError):
+                return datetime.datetime.strptime(text, form).date()
+        return datetime.datetime.fromisoformat(text).date()
+    number = fractions.Fraction(text)
+    if kind == "float":
+        return float(number)
+    if number.denominator != 1 or not -(2**63) <= number < 2**63:
+        raise ValueError(item)
+    return int(number)

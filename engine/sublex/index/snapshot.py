@@ -382,8 +382,7 @@ class Snapshot(Deferred):
         self.need_column(name)
         if name not in self._columns:
             for segment in self.segments:
-                if segment.columns != self.columns:
-                    raise IndexCorrupt(f"{segment.path} has other columns than the manifest; rebuild the index.")
+                segment.expect_columns(self.columns)
             self._columns[name] = joined([segment.column(name) for segment in self.segments])
         return self._columns[name]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from sublex.tools.hints import resolve_hints
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
     from sublex.index.entries import ModelEntry, ResourceEntry
+    from sublex.pipeline.documents import LiveDocuments
     from sublex.retrieval.term_table import TermTable
 
 
@@ -219,9 +220,15 @@ class Contents:
             raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
         return doc
 
-    def documents(self) -> Iterator[Document]:
-        """Yield all live stored documents, in the order in which they were indexed."""
-        return self.snapshot.documents()
+    def documents(self, columns: str | Iterable[str] | None = None) -> LiveDocuments:
+        """Return an iterator over all live stored documents, in the order in which they were indexed.
+
+        Its methods `to_pandas` and `to_parquet` give the documents' values in columns of the index: in `columns`, such as
+        "year,category", or by default in all.
+        """
+        from sublex.pipeline.documents import LiveDocuments
+
+        return LiveDocuments(self.snapshot, columns)
 
     def to_ciff(self, file: str | Path, workers: int | None = None, overwrite: bool = False) -> None:
         """Write the postings, document lengths and docnos as a CIFF file for other engines.
