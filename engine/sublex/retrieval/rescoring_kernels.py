@@ -15,9 +15,11 @@ from sublex.retrieval.coding.coding_kernels import (
     U8,
     U16,
     U32,
+    U64,
     impact_at,
     run_size,
 )
+from sublex.retrieval.key_kernels import KEYS, key_of, select
 from sublex.tools.compiled import inner, kernel
 
 # The score of a document that contains no term of the query. It is below every real score.
@@ -82,3 +84,26 @@ def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, w
         for t in range(begin, query_ends[q]):
             _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted[first:end], sums[first:end])
         begin, first = query_ends[q], end
+
+
+@kernel((U16, U32, U8, LISTS, I32, I64, F64, I32, F64, U64, KEYS), before="search")
+def best_of(docs, runs, codes, lists, docno_ranks, terms, weights, wanted, sums, keys, found):
+    """Write the keys of the best wanted documents for one query to the only row of `found`, in no order, followed by zeros.
+
+    `wanted` ascends. `sums` and `keys` are scratch arrays with a place for each wanted document, and one more.
+    """
+    n, k, scores = np.int64(0), found.shape[1], sums[: len(wanted)]
+    scores[:] = NOTHING
+    for t in range(len(terms)):
+        _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted, scores)
+    for w in range(len(wanted)):
+        if scores[w] != NOTHING:
+            keys[n] = key_of(scores[w], docno_ranks[wanted[w]])
+            n += 1
+    if n > k:
+        select(keys, n, k)
+        n = k
+    for i in range(n):
+        found[0, i] = keys[i]
+    for i in range(n, k):
+        found[0, i] = 0
