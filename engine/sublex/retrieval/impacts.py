@@ -117,7 +117,8 @@ class Impacts:
 
     def near(self, depth: int) -> np.ndarray:
         """Return for each term an impact that about `depth` of its postings reach; -inf if none is known."""
-        return self.kth[max(0, bisect_right(self._levels, depth) - 1)]
+        level = bisect_right(self._levels, depth)
+        return self.kth[max(0, level - 1)] if level < len(self._levels) else self._unknown
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf if no bound is known."""

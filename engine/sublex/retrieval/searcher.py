@@ -157,11 +157,11 @@ class Searcher(Uncopied):
                     yield Hits(self.snapshot, docs[q, :n], scores[q, :n])
 
     @cached_property
-    def _kernels(self) -> tuple[ModuleType, ModuleType]:
+    def _kernels(self) -> tuple[ModuleType, ModuleType, ModuleType]:
         # These modules import Numba, which takes long, so they are imported at the first search.
-        from sublex.retrieval import key_kernels, retrieval_kernels
+        from sublex.retrieval import key_kernels, rescoring_kernels, retrieval_kernels
 
-        return retrieval_kernels, key_kernels
+        return retrieval_kernels, key_kernels, rescoring_kernels
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
@@ -185,7 +185,7 @@ class Searcher(Uncopied):
             docs, scores, counts = (np.concatenate(both) for both in zip(*parts, strict=True))
             return docs, scores, counts
         thresholds, found = np.empty(len(queries)), []
-        kernels, key_kernels = self._kernels
+        kernels, key_kernels, _ = self._kernels
         # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
         for segment, ordinals in enumerate(self.term_table.ordinals):
@@ -241,7 +241,7 @@ class Searcher(Uncopied):
         impacts = self.impacts[segment]
         impacts.settle(terms)
         if among and among.few is not None:
-            return self._of_few(segment, impacts.postings, terms, weights, k, among.few)
+            return self._of_few(segment, impacts.postings, impacts.blocks.arrays, terms, weights, k, among.few)
         found = np.empty((len(ends), k), np.uint64)
         query = ends, terms, weights, thresholds, CHOICES
         scratch, passing = self._scratch.arrays(len(terms), k), self._passing(segment, among)
@@ -257,17 +257,17 @@ class Searcher(Uncopied):
         return ALL if among is None else among.answers[base:end]
 
     def _of_few(
-        self, segment: int, coded: Any, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
+        self, segment: int, coded: Any, blocks: Any, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
     ) -> np.ndarray:
         """Return what `_retrieve` does for one query, among a few documents, which are looked up."""
-        from sublex.retrieval.rescoring_kernels import best_of
-
-        begin, end = np.searchsorted(few, self.snapshot.bases[segment : segment + 2])
-        wanted = few[begin:end] - np.int32(self.snapshot.bases[segment])
+        wanted = few
+        if len(self.impacts) > 1:
+            begin, end = np.searchsorted(few, self.snapshot.bases[segment : segment + 2])
+            wanted = few[begin:end] - np.int32(self.snapshot.bases[segment])
         found = np.empty((1, k), np.uint64)
         sums, keys = np.empty(len(wanted) + 1), np.empty(len(wanted) + 1, np.uint64)
-        ranks = self._postings[segment][4]
-        best_of(coded.docs, coded.runs, coded.codes, coded.lists, ranks, terms, weights, wanted, sums, keys, found)
+        postings = coded.docs, coded.runs, coded.codes, coded.lists, self._postings[segment][4]
+        self._kernels[2].best_of(*postings, blocks[0], blocks[1], blocks[3], terms, weights, wanted, sums, keys, found)
         return found
 
     def _retrieve_slots(
@@ -281,7 +281,7 @@ class Searcher(Uncopied):
             self.impacts[segment].settle(ordinals)
             arrays.set_rows(own, ordinals)
         if among and among.few is not None:
-            return self._of_few(segment, coded, terms, asked.weights, k, among.few)
+            return self._of_few(segment, coded, arrays.blocks, terms, asked.weights, k, among.few)
         found = np.empty((len(asked.ends), k), np.uint64)
         ranks, passing = self._postings[segment][4], self._passing(segment, among)
         kth = arrays.near(among.depth(k)) if among else arrays.best(k)
