@@ -14,7 +14,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Document
-from sublex.contracts.columns import Comparison
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.language.conditions import parse_condition, printed_condition
