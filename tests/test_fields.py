@@ -25,6 +25,7 @@ import sublex
 from sublex.analysis.tokens import located_terms, tokenize
 from sublex.building import term_merge
 from sublex.building.inverter import Inverter, count_terms
+from sublex.building.merge import merge_segments
 from sublex.building.vocabulary import TokenVocabulary
 from sublex.contracts.base import Document
 from sublex.contracts.fields import field_names, text_of
@@ -289,21 +290,20 @@ def test_asking_for_a_field_that_is_not_there_says_which_there_are(tmp_path):
 def test_fields_of_spills_are_merged_and_memory_does_not_change_the_index(tmp_path, documents):
     source = tmp_path / "documents.jsonl"
     with source.open("w", encoding="utf-8") as file:
-        for k in range(40):
+        for k in range(5):
             for d in documents:
                 record = {"id": f"{d.docno}-{k}", "title": d.title, "text": d.text, **d.fields}
                 file.write(json.dumps(record) + "\n")
-    options: dict[str, Any] = {"store": ALL, "fields": "place,title,text"}
+    # Batches are cut into frames of texts, so their size changes those.
+    options: dict[str, Any] = {"store": "terms,positions", "fields": "place,title,text"}
     whole = sublex.build(source, tmp_path / "whole", workers=1, **options)
-    with mock.patch.object(batch, "BATCH_BYTES", 1 << 19), mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 19):
+    with mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 16):
         in_parts = sublex.build(source, tmp_path / "parts", workers=2, **options)
-        spills = []
-        with mock.patch(
-            "sublex.building.segment_builder.SegmentBuilder._memory_for_segment",
-            lambda self: spills.append(1) or 2 << 20,
-        ):
+        memory = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
+        merging = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=merge_segments)
+        with memory, merging as merged:
             spilled = sublex.build(source, tmp_path / "spilled", workers=2, **options)
-    assert len(spills) > 3
+    assert len(merged.call_args.args[0]) > 3
     assert whole.fingerprint == in_parts.fingerprint == spilled.fingerprint
     assert check(spilled.path) == []
 
@@ -311,17 +311,18 @@ def test_fields_of_spills_are_merged_and_memory_does_not_change_the_index(tmp_pa
 def test_a_build_is_resumed_with_the_same_fields_only(tmp_path, documents):
     source = tmp_path / "documents.jsonl"
     source.write_text("".join(json.dumps({"id": d.docno, "title": d.title, "text": d.text}) + "\n" for d in documents))
-    expected = sublex.build(source, tmp_path / "expected", fields="title,text")
+    expected = sublex.build(source, tmp_path / "expected", fields="title,text", store="terms,positions")
+    options: dict[str, Any] = {"store": "terms,positions", "workers": 1}
     spill = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
     small = mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 12)
     stopped = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=KeyboardInterrupt)
     with spill, small:
         with stopped, pytest.raises(KeyboardInterrupt):
-            sublex.build(source, tmp_path / "index", fields="title,text", workers=1)
+            sublex.build(source, tmp_path / "index", fields="title,text", **options)
         for fields in ("", "title", "text,title"):
             with pytest.raises(InputError, match="start again without resume"):
-                sublex.build(source, tmp_path / "index", fields=fields, resume=True, workers=1)
-        index = sublex.build(source, tmp_path / "index", fields="title,text", resume=True, workers=1)
+                sublex.build(source, tmp_path / "index", fields=fields, resume=True, **options)
+        index = sublex.build(source, tmp_path / "index", fields="title,text", resume=True, **options)
     assert index.fingerprint == expected.fingerprint
     assert check(index.path) == []
 
@@ -341,7 +342,7 @@ def test_kernels_code_the_frequencies_as_the_definition_says():
     assert encoded.tails.tobytes() == b"".join(one.tail for one in expected)
     assert encoded.tail_sizes.tolist() == [len(one.tail) for one in expected]
     # Blocks and tails of zeros take nothing.
-    assert encoded.tail_sizes[4] == encoded.tail_sizes[7] == 0 and encoded.widths[2] == 0
+    assert encoded.tail_sizes[4] == encoded.tail_sizes[7] == 0 and encoded.widths[1] == 0
 
 
 def test_frequencies_that_do_not_fit_are_damage(tmp_path):
@@ -398,7 +399,7 @@ def test_frequencies_that_do_not_fit_are_damage(tmp_path):
     forged(lambda arrays: arrays.update(field_begins_1=np.full(130, 2**40, np.uint64)))
     forged(put("field_tfs_0", at=slice(None), to=0xFFFFFFFF))
     forged(put("field_tfs_2", at=slice(None), to=0), check_only=True)
-    forged(put("field_begins_2", to=0))
+    forged(put("field_begins_2", at=1, to=0))
     forged(put("field_lengths_0", to=1), check_only=True)
     forged(put("field_begins_2", to=150), check_only=True)
     forged(lambda arrays: arrays.pop("field_lengths_2"), check_only=True)

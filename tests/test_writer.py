@@ -51,7 +51,7 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 OLD = [
     Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)
 ]
-NEW = [Document(f"d{k}", f"harpoon t{k}") for k in range(290, 420)]
+NEW = [Document(f"d{k}", f"harpoon t{k}", f"Harpoon {k % 3}") for k in range(290, 420)]
 DELETED = [f"d{k}" for k in range(0, 60, 7)]
 GONE = [f"d{k}" for k in range(100, 160)]
 
@@ -67,9 +67,11 @@ class Change(NamedTuple):
 HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
 # All parts that an index may store.
-STORED = writer.STORED_PARTS
+STORED, FIELDS = writer.STORED_PARTS, "title,text"
 CHANGES = {
-    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED), HELD, ADDED),
+    "index": Change(
+        lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED, fields=FIELDS), HELD, ADDED
+    ),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
@@ -83,7 +85,7 @@ change = pytest.mark.parametrize("what", CHANGES)
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index of two segments with deletions, so that every kind of change has something to do."""
-    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED)
+    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED, fields=FIELDS)
     index.add(OLD[200:])
     index.delete(DELETED)
     return index.path
@@ -124,7 +126,8 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
     assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
     assert is_new or segments == 2, what
     index = sublex.open(root)
-    assert index.store == frozenset(STORED)
+    assert index.store == frozenset(STORED) and index.fields == tuple(FIELDS.split(","))
+    assert index.snapshot.field_lengths("title").sum() > 100
     index.add([Document("another", "whale")])
     index.delete(["another"])
     assert docnos(root) == found, what

@@ -46,7 +46,9 @@ def collection() -> list[Document]:
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index with three segments, deletions in two of them, and all optional parts."""
-    index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions")
+    index = sublex.build(
+        collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions", fields="title,theme"
+    )
     index.add([Document(f"new{k}", f"whale t{k} harpoon harpoon", "", {"k": k}) for k in range(150)])
     index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
     index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
@@ -74,6 +76,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
     asked: dict[str, Callable[[], Any]] = {f"term {term}": partial(index.term, term) for term in TERMS}
     asked |= {f"postings {term}": partial(postings, index, term) for term in TERMS}
     asked |= {f"positions {term}": partial(positions, index, term) for term in TERMS}
+    asked |= {f"fields {term}": partial(fields, index, term) for term in TERMS}
     asked |= {f"query {' '.join(query)}": partial(search, index, query) for query in QUERIES}
     asked |= {f"docno {docno}": partial(index.doc, docno) for docno in DOCNOS}
     asked |= {f"document {docno}": partial(document, index, docno) for docno in DOCNOS}
@@ -101,6 +104,21 @@ def positions(index: Index, term: str) -> list[list[int]]:
     """Return the positions of a term in each segment."""
     ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
     return [segment.positions(n, n + 1).tolist() for segment, n in ordinals if n is not None]
+
+
+def fields(index: Index, term: str) -> list[list[int]]:
+    """Return the frequencies of a term in each field of each segment, with the lengths and places of the field."""
+    ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
+    return [
+        [
+            *segment.field_tfs(name, np.array([n])),
+            *segment.field_lengths(name),
+            *np.concatenate(segment.field_places(name)),
+        ]
+        for segment, n in ordinals
+        for name in index.fields
+        if n is not None
+    ]
 
 
 def search(index: Index, query: tuple[str, ...]) -> list[naive.Hit]:
@@ -240,6 +258,10 @@ def kinds() -> list[str]:
         "position_tails",
         "position_tail_sizes",
     )
+    stored += tuple(
+        f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes", "lengths") for field in (0, 2)
+    )
+    stored += ("field_begins_1", "field_begins_2")
     words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
     return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
 
