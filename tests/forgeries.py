@@ -91,7 +91,8 @@ WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
-    ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED),
+    ("resource", "remove", "INDEX", "given"),
+    ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED),
 ]  # fmt: skip
 # Commands that are tried on any index that mirrors one of another engine. The forged copy of an attached index lies elsewhere, so it has no
 # texts before it is attached again.
