@@ -27,7 +27,7 @@ from sublex.building import term_merge
 from sublex.building.inverter import Inverter, count_terms
 from sublex.building.merge import merge_segments
 from sublex.building.vocabulary import TokenVocabulary
-from sublex.contracts.base import Document
+from sublex.contracts.base import Break, Document
 from sublex.contracts.fields import field_names, text_of
 from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.index.check import check
@@ -184,13 +184,22 @@ def test_documents_are_given_back_and_their_contents_have_all_fields(tmp_path):
     for document in ODD:
         found = index.document(document.docno)
         assert (found.title, found.text, found.searched) == (document.title, document.text, ("place", "tags"))
-    assert index.document("a").contents == "The Whale\nthe whale and the state-of-the-art whale\nthe sea\nwhale\n3"
-    assert index.document("i").contents == "\nonly tags"
+    assert index.document("a").contents == "The Whale\nthe whale and the state-of-the-art whale\n\nthe sea\n\nwhale\n3"
+    assert index.document("i").contents == "\n\nonly tags"
     assert index.document("c").contents == ODD[2].text
     again = sublex.build(index.documents(), tmp_path / "again", fields="place,tags")
     assert again.fingerprint == index.fingerprint
     plain = sublex.build(index.documents(), tmp_path / "plain")
     assert [hit.docno for hit in index.search("nantucket")] == ["f"] and not list(plain.search("nantucket"))
+
+
+def test_a_break_stands_before_each_field_where_words_are_read_in_order(tmp_path):
+    document = Document("a", "white whale", "big sea", {"place": "cold north", "tags": ["ship", "crew"]})
+    index = sublex.build([document], tmp_path / "index", fields="place,tags")
+    (block,) = index.corpus.words().blocks()
+    starts = [bool(breaks & Break.START) for breaks in block.breaks.tolist()]
+    assert starts == [True, False, True, False, True, False, True, False]
+    assert [word.after_break for word in index.corpus.sequence(0)][2::2] == [False, True, True]
 
 
 def test_fields_follow_their_documents_through_every_change(tmp_path, documents):
