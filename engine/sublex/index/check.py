@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -39,7 +39,8 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
         directory = index / SEGMENTS / segment.name
-        problems += _verdict(partial(_check_segment, fields=manifest.fields), directory, segment)
+        check_own = partial(_check_segment, manifest.columns, manifest.fields)
+        problems += _verdict(check_own, directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
         problems += _check_model(root, name, model)
@@ -95,8 +96,10 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
-def _check_segment(directory: Directory, entry: SegmentEntry, fields: tuple[str, ...]) -> list[str]:
-    """Return the problems of a segment.
+def _check_segment(
+    columns: Mapping[str, str], fields: tuple[str, ...], directory: Directory, entry: SegmentEntry
+) -> list[str]:
+    """Return the problems of a segment. `columns` has the types of the columns of the index, by name, and `fields` its fields.
 
     The components are compared with one another only if no component is damaged.
     """
@@ -105,7 +108,7 @@ def _check_segment(directory: Directory, entry: SegmentEntry, fields: tuple[str,
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
         problems += _check_folder(directory / entry.deleted.name, entry.deleted.data)
-    return problems or list(_disagreements(segment))
+    return problems or list(_disagreements(segment, columns))
 
 
 def _damaged_components(folder: Folder) -> Iterator[str]:
@@ -116,7 +119,7 @@ def _damaged_components(folder: Folder) -> Iterator[str]:
             yield str(error)
 
 
-def _disagreements(segment: Segment) -> Iterator[str]:
+def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
     yield from _postings_disagreements(segment)
     terms = segment.terms.list()
@@ -130,8 +133,9 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    for name in segment.columns:
-        # Raises an error if its components do not fit each other.
+    # These raise an error if the columns are others, or if their components do not fit each other.
+    segment.expect_columns(columns)
+    for name in columns:
         segment.column(name)
     for frame in range(len(segment.texts.counts) if segment.texts else 0):
         segment.texts.validate(frame)  # type: ignore[union-attr]
