@@ -24,6 +24,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.contracts.columns import Column
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"
@@ -54,7 +55,7 @@ class Document(NamedTuple):
     def contents(self) -> str:
         """The text that is indexed: the title, a newline and the text; the text alone if there is no title.
 
-        The other fields that are searched follow, each after a newline.
+        The other fields that are searched follow, each after an empty line.
         """
         return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 
@@ -456,6 +457,13 @@ class Facet(NamedTuple):
     docs: int
 
 
+class ValueCount(NamedTuple):
+    """A value of a column, and the number of documents that have it. A date is a text such as "2015-03-01"."""
+
+    value: str | float | int
+    docs: int
+
+
 class Mark(NamedTuple):
     """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
 
@@ -634,6 +642,13 @@ class Context(Protocol):
 
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def column(self, name: str) -> Column:
+        """Return a column of the index, a `sublex.contracts.columns.Column` of all documents by number.
+
+        Raise `InputError` if the index has no column of this name.
+        """
         ...
 
     def model(self, expression: Any) -> Any:

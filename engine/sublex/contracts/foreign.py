@@ -70,9 +70,9 @@ class PostingsSource(Protocol):
     * `has_positions` says whether every batch brings positions; by default none does. Positions make phrases and
       windows possible, and the index stores them.
     * `fields` has the names of the fields of which every batch brings the frequencies, as in ("title", "text"); by default there
-      are none. The index stores these frequencies, and the lengths of fields, which are their sums. With positions, the fields of a document
-      stand one after the other: the title, the text, and the others in the order of `fields`. The length of a document is
-      then the sum of its frequencies.
+      are none. The index stores these frequencies, and the lengths of fields, which are their sums. The length of a document
+      is then the sum of its frequencies. With positions, the fields of a document stand one after the other: the title,
+      the text, and the others in the order of `fields`.
     """
 
     docs: int

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,11 +12,12 @@ import numpy as np
 from sublex.contracts.base import Statistics
 from sublex.errors import IndexCorrupt, SublexError, is_out_of_memory
 from sublex.index import derived
+from sublex.index.components.fields import TEXT
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
 from sublex.index.format import Folder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
-from sublex.index.offsets import POSTINGS_PER_CALL, spans
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.tools.messages import Message, Step, in_short
 
@@ -37,7 +39,8 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
         directory = index / SEGMENTS / segment.name
-        problems += _verdict(_check_segment, directory, segment)
+        check_own = partial(_check_segment, manifest.columns, manifest.fields)
+        problems += _verdict(check_own, directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
         problems += _check_model(root, name, model)
@@ -93,16 +96,19 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
-def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
-    """Return the problems of a segment.
+def _check_segment(
+    columns: Mapping[str, str], fields: tuple[str, ...], directory: Directory, entry: SegmentEntry
+) -> list[str]:
+    """Return the problems of a segment. `columns` has the types of the columns of the index, by name, and `fields` its fields.
 
     The components are compared with one another only if no component is damaged.
     """
     segment = Segment(directory, entry)
+    segment.fields = fields
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
         problems += _check_folder(directory / entry.deleted.name, entry.deleted.data)
-    return problems or list(_disagreements(segment))
+    return problems or list(_disagreements(segment, columns))
 
 
 def _damaged_components(folder: Folder) -> Iterator[str]:
@@ -113,7 +119,7 @@ def _damaged_components(folder: Folder) -> Iterator[str]:
             yield str(error)
 
 
-def _disagreements(segment: Segment) -> Iterator[str]:
+def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
     yield from _postings_disagreements(segment)
     terms = segment.terms.list()
@@ -127,8 +133,9 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    for name in segment.columns:
-        # Raises an error if its components do not fit each other.
+    # These raise an error if the columns are others, or if their components do not fit each other.
+    segment.expect_columns(columns)
+    for name in columns:
         segment.column(name)
     for frame in range(len(segment.texts.counts) if segment.texts else 0):
         segment.texts.validate(frame)  # type: ignore[union-attr]
@@ -138,12 +145,18 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     """Yield a sentence for each component that does not fit the postings."""
     uniques, lengths = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
     lost = np.zeros((2, len(segment.terms)), np.int64)
+    field_lengths = np.zeros((segment.content_fields, segment.docs), np.int64)
+    misplaced: set[int] = set()
     postings_sum = postings = 0
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
-        if segment.has_positions:
-            # Raises an error if they do not fit the frequencies.
-            segment.positions(begin, end, tfs)
+        # Raises an error if they do not fit the frequencies.
+        positions = segment.positions(begin, end, tfs) if segment.has_positions else None
+        in_fields = [segment.read_field(field, np.arange(begin, end), tfs) for field in range(segment.content_fields)]
+        for field, found in enumerate(in_fields):
+            field_lengths[field] += np.bincount(docs, found, segment.docs).astype(np.int64)
+            if positions is not None and not np.array_equal(found, _count_inside(segment, field, docs, tfs, positions)):
+                misplaced.add(field)
         term = np.repeat(np.arange(begin, end), segment.df[begin:end])
         postings_sum += _mixed_sum(term, docs, tfs)
         postings += len(docs)
@@ -161,6 +174,12 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         yield f"{segment.path}: document lengths do not fit the postings."
     elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
+    for field, counted in enumerate(field_lengths):
+        # If another engine stated the lengths of documents, the text has what the other fields leave of them.
+        if not (entry.stated and field == TEXT) and not np.array_equal(counted, segment.read_field_lengths(field)):
+            yield f"{segment.path}: the lengths of field {field} do not fit the postings."
+    for field in sorted(misplaced):
+        yield f"{segment.path}: the places of field {field} do not fit the positions."
     if not np.array_equal(segment.df - lost[0], segment.live_df) or not np.array_equal(
         segment.cf - lost[1], segment.live_cf
     ):
@@ -170,6 +189,14 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     live = Statistics(entry.docs - dead, tokens - dead_tokens, postings - dead_postings)
     if (entry.tokens, entry.postings, entry.live) != (tokens, postings, live):
         yield f"{segment.path}: the totals in the manifest do not fit the postings."
+
+
+def _count_inside(segment: Segment, field: int, docs: np.ndarray, tfs: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return for each posting the number of its positions that lie in a content field. `docs` and `tfs` are those of the postings."""
+    begins, ends = (np.repeat(places[docs], tfs) for places in segment.read_field_places(field))
+    inside = np.concatenate([[0], np.cumsum((begins <= positions) & (positions < ends))])
+    starts = starts_of(tfs)
+    return inside[starts[1:]] - inside[starts[:-1]]
 
 
 def _document_terms_sum(segment: Segment) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.errors import IndexProblem, InputError
+from sublex.filters.sort import Sort
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
@@ -187,7 +188,9 @@ class Pipeline(Deferred):
         """Yield the best k documents for each query, in the order of the queries, computed by several threads.
 
         `qids` are the ids of the topics that the queries are of; with them, an error about a query names its topic.
+        Raise InputError if the hits do not stand in the order of their scores.
         """
+        expect_scores(self.expression)
         self._refuse_changed_rankers()
 
         def answered(places: range) -> list[Answer]:
@@ -212,6 +215,15 @@ class Pipeline(Deferred):
             if qid is None or query.tree is None:
                 raise
             raise type(error)(Message(f"Topic {qid}: ", error.args[0])) from None
+
+
+def expect_scores(expression: Expression) -> None:
+    """Raise InputError if the hits of a resolved expression do not stand in the order of their scores, as in a run."""
+    for component in components_in(expression):
+        if component.registration.factory is Sort:
+            raise InputError(
+                f"{component} puts hits in an order to look at, and a run has the order of the scores; leave {component} out."
+            )
 
 
 def reads_plain_words(expression: Expression) -> bool:
