@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import WORDS, texts
 from strategies import examples
-from test_search import RANKERS, queries
+from shared import RANKERS
+from test_search import queries
 
 import sublex
 from sublex.contracts.base import Document

@@ -17,7 +17,7 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import WORDS, texts
+from shared import RANKERS, WORDS, texts
 from strategies import every, examples
 
 import sublex
@@ -42,22 +42,6 @@ def impacts_computed_once():
         patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
         patch.setattr(naive, "norm_of", lru_cache(10_000)(naive.norm_of))
         yield
-
-
-class AnySign(Ranker):
-    """A ranker with scores of any sign; many are equal, and some are zero."""
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return np.round(3 * np.sin(tf + doc.length + term.df)) / 2 * -1.0
-
-
-RANKERS = {
-    "BM25": BM25(),
-    "PL2": PL2(),
-    "coordination": CoordinateMatch(),
-    "any sign": AnySign(),
-    "cosine": TFIDF(smart="lnc.ltc"),
-}
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ class Reader:
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
-                # A word at the end of the line may still be typed.
+                # The last word of the line may be unfinished. A blank after any other word marks it as finished.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
             else:
                 terms = self._terms_of(piece)
