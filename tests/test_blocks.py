@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import WORDS, texts
+from shared import RANKERS, WORDS, texts
 from strategies import examples
-from shared import RANKERS
 from test_search import queries
 
 import sublex

@@ -19,7 +19,7 @@ from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import raw_tokens
-from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
+from sublex.contracts.base import Document, Query, QueryTerm, Ranker
 from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window
 from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.index.segment import Segment

@@ -376,9 +376,7 @@ def test_python_gets_the_notes_as_warnings(small):
 def test_compare_and_tune_give_one_warning_for_all_topics(small):
     topics = {"0": "red", "1": "stem", "2": "wing^", "3": "cell^"}
     qrels = {qid: {"a": 1} for qid in "123"} | {"0": {"b": 1}}
-    sentence = (
-        "Topic 2: wing^ is plain text: ^ takes a number, as in stem^2.5. There are notes about 1 other topic."
-    )
+    sentence = "Topic 2: wing^ is plain text: ^ takes a number, as in stem^2.5. There are notes about 1 other topic."
 
     def warned(call: Callable[[], Any]) -> list[str]:
         with pytest.warns(SublexWarning) as given:

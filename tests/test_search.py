@@ -27,8 +27,6 @@ from sublex.index import derived
 from sublex.language import plugins
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.rankers.dfr import PL2
-from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.window_kernels import WINDOW
 

@@ -92,7 +92,9 @@ def test_search_and_explain_say_it_once_with_the_words_that_they_look_for(demo):
 
 def test_operators_of_other_engines_are_translated(demo):
     said = demo("search", "demo", "#weight(#od1(tall cranes) #uw8(crane nest) #Od1(a b))").messages
-    assert said.startswith("Sublex reads a query as plain words: #weight() is not an operator. It looks for: weight, od1,")
+    assert said.startswith(
+        "Sublex reads a query as plain words: #weight() is not an operator. It looks for: weight, od1,"
+    )
     assert (
         "--language query reads the query language. For #weight(…): write (stem^2 cell). "
         "For #od1(…): write #1(stem cell).\n"
