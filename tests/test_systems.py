@@ -60,7 +60,7 @@ def test_a_change_of_expression_depth_topics_or_index_makes_a_new_run(index):
     run(index)
     assert not run(index, "BM25(k1=0.9)").cached
     assert not run(index, k=1).cached
-    assert not run(index, topics=Topics(TOPICS[:2])).cached
+    assert not run(index, topics=TOPICS[:2]).cached
     assert not run(index, topics=[("1", "crane"), *TOPICS[1:]]).cached
     assert run(index, "BM25(k1=1.2)").cached
     index.add([{"id": "d", "text": "crane crane"}])

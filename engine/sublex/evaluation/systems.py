@@ -26,6 +26,7 @@ from sublex.pipeline.query_forms import notes_of_all
 from sublex.pipeline.ranked_run import ranked_run
 from sublex.pipeline.run_metadata import described_run
 from sublex.tools.arguments import threads, whole
+from sublex.trec.given_topics import topics_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
@@ -76,6 +77,7 @@ def run_system(
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
     path = _cache_path(topics, pipeline, k, language)
+    topics = topics_of(topics)
     queries = index.queries(topics, language)
     notes = tuple(notes_of_all(topics, queries))
     cached = _read_cached(topics, pipeline, k, path, language) if cache and not fresh else None
