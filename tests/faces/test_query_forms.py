@@ -172,6 +172,8 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
     assert only == "The query only excludes, which finds nothing; write a word to look for, too.\n"
     nothing = demo("search", "demo", "#syn(zebra lynx) gnu^2", "--language", "query").messages
     assert "Nothing in indexes/demo contains" in nothing and "or gnu" in nothing
+    nothing = demo("explain", "demo", "--language", "query", "--", "-crane", "birds-05").messages
+    assert "No term is left of the query, so there is no score to explain." in nothing
     missed = demo("explain", "demo", "+crane -tall", "birds-05", "--why-not", "--language", "query").output
     assert "The query +crane -tall does not allow it." in missed
     refused = demo("search", "demo", "crane^1", "--weighted", "--language", "query").messages

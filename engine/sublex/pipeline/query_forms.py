@@ -147,7 +147,7 @@ def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str
     """
     if all(kind in UNREAD for kind in kinds):
         return ""
-    instead = {}
+    instead: dict[str, str] = {}
     for found in (match for text in texts for match in INDRI.finditer(text)):
         is_read = read_head(found[0]) is not None
         if len(instead) < TRANSLATED and not is_read and (reason := instead_of(found[1])):

@@ -43,7 +43,12 @@ class Reader:
         from sublex.query_language.read import read_tree
         from sublex.query_language.tree import Word, pieces
 
+        after_word = False
         for piece in pieces(read_tree(text).root):
+            if after_word and str(piece).startswith("^"):
+                # A blank parts the weight of a word from its number of documents.
+                yield Span(" ")
+            after_word = isinstance(piece, Word)
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
