@@ -5,12 +5,16 @@ Tests compare the engine's results with these. No function here calls the engine
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import fractions
 import itertools
+import json
 import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -454,7 +458,7 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
     return docs + ids, tfs + rest
 
 
-# The positions that are left out between title and text.
+# The positions that are left out between two fields.
 TITLE_GAP = 100
 
 
@@ -479,23 +483,51 @@ def encode_positions(found: Iterable[Sequence[int]]) -> CodedPositions:
     return coded
 
 
-def positions(title: Sequence[Sequence[str]], text: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """Return the positions of each term in a document, of which each raw token is given by its terms.
+def positions(*fields: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return the positions of each term in a document with these fields, in which each raw token is given by its terms.
 
-    A raw token takes a position for each of its terms, and one if it has none. Between title and text, `TITLE_GAP` positions are
-    left out.
+    A raw token takes a position for each of its terms, and one if it has none. Between two fields with raw tokens, `TITLE_GAP`
+    positions are left out.
     """
     found: dict[str, list[int]] = {}
-    place = 0
-    for part in (title, text):
-        if part is text and title:
-            place += TITLE_GAP
-        for terms in part:
-            for term in terms:
-                found.setdefault(term, []).append(place)
-                place += 1
-            place += not terms
+    for field, _, place in placed(fields):
+        for number, term in enumerate(field):
+            found.setdefault(term, []).append(place + number)
     return found
+
+
+def placed(fields: Sequence[Sequence[Sequence[str]]]) -> Iterator[tuple[Sequence[str], int, int]]:
+    """Yield the terms of each raw token of a document, the number of its field, and its first position."""
+    place = 0
+    for number, field in enumerate(fields):
+        if field and any(fields[:number]):
+            place += TITLE_GAP
+        for terms in field:
+            yield terms, number, place
+            place += max(1, len(terms))
+
+
+def field_begins(fields: Sequence[Sequence[Sequence[str]]]) -> list[int]:
+    """Return the position at which each field begins: that of its first raw token, or that after the raw token before it."""
+    found = []
+    for number in range(len(fields)):
+        before = [place + max(1, len(terms)) for terms, field, place in placed(fields) if field < number]
+        own = [place for _, field, place in placed(fields) if field == number]
+        found.append(min(own, default=max(before, default=0)))
+    return found
+
+
+def encode_field(tfs: Sequence[int]) -> CodedPositions:
+    """Return the frequencies of a term's postings in a field as packed blocks of 128, and the rest in byte code.
+
+    A rest of zeros takes no byte.
+    """
+    rest = tfs[len(tfs) // 128 * 128 :]
+    coded = CodedPositions([], [], bytes(byte for tf in rest for byte in byte_code(tf)) if any(rest) else b"")
+    for begin in range(0, len(tfs) // 128 * 128, 128):
+        coded.widths.append(max(tfs[begin : begin + 128]).bit_length())
+        coded.words.extend(pack(tfs[begin : begin + 128], coded.widths[-1]))
+    return coded
 
 
 class Hit(NamedTuple):
@@ -827,14 +859,36 @@ def minimal(intervals: Iterable[Interval]) -> list[Interval]:
     )  # fmt: skip
 
 
+class Places(dict[str, list[int]]):
+    """The positions of each term of a document. `fields` has the first and the last position of each field with raw tokens."""
+
+    fields: Mapping[str, Interval]
+
+
+def places_of(fields: Mapping[str, Sequence[Sequence[str]]]) -> Places:
+    """Return the positions of each term in a document with these fields, in which each raw token is given by its terms."""
+    found = Places(positions(*fields.values()))
+    taken: dict[str, list[int]] = {}
+    for terms, number, place in placed([*fields.values()]):
+        taken.setdefault([*fields][number], []).extend(range(place, place + max(1, len(terms))))
+    found.fields = {name: (own[0], own[-1]) for name, own in taken.items()}
+    return found
+
+
 def intervals_of(part: Any, positions: Mapping[str, Sequence[int]]) -> list[Interval]:
-    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms."""
+    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms.
+
+    Operators within fields need `Places`.
+    """
     if part is GAP:
         last = max((places[-1] for places in positions.values() if places), default=-1)
         return [(place, place) for place in range(last + 1)]
     if not isinstance(part, Operator):
         return [(place, place) for place in positions.get(part, ())]
     found = [intervals_of(inner, positions) for inner in part.parts]
+    if part.kind is Kind.FIELD:
+        first, last = positions.fields.get(part.field, (0, -1))  # type: ignore[attr-defined]
+        return [(begin, end) for begin, end in found[0] if first <= begin and end <= last]
     if part.kind is Kind.SYNONYMS:
         return minimal(itertools.chain(*found))
     fits = _ordered if part.kind is Kind.ORDERED else _within
@@ -896,12 +950,12 @@ class WithOperators:
         return TermStats(len(tfs), int(tfs.sum())) if len(tfs) else None
 
 
-def positions_in(snapshot: Any, doc: int) -> dict[str, list[int]]:
-    """Return the positions of each term of a stored document."""
+def positions_in(snapshot: Any, doc: int) -> Places:
+    """Return the positions of each term of a stored document. Values of fields other than title and text are texts."""
     document = snapshot.stored(doc)
-    return positions(
-        *([snapshot.analyzer.terms(raw) for raw in raw_tokens(part)] for part in (document.title, document.text))
-    )
+    texts = {"title": document.title, "text": document.text}
+    texts |= {name: document.fields.get(name) or "" for name in snapshot.fields if name not in texts}
+    return places_of({name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()})
 
 
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.
@@ -1351,3 +1405,29 @@ def expected_counts(words: list[int], phi: np.ndarray, alpha: np.ndarray) -> tup
         p = np.exp(polya(n, alpha)) * np.prod([phi[w, k] for w, k in zip(words, z, strict=True)])
         counts, total = counts + p * n, total + p
     return counts / total, total
+
+
+def column_values(value: Any, kind: str) -> list[Any]:
+    """Return the values of a stored field in a column: distinct, ascending. Raise ValueError for a value of another type."""
+    items = value if isinstance(value, list) else [value]
+    there = [item for item in items if item is not None and str(item).strip() != ""]
+    return sorted({_column_value(item, kind) for item in there})
+
+
+def _column_value(item: Any, kind: str) -> Any:
+    if isinstance(item, (list, dict)) or (isinstance(item, bool) and kind != "text"):
+        raise ValueError(item)
+    text = item.strip() if isinstance(item, str) else json.dumps(item)
+    if kind == "text":
+        return text
+    if kind == "date":
+        for form in ("%Y", "%Y-%m", "%Y-%m-%d"):
+            with contextlib.suppress(ValueError):
+                return datetime.datetime.strptime(text, form).date()
+        return datetime.datetime.fromisoformat(text).date()
+    number = fractions.Fraction(text)
+    if kind == "float":
+        return float(number)
+    if number.denominator != 1 or not -(2**63) <= number < 2**63:
+        raise ValueError(item)
+    return int(number)

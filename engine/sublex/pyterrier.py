@@ -13,7 +13,7 @@ from sublex.errors import IndexProblem, InputError, MissingExtra, warn
 from sublex.language import functions
 from sublex.language.expression import Chain, Cut
 from sublex.pipeline.index import LANGUAGES, Expr, Index
-from sublex.pipeline.pipeline import Pipeline, error_of_topic
+from sublex.pipeline.pipeline import Pipeline, error_of_topic, expect_scores
 from sublex.pipeline.query_forms import notes_of_all
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
@@ -69,6 +69,7 @@ class Retriever(pt.Transformer):
         """
         self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
         self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")
+        expect_scores(self.pipeline.expression)
         self.language = choice(language, "The language of queries", LANGUAGES)
 
     def __repr__(self) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
+from sublex.contracts.fields import contents_of, other_texts
 from sublex.contracts.operators import Condition, Operator
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
@@ -23,6 +24,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.contracts.columns import Column
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"
@@ -39,18 +41,23 @@ class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
     `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
-    other values to store with the document, which are not searched; JSON must be able to represent them.
+    other values to store with the document; JSON must be able to represent them. `searched` has the names of those that are
+    searched too. An index sets it for the documents that it gives; readers leave it empty.
     """
 
     docno: str
     text: str
     title: str = ""
     fields: Mapping[str, Any] = NO_FIELDS
+    searched: tuple[str, ...] = ()
 
     @property
     def contents(self) -> str:
-        """The text that is indexed: the title, a newline and the text; the text alone if there is no title."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        """The text that is indexed: the title, a newline and the text; the text alone if there is no title.
+
+        The other fields that are searched follow, each after a newline.
+        """
+        return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 
 
 class Token(NamedTuple):
@@ -450,6 +457,13 @@ class Facet(NamedTuple):
     docs: int
 
 
+class ValueCount(NamedTuple):
+    """A value of a column, and the number of documents that have it. A date is a text such as "2015-03-01"."""
+
+    value: str | float | int
+    docs: int
+
+
 class Mark(NamedTuple):
     """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
 
@@ -628,6 +642,13 @@ class Context(Protocol):
 
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def column(self, name: str) -> Column:
+        """Return a column of the index, a `sublex.contracts.columns.Column` of all documents by number.
+
+        Raise `InputError` if the index has no column of this name.
+        """
         ...
 
     def model(self, expression: Any) -> Any:

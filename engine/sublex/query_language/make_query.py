@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, ordered, synonyms, window
+from sublex.contracts.columns import comparisons_in
+from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, make, ordered, synonyms, within
 from sublex.contracts.scores import expect_weights
 from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
-from sublex.query_language.read import read_tree
+from sublex.query_language.read import NO_COLUMNS, read_tree
 from sublex.query_language.tree import (
     And,
     Boost,
     Clauses,
+    Compared,
+    Field,
     Fuzzy,
     Gap,
     Node,
@@ -40,7 +43,8 @@ def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Quer
     The notes of its tree say what is read in another way than users may expect. Without a snapshot, prefixes and fuzzy
     words stand for no terms. Raise InputError for what no query may have, such as a window that is smaller than its words.
     """
-    return Maker(analyzer, snapshot).query(read_tree(text))
+    fields, columns = (snapshot.fields, snapshot.columns) if snapshot else ((), NO_COLUMNS)
+    return Maker(analyzer, snapshot).query(read_tree(text, fields, columns))
 
 
 class Maker:
@@ -59,7 +63,9 @@ class Maker:
         weighted = [(term, weight) for leaf, weight in scored for term in self.terms(leaf)]
         expect_weights(weight for _, weight in weighted)
         condition = self._of_root(tree.root)
-        if condition is not None and not weighted:
+        # A query that only asks for values of columns lists the documents that have them.
+        lists = not scored and any(comparisons_in(condition))
+        if condition is not None and not weighted and not lists:
             if not scored:
                 self._notes["The query only excludes, which finds nothing; write a word to look for, too."] = None
             elif condition != NOTHING:
@@ -94,16 +100,26 @@ class Maker:
                 )
             case Operation(kind=kind, width=width, parts=inner):
                 return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
+            case Field(name=name, part=inside):
+                return [self._within(name, term) for term in self.terms(inside)]
         return []
 
     def _part(self, part: Node, kind: Kind) -> list[Any]:
         """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""
-        places = self._places(part.text) if isinstance(part, Word) else self.terms(part)
+        inner = _leaf(part)
+        places = self._places(inner.text) if isinstance(inner, Word) else self.terms(inner)
         if any(place is not GAP for place in places):
-            return [ordered(places)]
+            term = ordered(places)
+            return [self._within(part.name, term) if isinstance(part, Field) else term]
         if kind is not Kind.ORDERED:
             return []
         return places or ([GAP] if isinstance(part, Gap) else self._gap)
+
+    def _within(self, field: str, term: str) -> str:
+        """Return the term within a field. Raise InputError if the index has no such field."""
+        if self.snapshot is not None:
+            self.snapshot.need_field(field)
+        return within(field, term)
 
     def _places(self, text: str) -> list[Any]:
         """Return what stands at each position of a text within a phrase: its terms, and gaps for words without terms."""
@@ -115,9 +131,7 @@ class Maker:
         if all(part is GAP for part in parts):
             self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
             return []
-        if kind is Kind.SYNONYMS:
-            return [synonyms(parts)]
-        return [(window if kind is Kind.WINDOW else ordered)(parts, width)]
+        return [make(kind, width, parts)]
 
     def _expanded(self, leaf: Prefix | Fuzzy) -> list[str]:
         """Return the terms that a prefix or a fuzzy word stands for as one term, in a list; [] without any."""
@@ -173,7 +187,8 @@ class Maker:
             case Boost(part=part):
                 return self._of_root(part)
             case Clauses(clauses=clauses):
-                return self._of_clauses(clauses, free=all(_is_plain(part) for sign, part in clauses if not sign))
+                words = [part for sign, part in clauses if not sign and not _compares(part)]
+                return self._of_clauses(clauses, free=all(map(_is_plain, words)))
             case _:
                 return None if _is_plain(root) else self._of(root)
 
@@ -183,6 +198,8 @@ class Maker:
         Return None for a part that says nothing, such as a stop word.
         """
         match node:
+            case Compared(comparison=comparison):
+                return comparison
             case Boost(part=part):
                 return self._of(part)
             case Not(part=part):
@@ -195,12 +212,18 @@ class Maker:
             case Clauses(clauses=clauses):
                 return self._of_clauses(clauses)
         terms = self.terms(node)
-        return NOTHING if not terms and isinstance(node, (Prefix, Fuzzy)) else _joined("all", terms)
+        return NOTHING if not terms and isinstance(_leaf(node), (Prefix, Fuzzy)) else _joined("all", terms)
 
     def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
-        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`."""
+        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`.
+
+        Values of columns are required without a sign, and do not count here as such a clause.
+        """
         required, excluded, others = list[Any](), list[Any](), list[Any]()
+        compared = [part for sign, part in clauses if not sign and _compares(part)]
         for sign, part in clauses:
+            if not sign and _compares(part):
+                continue
             if not sign:
                 others += self._choices(part)
                 continue
@@ -214,11 +237,16 @@ class Maker:
                 excluded.append(Condition("not", (found,)))
         if not required and not free:
             required = [_joined("any", others)]
-        return _joined("all", [*required, *excluded])
+        return _joined("all", [*required, *map(self._of, compared), *excluded])
 
     def _choices(self, part: Node) -> list[Any]:
         """Return the conditions of which one has to hold. A word of several terms is then as several words."""
-        return self.terms(part) if isinstance(part, Word) else [self._of(part)]
+        return self.terms(part) if isinstance(_leaf(part), Word) else [self._of(part)]
+
+
+def _leaf(node: Node) -> Node:
+    """Return a part without its field."""
+    return node.part if isinstance(node, Field) else node
 
 
 def _joined(kind: str, parts: Iterable[Any]) -> Any:
@@ -236,7 +264,19 @@ def _is_plain(node: Node) -> bool:
             return all(map(_is_plain, parts))
         case Clauses(clauses=clauses):
             return all(not sign and _is_plain(part) for sign, part in clauses)
-    return not isinstance(node, (And, Not))
+    return not isinstance(node, (And, Not, Compared))
+
+
+def _compares(node: Node) -> bool:
+    """Return whether a part speaks of columns alone."""
+    match node:
+        case Boost(part=part) | Not(part=part):
+            return _compares(part)
+        case And(parts=parts) | Or(parts=parts):
+            return all(map(_compares, parts))
+        case Clauses(clauses=clauses):
+            return bool(clauses) and all(_compares(part) for _, part in clauses)
+    return isinstance(node, Compared)
 
 
 def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
@@ -251,7 +291,7 @@ def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
             for sign, part in clauses:
                 if sign != "-":
                     yield from _scored(part, weight)
-        case Not():
+        case Not() | Compared():
             return
         case _:
             yield node, weight
@@ -265,6 +305,8 @@ def _words(leaf: Node) -> Iterator[str]:
         case Operation(parts=parts):
             for part in parts:
                 yield from _words(part)
+        case Field(part=part):
+            yield from _words(part)
 
 
 def _extent(parts: list[Any]) -> int:
