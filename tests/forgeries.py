@@ -61,7 +61,10 @@ LDA, SOURCE = (
 )
 SWG, PHRASES = f"swg(topics={LDA}, near=edges, rho=0.1)", "phrases(support=3)"
 LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
+# A phrase, and an operator of two words that needs no positions, beside a word.
+OPERATORS = '"gray crane" cran* river'
 READING = [
+    ("search", "INDEX", OPERATORS, "--language", "query"),
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
     ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
     ("search", "INDEX", QUERY, "-k", "3", "-r", "lsi(e=5, find=approximate)"),
@@ -471,6 +474,8 @@ def answers(root: Path) -> list[Any]:
     found: list[Any] = [
         [(hit.docno, hit.score) for hit in index.search(QUERY, ranker)] for ranker in ("BM25", "PL2", "DirichletLM")
     ]
+    # With stored impacts, words beside operators have theirs copied.
+    found.append([(hit.docno, hit.score) for hit in index.search("(cran* river)", "BM25", language="query")])
     found.append([index.term(term) for term in ("crane", "river", "seal")])
     # As many positions as frequencies, or an error.
     found.append([positions_of(index, term) for term in ("crane", "river", "seal")])

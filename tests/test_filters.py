@@ -25,7 +25,7 @@ from sublex.language import plugins
 from sublex.pipeline.index import Index
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.mask import Mask, Masks
-from sublex.pipeline.stages.stage import State
+from sublex.pipeline.stages.stage import Scorer, State
 
 # The documents that the filter `chosen(n)` keeps, by n, and the documents about which each filter was asked.
 CHOSEN: dict[int, set[int]] = {}
@@ -430,6 +430,21 @@ def test_a_cache_keeps_results_under_different_masks_apart(index, few):
         state = State(query, depth=7, masks=masks)
         assert as_pairs(scorer.start(state).find()) == as_pairs(plain.start(state).find())
         assert np.array_equal(scorer.start(state).scores(live), plain.start(state).scores(live))
+
+
+def test_a_cache_finds_its_results_again_under_another_mask_of_the_same_condition(index, few):
+    """The query has the condition, so two masks of one query allow the same documents."""
+    query, cache, started = index.query("w2 -w9", "query"), Cache(), []
+    plain = index.pipeline("BM25").scorer
+
+    def start(state: State):
+        started.append(state)
+        return plain.start(state)
+
+    scorer = cached("BM25", Scorer(start, plain.finds, plain.through), cache)
+    masks = [Mask(lambda docs: np.isin(docs, list(few)), index.snapshot) for _ in range(2)]
+    first, second = (scorer.start(State(query, depth=7, allowed=mask)).find() for mask in masks)
+    assert first is second and len(started) == 1 and started[0].allowed is masks[0]
 
 
 # Explanations.

@@ -211,9 +211,9 @@ def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, 
 def narrow(monkeypatch):
     """Let all arrays of operators be full after a few operators."""
     for module, name, value in (
-        (operators, "MOST_OPERATORS", 3), (operators, "MOST_POSTINGS", 60), (operators, "OPERATORS_PER_CALL", 2),
-        (operators, "POSTINGS_PER_CALL", 50), (arena, "MOST_SLOTS", 12), (arena, "MOST_POSTINGS", 300),
-        (word_positions, "MOST_WORDS", 3), (word_positions, "MOST_POSTINGS", 200), (word_positions, "MOST_POSITIONS", 300),
+        (operators, "KEPT_OPERATORS", 3), (operators, "KEPT_POSTINGS", 60), (operators, "OPERATORS_PER_CALL", 2),
+        (operators, "POSTINGS_PER_CALL", 50), (arena, "ARENA_SLOTS", 12), (arena, "ARENA_POSTINGS", 300),
+        (word_positions, "DECODED_WORDS", 3), (word_positions, "DECODED_POSTINGS", 200), (word_positions, "DECODED_POSITIONS", 300),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
 
@@ -231,6 +231,56 @@ def test_full_arrays_are_replaced_and_hits_stay_the_same(index, exact):
     table = searcher.term_table.operators
     assert table.known.first > searcher.term_table.words
     expect_postings(searcher.term_table, exact, [ordered(["w0", "w1"])])
+
+
+def test_an_arena_keeps_the_slots_of_a_search_while_terms_are_added_and_when_it_is_replaced(index, exact, monkeypatch):
+    monkeypatch.setattr(arena, "ARENA_SLOTS", 4 * len(index.snapshot.segments))
+    searcher = Searcher(index.snapshot, BM25())
+    table = searcher.term_table
+    own = arena.Arena(searcher.impacts, table)
+
+    def ask(*terms: str, alone: bool = True):
+        known = table.operators.find([term for term in terms if isinstance(term, Operator)])
+        return own.slots(np.array(table.numbers(terms)), known, alone)
+
+    def held(slots: arena.Slots, places: np.ndarray) -> list:
+        return [
+            [segment.least[places].tolist(), segment.most[places].tolist(), segment.kth[:, places].tolist()]
+            for segment in slots.segments
+        ]
+
+    a, b, c = ordered(["w0", "w1"]), window(["w1", "w2"], 5), ordered(["w2", "w0"])
+    slots, first = ask(a, "w1")
+    before = held(slots, first)
+    for k, segment in enumerate(slots.segments):
+        ordinals, places = arena.in_segment(table, k, np.array(table.numbers(["w1"])), first[1:])
+        assert segment.most[places].tolist() == searcher.impacts[k].most[ordinals].tolist()
+    # Terms are added after those that are there, each once.
+    more, second = ask("w1", b, a, "w2")
+    assert more is slots and second.tolist() == [first[1], 2, first[0], 3] and sorted(first) == [0, 1]
+    assert held(slots, first) == before
+    # There is no room for one more; the new slots have all terms of the query, and the old ones keep theirs.
+    replaced, third = ask(c, "w1", a)
+    assert replaced is not slots and third.tolist() == [0, 1, 2] and len(replaced.slot_of) == 3
+    assert held(slots, first) == before == held(replaced, third[[2, 1]])
+    assert slots.largest >= max(max(most) for _, most, _ in before)
+    # A batch with too many terms is told to split; a query alone gets as many slots as it needs.
+    words = ["w0", "w1", "w2", "w3"]
+    assert ask(a, *words, alone=False) is None and own._slots is replaced
+    wide, places = ask(a, *words)
+    assert places.tolist() == [0, 1, 2, 3, 4] and held(wide, places[[0, 2]]) == before
+
+
+def test_the_operators_of_a_query_may_not_have_too_many_postings(index, exact, monkeypatch):
+    terms = [ordered(["w0", "w1"]), window(["w0", "w2"], 5)]
+    postings = sum(len(exact.postings(term)[0]) for term in terms)
+    monkeypatch.setattr(operators, "POSTINGS_OF_A_QUERY", postings)
+    check(Searcher(index.snapshot, BM25()), exact, dict.fromkeys(terms, 1.0), 5)
+    monkeypatch.setattr(operators, "POSTINGS_OF_A_QUERY", postings - 1)
+    message = f"The operators of a query, such as phrases, have more than {postings - 1:,} postings."
+    with pytest.raises(InputError) as error:
+        Searcher(index.snapshot, BM25()).search(dict.fromkeys(terms, 1.0), 5)
+    assert str(error.value) == message
 
 
 @pytest.mark.usefixtures("narrow")
@@ -254,7 +304,7 @@ def test_threads_that_fill_the_arrays_together_get_the_hits_of_one(index, exact)
 
 
 def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(index, monkeypatch):
-    monkeypatch.setattr(operators, "MOST_OPERATORS", 1)
+    monkeypatch.setattr(operators, "KEPT_OPERATORS", 1)
     table = TermTable(index.snapshot)
     seen = [table.numbers([ordered([a, b])])[0] for a, b in itertools.permutations(WORDS[:4], 2)]
     assert table.words == len(index.corpus.vocabulary)
@@ -327,6 +377,19 @@ def test_contexts_count_operators(index, exact):
     assert stats.df.tolist() == [exact.term("w0").df, len(docs)]
     assert stats.cf.tolist() == [exact.term("w0").cf, tfs.sum()]
     assert context.surface(phrase) == '"w0 w1"'
+
+
+def test_the_index_computes_the_operator_that_it_shows_once(tmp_path, monkeypatch):
+    built(tmp_path / "index", [Document("1", "a b"), Document("2", "b a")], analyzer="plain")
+    index, computed, compute = sublex.open(tmp_path / "index"), [], operators.OperatorTable._compute
+    monkeypatch.setattr(
+        operators.OperatorTable, "_compute", lambda *given: computed.append(given[1]) or compute(*given)
+    )
+    for _ in range(2):
+        assert index.term("#1('a','b')").df == 1
+        assert index.postings("#1('a','b')").docs.tolist() == [0]
+        assert index.searcher("BM25").search({ordered(["a", "b"]): 1.0}).docnos == ["1"]
+    assert computed == [[ordered(["a", "b"])]]
 
 
 def test_without_positions_a_sentence_names_the_remedy_and_synonyms_of_words_need_none(tmp_path):

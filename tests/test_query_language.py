@@ -70,6 +70,7 @@ def as_text(condition: Condition | str | None) -> str:
 PIECES = [
     "stem", "cells", "the", "AND", "OR", "NOT", "(", ")", '"', "+", "-", "^2", "^2.5", "~1", "~3", "~", "*", "#1(", "#uw8(",
     "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
+    "“", "”", "„", "«", "»",
     "\\,", "\\:+~",
     "\\,~1", "\\,*",
 ]  # fmt: skip
@@ -131,7 +132,7 @@ def test_any_word_can_be_written(text, edits, slop):
         ("#1('a','b\\u{20}c')", "#1('a' 'b\\u{20}c')"),
         (r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\ i", r"\"a b\" \+c \AND d\^2 e\~ f\* \(g\) \\ h\u{20}i"),
         ("rock 'n' roll o'neil", "rock 'n' roll o'neil"),
-        # A mark of punctuation has no letters that a prefix or a fuzzy word could have.
+        # Punctuation before * or ~ is plain text, since a prefix and a fuzzy word need a letter or a digit.
         (r"\,* \,~ \:+~ #syn(\,~ a) \,a~", r",\* ,\~ :+\~ #syn(\,\~ a) ,a~2"),
         ("", ""),
         ("() (( ))", ""),
@@ -153,8 +154,33 @@ def test_how_texts_are_read(text, printed):
         (
             "#combine(a b)",
             r"\#combine (a b)",
-            "#combine is plain text: the operators are #1(…), #3(…), #uw8(…) and #syn(…).",
+            "#combine is plain text: words side by side add up their scores; write (stem cell).",
         ),
+        ("#weight(2 a)", r"\#weight (2 a)", "#weight is plain text: a weight follows its word; write (stem^2 cell)."),
+        ("#od1(a b)", r"\#od1 (a b)", "#od1 is plain text: it names no operator here; write #1(stem cell)."),
+        ("#od:4(a b)", r"\#od:4 (a b)", "#od:4 is plain text: it names no operator here; write #4(stem cell)."),
+        ("#unordered:9(a b)", r"\#unordered:9 (a b)",
+         "#unordered:9 is plain text: it names no operator here; write #uw9(stem cell)."),
+        ("#band(a b)", r"\#band (a b)", "#band is plain text: write (stem AND cell)."),
+        ("#foo(a b)", r"\#foo (a b)", "#foo is plain text: the operators are #1(…), #3(…), #uw8(…) and #syn(…)."),
+        ('"stem cel*"', '"stem cel*"',
+         "cel* is plain text: no prefix and no fuzzy word stands between quotation marks; write #1(stem cel*)."),
+        ('"stem cel~1"~3', '"stem cel~1"~3',
+         "cel~1 is plain text: no prefix and no fuzzy word stands between quotation marks; write #uw5(stem cel~1)."),
+        ('"cel*"', '"cel*"', "cel* is plain text: no prefix and no fuzzy word stands between quotation marks; write cel*."),
+        ('"a b^2"', '"a b^2"',
+         'b^2 is plain text: a weight stands after a phrase, as in "stem cells"^2, and not within it.'),
+        ('"a b"~1.5', r'"a b" \~1.5',
+         '~1.5 is plain text: ~ takes a whole number directly after a phrase, as in "stem cells"~3.'),
+        ('"a b" ~3', r'"a b" \~3',
+         '~3 is plain text: ~ takes a whole number directly after a phrase, as in "stem cells"~3.'),
+        ("(a b)~3", r"(a b) \~3", "~3 is plain text: ~ stands after words and phrases."),
+        ("(a b)^x", r"(a b) \^x", "^x is plain text: ^ takes a number, as in stem^2.5."),
+        ("wing^", r"wing\^", "wing^ is plain text: ^ takes a number, as in stem^2.5."),
+        ("a * b", r"a \* b", "* is plain text: a * stands for letters at the end of a word, and for one word within #3(…)."),
+        ("*:*", r"\*:\*", "*:* is plain text: a * stands for letters at the end of a word, and for one word within #3(…)."),
+        ("“a b", "a b", "“a b is plain text: its quotation mark has no partner."),
+        ("a » b » c", "a b c", "» b » c is plain text: its quotation mark has no partner."),
         ("a AND", r"a \AND", "AND is plain text: AND and OR stand between two parts, and NOT before one."),
         ("OR a", r"\OR a", "OR is plain text: AND and OR stand between two parts, and NOT before one."),
         ("a NOT", r"a \NOT", "NOT is plain text: AND and OR stand between two parts, and NOT before one."),
@@ -169,10 +195,27 @@ def test_how_texts_are_read(text, printed):
         ("#1(a^2 b)", "#1(a b)", "^2 is plain text: a weight stands after #1(…), not within it."),
         ("#1((a b) c)", "#1(a b c)", "( is plain text: within #1(…), only operators have parentheses."),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_plain_text_with_a_note(text, printed, note):
     tree = read_tree(text)
     assert (str(tree), tree.notes) == (printed, (note,))
+
+
+@pytest.mark.parametrize("text", ["“a b”", "„a b“", "”a b”", "«a b»", "»a b«", '"a b"'])
+def test_quotation_marks_of_all_kinds_stand_around_phrases(text):
+    tree = read_tree(f"+{text}~3^2 c")
+    assert (str(tree), tree.notes) == ('+"a b"~3^2 c', ())
+    assert read_tree(f"\\{text}").root != read_tree(text).root
+
+
+def test_marks_within_a_phrase_of_other_marks_are_plain_text():
+    assert read_tree('“a "b" c”').root == Phrase('a "b" c')
+    assert read_tree('"a “b” c"').root == Phrase("a “b” c")
+
+
+def test_ordinary_text_has_no_notes():
+    for text in ("~5 km", "is it so ?", "x ^ y", "#3(a * b)"):
+        assert read_tree(text).notes == ()
 
 
 def test_addresses_times_and_names_of_things_are_no_fields():
@@ -277,6 +320,8 @@ def test_the_notes_of_a_query(small):
         ('stem "to be or not to be"', '"to be or not to be" has no word that the index could hold, and is left out.'),
         ("#uw3(the of)", "#uw3(the of) has no word that the index could hold, and is left out."),
         ("stem zz*", "No term of the index matches zz*."),
+        ("stem growing*", "No term of the index matches growing*; grow* matches grow, the stem of growing."),
+        ("stem dividing~1", "No term of the index matches dividing~1; divid~1 matches divid, the stem of dividing."),
         ("-stem", "The query only excludes, which finds nothing; write a word to look for, too."),
     ):
         assert small.query(text, language="query").tree.notes == (note,)
@@ -299,6 +344,7 @@ def test_mistakes_cost_a_sentence(small):
         ("#1(a1 " * 30 + "b1" + ")" * 30, "operators are .* deep within one another"),
         ("stem^1e300", "lies outside float32"),
         ('"stem cells"~9999999', "The width 10000001"),
+        ("#123456789(stem cells)", "The width 123456789"),
     ):
         with pytest.raises(InputError, match=words):
             small.query(text, language="query")
@@ -319,7 +365,7 @@ def test_an_index_without_positions_says_how_it_gets_them(tmp_path):
 @pytest.mark.parametrize(
     "piece",
     ["(", "(a ", ")", '"', "'", "#1(", "a^", "NOT ", "a AND ", "\\", "+", "a~", "'a ", "#", "~", "a*", '"a ', "9", "a^9", "a:",
-     "\x00", "*?", "a OR -b ", "\\u{", "#syn(", "^1e9", ","],
+     "\x00", "*?", "a OR -b ", "\\u{", "#syn(", "^1e9", ",", "“", "« ", "»", '"a* ', "#od1(", '"a"~x', "*"],
 )  # fmt: skip
 def test_hostile_texts_cost_a_sentence_at_most(small, piece):
     """Reading takes time that grows as the text does; if it grew with the square, this test would take an hour."""

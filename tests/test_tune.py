@@ -494,3 +494,16 @@ def test_a_printed_tuning_says_how_to_run_its_best_setting(demo):
     assert marker == "To run the best setting"
     hits = eval(code, {"index": demo, "query": "crane", "tuning": tuning})
     assert hits.docnos == demo.search("crane", f"BM25(b={tuning.best.setting.values['b']:g})" + 0.5 * function).docnos
+
+
+def test_topics_in_the_query_language_are_tuned_in_it(small):
+    asked = [("1", "+crane river"), ("2", "bank -building"), ("3", "river AND bank")]
+    found = sublex.tune(small, asked, JUDGED, "BM25(b={0.0,1.0})", "AP", folds=3, language="query")
+    for row, setting in zip(found.scores, found.settings, strict=True):
+        run = small.run(asked, setting.expression, 1000, language="query")
+        assert row.tolist() == evaluate(JUDGED, run, ["AP"], topics=["1", "2", "3"])["AP"].tolist()
+    plain = sublex.tune(small, asked, JUDGED, "BM25(b={0.0,1.0})", "AP", folds=3)
+    assert found.scores.tolist() != plain.scores.tolist()
+    assert (found.language, plain.language) == ("query", "plain")
+    assert found.parts()[-1].endswith("tuning.best.setting.tree, language='query')")
+    assert plain.parts()[-1].endswith("tuning.best.setting.tree)")

@@ -14,12 +14,14 @@ import time
 import weakref
 from collections.abc import Callable, Iterator
 
+import numpy as np
 import pytest
 from command import invoke
 from shared import DEMO, SUBLEX
 from strategies import every
 
 import sublex
+from sublex.analysis.interner_kernels import describe
 from sublex.errors import LITTLE_MEMORY, IndexCorrupt, MissingExtra, contract, is_interrupt, is_out_of_memory
 from sublex.faces.interrupts import handle_unraisable, interrupt
 from sublex.faces.work import Work
@@ -54,6 +56,22 @@ def interrupted(engine, notify, get):
     set_object_cache(engine, notify, lambda module: signal.raise_signal(signal.SIGINT) or get(module))
 
 ExecutionEngine.set_object_cache = interrupted
+cli.main()
+"""
+# A command that is interrupted whenever a kernel asks Python for the class of the arrays that it returns.
+RETURNING = """
+import signal, sys
+from numba.core import serialize
+from sublex import cli
+
+code = serialize._numba_unpickle.__code__
+
+def trace(frame, event, argument):
+    if frame.f_code is code:
+        print("returning", flush=True)
+        signal.raise_signal(signal.SIGINT)
+
+sys.settrace(trace)
 cli.main()
 """
 # Work in a thread that is interrupted whenever LLVM asks Python for the machine code of a kernel.
@@ -201,6 +219,29 @@ def test_an_interrupt_while_machine_code_is_loaded_ends_a_command_without_a_cras
     command = [sys.executable, "-c", LOADING, "search", index.path, "crane"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nsublex: interrupted.\n")
+
+
+@pytest.mark.slow
+def test_an_interrupt_while_a_kernel_returns_arrays_ends_a_command_without_a_crash(tmp_path):
+    assert invoke("index", tmp_path / "first", DEMO).code == 0
+    command = [sys.executable, "-c", RETURNING, "index", tmp_path / "index", DEMO]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 130 and "returning" in done.stdout, done
+    assert done.stderr.endswith("sublex: interrupted; the index is as it was before.\n")
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_kernel_that_returns_arrays_takes_no_step_in_python_after_its_first_call():
+    """An interrupt that came while the kernel ran would be raised at this step, where the kernel crashes."""
+    text, starts = np.zeros(80, np.uint8), np.arange(4)
+    describe(text, starts, starts)
+    steps: list[str] = []
+    sys.setprofile(lambda frame, event, _: steps.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        describe(text, starts, starts)
+    finally:
+        sys.setprofile(None)
+    assert set(steps) <= {"describe"}
 
 
 @pytest.mark.slow

@@ -67,8 +67,7 @@ class Operator(str):
     def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
         kind, width, parts = _checked(kind, width, parts)
         printed = ",".join(map(_printed, parts))
-        head = {Kind.ORDERED: str(width), Kind.WINDOW: f"uw{width}", Kind.SYNONYMS: "syn"}[kind]
-        made = super().__new__(cls, f"#{head}({printed})")
+        made = super().__new__(cls, f"{head(kind, width)}{printed})")
         made.kind, made.width, made.parts = kind, width, parts
         inner = [part for part in made.parts if isinstance(part, Operator)]
         made.reads_positions = kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
@@ -193,9 +192,25 @@ def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
 
 # The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.
 _ESCAPED = re.compile(r"[\\'\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
+_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,30}))\(")
 _TERM = re.compile(r"'((?:[^\\']|\\.)*)'")
 _CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
+
+
+def head(kind: Kind, width: int) -> str:
+    """Return how an operator begins, such as `#1(` or `#syn(`."""
+    return {Kind.ORDERED: f"#{width}(", Kind.WINDOW: f"#uw{width}(", Kind.SYNONYMS: "#syn("}[kind]
+
+
+def read_head(text: str, at: int = 0) -> tuple[Kind, int, int] | None:
+    """Return the kind and the width of the operator that begins at a place of a text, and where its parts begin.
+
+    Return None if there is no operator.
+    """
+    found = _HEAD.match(text, at)
+    if not found:
+        return None
+    return Kind.SYNONYMS if found[1] else Kind.WINDOW if found[2] else Kind.ORDERED, int(found[3] or 0), found.end()
 
 
 def _printed(part: Any) -> str:
@@ -238,7 +253,7 @@ def written_operator(text: str) -> str | None:
 
     Raise InputError for an operator that cannot be, such as a window that is smaller than its words.
     """
-    if not _HEAD.match(text):
+    if not read_head(text):
         return None
     try:
         found, end = _read(text, 0, 0)
@@ -257,10 +272,11 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
         return GAP, at + 1
     if term := _TERM.match(text, at):
         return unescaped(term[1]), term.end()
-    head = _HEAD.match(text, at)
-    if not head or depth > DEEPEST:
+    begin = read_head(text, at)
+    if not begin or depth > DEEPEST:
         raise _NotPrinted
-    parts, at = [], head.end()
+    kind, width, at = begin
+    parts = []
     while True:
         part, at = _read(text, at, depth + 1)
         parts.append(part)
@@ -269,35 +285,35 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
         if not text.startswith(",", at):
             raise _NotPrinted
         at += 1
-    if head[1]:
+    if kind is Kind.SYNONYMS:
         return synonyms(parts), at + 1
-    return (window if head[2] else ordered)(parts, int(head[3])), at + 1
+    return (window if kind is Kind.WINDOW else ordered)(parts, width), at + 1
 
 
 class Condition(NamedTuple):
     """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
 
     "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
-    in which it occurs.
+    in which it occurs. A part may also be a `sublex.contracts.columns.Comparison`.
     """
 
     kind: str
     parts: tuple[Any, ...]
 
     def leaves(self) -> Iterator[str]:
-        """Yield the terms and operators of the condition, in order, with repetitions."""
+        """Yield the terms and operators of the condition, in order, with repetitions; comparisons are not among them."""
         for part in self.parts:
             if isinstance(part, Condition):
                 yield from part.leaves()
-            else:
+            elif isinstance(part, str):
                 yield part
 
     def excluded(self) -> frozenset[str]:
         """Return the terms that no allowed document holds: parts of "not" at the top, or in an "all" at the top."""
         nots = self.parts if self.kind == "all" else (self,)
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
-        found = [[leaf] if isinstance(leaf, str) else leaf.parts if leaf.kind == "any" else [] for leaf in leaves]
-        return frozenset(leaf for group in found for leaf in group if isinstance(leaf, str))
+        either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
+        return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
 
 
 # A condition that no document meets.

@@ -157,7 +157,8 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
         return f"Nothing in {index.path} is found: the weights of all terms are 0."
     words = cut(" or ".join(terms)) if query.condition is None else f"the query {cut(str(query.tree or query.text))}"
     if not terms:
-        return f"Nothing in {index.path} is found: the analyzer leaves no word of the query."
+        reason = "no term is left of the query" if query.tree else "the analyzer leaves no word of the query"
+        return f"Nothing in {index.path} is found: {reason}."
     if dropped := kept_none(index, query, pipeline):
         last, before, number = dropped
         return (

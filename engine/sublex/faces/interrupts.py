@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from sublex.errors import is_interrupt
 
@@ -22,9 +23,25 @@ def deliver_ignored_interrupts() -> None:
     """From now on, deliver each interrupt that Python ignores in this process a second time.
 
     Python prints and ignores an exception in code that it runs between two steps of a program, such as `__del__` or the
-    callback of a weak reference. Without this, an interrupt at that moment would not end the command.
+    callback of a weak reference. Without this, an interrupt at that moment would not end the command. An interrupt in code
+    that a kernel calls is delivered after that code, because the kernel would crash.
     """
     sys.unraisablehook = handle_unraisable
+    # A process that ignores interrupts, such as one in the background, goes on ignoring them.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, handle_interrupt)
+
+
+def handle_interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; in code that a kernel calls, interrupt this thread again in a moment instead."""
+    unpickle = getattr(sys.modules.get("sublex.tools.compiled"), "unpickle", None)
+    caller = frame
+    while unpickle and caller:
+        if caller.f_code is unpickle.__code__:
+            _thread.start_new_thread(_interrupt_soon, (threading.get_ident(),))
+            return
+        caller = caller.f_back
+    signal.default_int_handler(number, frame)
 
 
 def handle_unraisable(ignored: sys.UnraisableHookArgs) -> None:

@@ -179,6 +179,10 @@ class Snapshot(Deferred):
         words = words_by_term(self.analyzer, query.text) if absent else {}
         return {term: words.get(term, term) for term in absent}
 
+    def word(self, number: int) -> str:
+        """Return a term, given by its ordinal in the only segment, or else by its place in the vocabulary of the corpus."""
+        return self.segments[0].terms.text(number) if len(self.segments) == 1 else self.corpus.vocabulary[number]
+
     def _term(self, term: str, places: list[tuple[Segment, int]]) -> Term | None:
         """Add up the statistics of a term over its ordinals in the segments."""
         df = sum(int(segment.live_df[ordinal]) for segment, ordinal in places)

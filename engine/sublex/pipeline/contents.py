@@ -13,13 +13,13 @@ from sublex.contracts.operators import Operator, operator, words_in
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
-from sublex.retrieval.term_table import TermTable
 from sublex.tools import arguments
 from sublex.tools.hints import resolve_hints
 
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
     from sublex.index.entries import ModelEntry, ResourceEntry
+    from sublex.retrieval.term_table import TermTable
 
 
 class Contents:
@@ -32,6 +32,11 @@ class Contents:
     def snapshot(self) -> Snapshot:
         """The generation that this index reads: its segments, statistics and files. It never changes."""
         return self._snapshot
+
+    @property
+    def _term_table(self) -> TermTable:
+        """The terms of the snapshot, which the searchers of the index share."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.snapshot)
@@ -119,8 +124,7 @@ class Contents:
         named = self._term(term)
         if not isinstance(named, Operator):
             return self.snapshot.term(named)
-        table = TermTable(self.snapshot)
-        found = table.find([named])
+        found = self._term_table.find([named])
         if found is None or found[1] is None or found[0][0] < 0:
             return None
         df, cf = (int(values[0]) for values in found[1].stats(np.array(found[0])))
@@ -169,8 +173,8 @@ class Contents:
         named = self._term(term)
         if not isinstance(named, Operator):
             return self.snapshot.postings(named)
-        table, bases = TermTable(self.snapshot), self.snapshot.bases
-        parts = [table.postings(named, k) for k in range(len(self.snapshot.segments))]
+        bases = self.snapshot.bases
+        parts = [self._term_table.postings(named, k) for k in range(len(self.snapshot.segments))]
         docs = [docs + np.int32(base) for (docs, _), base in zip(parts, bases, strict=False)]
         empty = np.empty(0, np.int32)
         return Postings(np.concatenate([empty, *docs]), np.concatenate([empty, *(tfs for _, tfs in parts)]))

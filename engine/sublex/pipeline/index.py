@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
+    from sublex.retrieval.term_table import TermTable
     from sublex.trec.runs import Run
 
 Expr = str | Expression
@@ -82,6 +83,10 @@ class Index(Contents):
         from sublex.pipeline.compose import Composer
 
         return Composer(self._snapshot, allow_uncovered=self.allow_uncovered)
+
+    @property
+    def _term_table(self) -> TermTable:
+        return self._composer.term_table
 
     def __getstate__(self) -> dict[str, Any]:
         return {"built": self.built, "composer": self._composer}

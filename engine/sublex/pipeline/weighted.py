@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterable
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import Operator, quoted, unescaped, written_operator
+from sublex.contracts.operators import Operator, quoted, read_head, unescaped, written_operator
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.language.expression import print_value, shortest
 from sublex.tools.messages import cut
-
-# How operators begin.
-_LIKE_AN_OPERATOR = re.compile(r"#(?:syn|(?:uw)?\d+)\(")
 
 # A phrase as people write it, which weighted terms do not have.
 _QUOTED = re.compile(r'(?:^|\s)("[^"\s]+\s[^"]*")(?=[\s^]|$)')
@@ -43,7 +40,7 @@ def weighted_query(text: str) -> Query:
         expect_weights([weight])
         written = term if caret else word
         found = written_operator(written)
-        if not found and _LIKE_AN_OPERATOR.match(written):
+        if not found and read_head(written):
             raise InputError(
                 f"{cut(written)} is not an operator as Sublex prints it; write for example #1('river','bank')^0.5 or "
                 "#uw8('bank','river')."
@@ -72,4 +69,4 @@ def _inner(text: str) -> str:
 
 def _stands_in_quotes(term: str) -> bool:
     """Return whether a term must be quoted: as it is, it would be read as an operator or as a term in quotes."""
-    return bool(_LIKE_AN_OPERATOR.match(term)) or (bool(inner := _inner(term)) and _stands_in_quotes(inner))
+    return bool(read_head(term)) or (bool(inner := _inner(term)) and _stands_in_quotes(inner))

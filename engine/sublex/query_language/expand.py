@@ -79,10 +79,4 @@ def _best(snapshot: Snapshot, found: list[np.ndarray], distances: list[np.ndarra
     terms, first, inverse = np.unique(np.concatenate(numbers), return_index=True, return_inverse=True)
     total = np.bincount(inverse.ravel(), np.concatenate(df), len(terms))
     best = np.lexsort((terms, -total, np.concatenate(near)[first]))[:MOST]
-    return Expansion([_name(snapshot, number) for number in terms[best].tolist()], len(terms))
-
-
-def _name(snapshot: Snapshot, number: int) -> str:
-    if len(snapshot.segments) == 1:
-        return snapshot.segments[0].terms.text(number)
-    return snapshot.corpus.vocabulary[number]
+    return Expansion([snapshot.word(number) for number in terms[best].tolist()], len(terms))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from sublex.analysis.tokens import analyze, located_terms
@@ -128,8 +129,16 @@ class Maker:
             found = terms_beginning(self.snapshot, letters)
         elif letters and isinstance(leaf, Fuzzy):
             found = near_terms(self.snapshot, letters, leaf.edits)
-        if not found.terms:
+        stem, instead = self._stem_beside(leaf, letters, found)
+        if not found.terms and stem:
+            self._notes[
+                f"No term of the index matches {_short(leaf)}; {instead} matches {stem}, the stem of {leaf.text}."
+            ] = None
+        elif not found.terms:
             self._notes[f"No term of the index matches {_short(leaf)}."] = None
+        elif stem:
+            self._notes[f"{_short(leaf)} does not match {stem}, the stem of {leaf.text}; {instead} does."] = None
+        if not found.terms:
             return []
         if found.matching > len(found.terms):
             which = "most frequent" if isinstance(leaf, Prefix) else "nearest"
@@ -137,6 +146,20 @@ class Maker:
                 f"{_short(leaf)} matches {found.matching:,} terms; it stands for the {len(found.terms):,} {which}."
             ] = None
         return [synonyms(found.terms)]
+
+    def _stem_beside(self, leaf: Prefix | Fuzzy, letters: str, found: Expansion) -> tuple[str, Node | None]:
+        """Return the stem that a user of a prefix or a fuzzy word may miss, and the part that finds it; "" and None without.
+
+        Terms are compared with the letters as they are, so `running*` does not match the stem `run`; `run*` does.
+        """
+        terms = analyze(self.analyzer, leaf.text)
+        is_cut = found.matching > len(found.terms)
+        if len(terms) != 1 or is_cut or terms[0] in found.terms or not cast("Snapshot", self.snapshot).term(terms[0]):
+            return "", None
+        if isinstance(leaf, Fuzzy):
+            return terms[0], Fuzzy(terms[0], leaf.edits)
+        shared = [a for a, _ in takewhile(lambda pair: pair[0] == pair[1], zip(terms[0], letters, strict=False))]
+        return (terms[0], Prefix("".join(shared))) if shared else ("", None)
 
     # The condition.
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sublex.contracts.operators import Kind, unescaped
+from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
+from sublex.query_language.other_names import instead_of
 from sublex.query_language.tree import (
     JOINERS,
+    QUOTES,
     And,
     Boost,
     Clauses,
@@ -37,15 +39,20 @@ SHOWN = 40
 
 _SPACE = re.compile(r"\s+")
 _NUMBER = r"((?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?)"
-_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,7}))\(")
 _STEM = re.compile(r"'((?:[^\\'\s]|\\.)+)'(?=[\s(),^]|\Z)")
-_PHRASE = re.compile(r'"((?:[^\\"]|\\.|\\(?=\n))*)"')
+# A phrase, by its first mark. Any two curly marks are a pair, since their use differs between languages; guillemets are one
+# if they point away from each other or towards each other.
+_PHRASES = {
+    first: re.compile(rf"{first}((?:[^\\{marks}]|\\.|\\(?=\n))*)[{last}]")
+    for marks, firsts, last in (('"', '"', '"'), ("“”„‟", "“”„‟", "“”„‟"), ("«»", "«", "»"), ("«»", "»", "«"))
+    for first in firsts
+}
 _SLOP = re.compile(r"~(\d{1,7})(?=[\s(),^]|\Z)")
 _BOOST = re.compile(rf"\^{_NUMBER}(?=[\s(),]|\Z)")
 _SIGN = re.compile(r"[+-](?=[^\s()+-]|\()")
 _ESCAPE = r"\\u\{[0-9a-f]{1,6}\}|\\.|\\(?=\n|\Z)"
-_WORD = re.compile(rf'(?:{_ESCAPE}|[^\s()"\\])+')
-_WORD_WITHIN = re.compile(rf'(?:{_ESCAPE}|[^\s()",\\])+')
+_WORD = re.compile(rf"(?:{_ESCAPE}|[^\s(){QUOTES}\\])+")
+_WORD_WITHIN = re.compile(rf"(?:{_ESCAPE}|[^\s(){QUOTES},\\])+")
 _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}|\\.")
 # Forms at the end of a word, and forms that are none. A word's escaped characters are replaced by "x" before.
 _WEIGHTED = re.compile(rf"(.+)\^{_NUMBER}")
@@ -53,11 +60,15 @@ _PREFIX = re.compile(r"([^*?]+)\*")
 _FUZZY = re.compile(r"([^~*?]+)~([12]?)")
 _FIELD = re.compile(r"[^\W\d]\w*:(?![/\d:]|\Z)|[^\W\d]\w*:\Z")
 _UNREAD = (
-    (re.compile(r".*\^.+"), "^ takes a number, as in stem^2.5"),
+    (re.compile(r".*\^.*"), "^ takes a number, as in stem^2.5"),
     (re.compile(r".+~.*"), "~ takes 1 or 2 after a word, as in stem~1"),
     (re.compile(r".*\w[*?].*|.*[*?]\w.*"), "only a * at the end of a word stands for letters"),
-    (re.compile(r"#\w+"), "the operators are #1(…), #3(…), #uw8(…) and #syn(…)"),
+    (re.compile(r"#\w+(?::\d*)?"), "the operators are #1(…), #3(…), #uw8(…) and #syn(…)"),
 )
+_STARS = re.compile(r"[*:]*\*[*:]*")
+# Forms within a phrase that have a meaning outside of it, and a phrase whose words may stand within an operator.
+_FORM_WITHIN = re.compile(rf"(?<!\S)[^\s*?~^\\]*\w(?:\*|~[12]?|\^{_NUMBER})(?!\S)")
+_WORDS = re.compile(r"[\w*~^.\s-]+")
 
 
 class _Token(NamedTuple):
@@ -87,7 +98,7 @@ def read_tree(text: str) -> QueryTree:
 
 def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
     """Yield the tokens of a text."""
-    at, begins, opened, more_quotes = 0, True, list[str](), True
+    at, begins, opened = 0, True, list[str]()
     while at < len(text):
         joined = True
         if space := _SPACE.match(text, at):
@@ -107,23 +118,20 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
             yield _Token(")", ")", weight=_weight(boost))
         elif within and letter == ",":
             begins, at = True, at + 1
-        elif head := _HEAD.match(text, at):
+        elif head := read_head(text, at):
             opened.append("#")
-            begins, at = True, head.end()
-            kind = Kind.SYNONYMS if head[1] else Kind.WINDOW if head[2] else Kind.ORDERED
-            yield _Token("head", head[0], (kind, int(head[3] or 0)), joined)
-        elif letter == '"' and more_quotes:
-            phrase = _PHRASE.match(text, at)
-            if phrase is None:
-                more_quotes = False
-                _note(notes, text[at:], "its quotation mark has no partner")
-                continue
+            kind, width, end = head
+            yield _Token("head", text[at:end], (kind, width), joined)
+            begins, at = True, end
+        elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
             slop = _SLOP.match(text, phrase.end())
             boost = _BOOST.match(text, slop.end() if slop else phrase.end())
             at = (boost or slop or phrase).end()
             value = unescaped_phrase(phrase[1]), int(slop[1]) if slop else 0
+            _note_phrase(notes, phrase[1], *value)
             yield _Token("phrase", phrase[0], value, joined, _weight(boost))
-        elif letter == '"':
+        elif letter in QUOTES:
+            _note(notes, text[at:], "its quotation mark has no partner")
             begins, at = True, at + 1
         elif may_begin and (stem := _STEM.match(text, at)):
             boost = _BOOST.match(text, stem.end())
@@ -142,6 +150,22 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
             written = word[0] if word else letter
             at += len(written)
             yield _Token("word", written, joined=joined)
+
+
+def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
+    """Add a note about a prefix, a fuzzy word or a weight between quotation marks, where they are plain text."""
+    form = _FORM_WITHIN.search(written)
+    if not form:
+        return
+    words = written.split()
+    head = f"#uw{len(words) + slop}" if slop else "#1"
+    short = _WORDS.fullmatch(written) and len(written) <= SHOWN and "^" not in written
+    instead = words[0] if short and len(words) == 1 else f"{head}({' '.join(words) if short else 'stem cel*'})"
+    if "^" in form[0]:
+        reason = 'a weight stands after a phrase, as in "stem cells"^2, and not within it'
+    else:
+        reason = f"no prefix and no fuzzy word stands between quotation marks; write {instead}"
+    _note(notes, form[0], reason)
 
 
 def unescaped_phrase(text: str) -> str:
@@ -192,7 +216,7 @@ def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
 def _note(notes: dict[str, None], form: str, reason: str) -> None:
     """Add the note about the first form that is plain text for a reason."""
     shown = form if len(form) <= SHOWN else f"{form[:SHOWN]}…"
-    if not any(note.endswith(f": {reason}.") for note in notes):
+    if not any(f" is plain text: {reason.partition(';')[0]}" in note for note in notes):
         notes[f"{shown} is plain text: {reason}."] = None
 
 
@@ -294,11 +318,26 @@ class _Parser:
         else:
             if token.kind == "word" and token.written in JOINERS and not self._after_sign():
                 _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
+            self._note_loose(token)
             return self._word(token)
         return node if node is None or weight is None else Boost(node, weight)
 
     def _after_sign(self) -> bool:
         return self.at > 1 and self.tokens[self.at - 2].kind == "sign"
+
+    def _note_loose(self, token: _Token) -> None:
+        """Add a note about a ~ or a ^ after a phrase or a group that takes none such, and about stars without letters."""
+        before = self.tokens[self.at - 2] if self.at > 1 else token
+        if before.kind == "phrase" and token.written[0] == "~":
+            _note(self.notes, token.written, '~ takes a whole number directly after a phrase, as in "stem cells"~3')
+        elif before.kind == ")" and token.joined and token.written[0] == "~":
+            _note(self.notes, token.written, "~ stands after words and phrases")
+        elif before.kind in ("phrase", ")") and token.joined and token.written[0] == "^":
+            _note(self.notes, token.written, "^ takes a number, as in stem^2.5")
+        elif _STARS.fullmatch(token.written):
+            _note(
+                self.notes, token.written, "a * stands for letters at the end of a word, and for one word within #3(…)"
+            )
 
     def _word(self, token: _Token) -> Node:
         """Return the part that a word without parentheses and quotation marks is."""
@@ -318,7 +357,8 @@ class _Parser:
             _note(self.notes, field[0], "it names no field")
         for form, reason in _UNREAD:
             if form.fullmatch(mask) and _has_letters(text):
-                _note(self.notes, text, reason)
+                instead = instead_of(text[1:]) if text[0] == "#" else None
+                _note(self.notes, text, instead or reason)
         return Word(text)
 
     def _operation(self, head: _Token) -> Node | None:

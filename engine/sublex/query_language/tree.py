@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from sublex.contracts.operators import Kind, quoted
+from sublex.contracts.operators import Kind, head, quoted
 
+# Quotation marks, of which two stand around a phrase.
+QUOTES = '"“”„‟«»'
 # Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
-_SPECIAL = re.compile(r"""[\\"()^~*]|^[+\-#']""")
+_SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 _UNSEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Words that join others.
 JOINERS = ("AND", "OR", "NOT")
@@ -86,8 +88,7 @@ class Operation:
     parts: tuple[Node, ...]
 
     def __str__(self) -> str:
-        head = {Kind.ORDERED: f"{self.width}", Kind.WINDOW: f"uw{self.width}", Kind.SYNONYMS: "syn"}[self.kind]
-        return f"#{head}({' '.join(map(_within, self.parts))})"
+        return f"{head(self.kind, self.width)}{' '.join(map(_within, self.parts))})"
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from sublex.contracts.base import TermStats
 from sublex.index.offsets import spans
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.impacts import POSTINGS_PER_FILL, Impacts
-from sublex.retrieval.operators import KnownOperators
+from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
 
 # The most slots, and the most postings of all segments together; a posting takes at most 10 bytes. The terms of one
 # query may need more.
-MOST_SLOTS, MOST_POSTINGS = 1 << 16, 1 << 24
+ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
@@ -91,7 +91,7 @@ class Slots:
             need <= left for need, left in zip(postings, self._left, strict=True)
         )
 
-    def add(self, numbers: np.ndarray, postings: Sequence[int], table: TermTable, known: KnownOperators) -> None:
+    def add(self, numbers: np.ndarray, postings: Sequence[int], table: TermTable, known: OperatorCache) -> None:
         """Give slots to terms, by their numbers, for which there must be room."""
         slots = np.arange(len(self.slot_of), len(self.slot_of) + len(numbers))
         of_words = numbers < table.words
@@ -120,7 +120,7 @@ class Arena:
         self._impacts, self._table, self._lock = impacts, table, Lock()
         self._slots = self._none = Slots(impacts, 0, [0] * len(impacts))
 
-    def slots(self, numbers: np.ndarray, known: KnownOperators, alone: bool) -> tuple[Slots, np.ndarray] | None:
+    def slots(self, numbers: np.ndarray, known: OperatorCache, alone: bool) -> tuple[Slots, np.ndarray] | None:
         """Return slots that have all of these terms, and the slot of each term.
 
         Return None if the terms are too many for slots of the largest size. Those of a query `alone` never are.
@@ -139,10 +139,10 @@ class Arena:
                 missing = np.array(list(dict.fromkeys(terms)), np.int64)
                 needed = self._needed(missing, known)
                 number = len(self._impacts)
-                if not alone and (number * len(missing) > MOST_SLOTS or sum(needed) > MOST_POSTINGS):
+                if not alone and (number * len(missing) > ARENA_SLOTS or sum(needed) > ARENA_POSTINGS):
                     return None
-                most = max(MOST_SLOTS // number, len(missing))
-                slots = Slots(self._impacts, most, [max(MOST_POSTINGS // number, need) for need in needed])
+                most = max(ARENA_SLOTS // number, len(missing))
+                slots = Slots(self._impacts, most, [max(ARENA_POSTINGS // number, need) for need in needed])
             try:
                 slots.add(missing, needed, self._table, known)
             except BaseException:
@@ -152,7 +152,7 @@ class Arena:
             self._slots = slots
         return slots, np.array([slots.slot_of[n] for n in terms], np.int64)
 
-    def _needed(self, numbers: np.ndarray, known: KnownOperators) -> list[int]:
+    def _needed(self, numbers: np.ndarray, known: OperatorCache) -> list[int]:
         """Return the number of postings of terms in each segment, deleted documents included."""
         words, operators = numbers[numbers < self._table.words], numbers[numbers >= self._table.words]
         return [

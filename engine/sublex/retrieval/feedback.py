@@ -11,7 +11,7 @@ from sublex.contracts.base import NO_FIELDS, Query, TermStats, TermVector
 from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.operators import KnownOperators
+from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.strings import read_only
 
@@ -33,7 +33,7 @@ class Feedback:
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
         # The operators whose numbers this context gave. The term table may have replaced them by others.
-        self._operators: list[KnownOperators] = []
+        self._operators: list[OperatorCache] = []
 
     def numbers(self, terms: Collection[str]) -> list[int]:
         """Return the number of each term, which may be an operator; -1 for a term that no live document contains."""

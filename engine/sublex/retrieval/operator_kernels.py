@@ -65,16 +65,16 @@ def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs,
         longest, end = np.int64(0), i + counts[x]
         entries[word + x, FIRST], entries[word + x, COUNT], entries[word + x, BITS_ROW] = posting + i, counts[x], -1
         while i < end:
-            stop, held = at + tfs[i], np.uint64(0)
+            stop, mark = at + tfs[i], np.uint64(0)
             if stop > len(positions_in):
                 return False
             longest = max(longest, np.int64(tfs[i]))
             docs[posting + i], starts[posting + i] = docs_in[i], position + at
             while at < stop:
                 positions[position + at] = positions_in[at]
-                held |= np.uint64(1) << np.uint64(positions_in[at] & 63)
+                mark |= np.uint64(1) << np.uint64(positions_in[at] & 63)
                 at += 1
-            marks[posting + i] = held
+            marks[posting + i] = mark
             i += 1
         entries[word + x, LONGEST] = longest
     starts[posting + i] = position + at
@@ -82,23 +82,23 @@ def put_words(counts, docs_in, tfs, positions_in, word, posting, position, docs,
 
 
 @inner
-def _turned(held, steps):
+def _turned(mark, steps):
     """Return a mark for positions that are greater by `steps`, which is from 0 to 63."""
     left = np.uint64(steps)
-    return held << left | held >> (np.uint64(64) - left & np.uint64(63))
+    return mark << left | mark >> (np.uint64(64) - left & np.uint64(63))
 
 
 @inner
-def _spread(held, low, high):
-    """Return a mark for all positions that are greater by `low` to `high`."""
-    if high - low >= 63:
+def _spread(mark, nearest, farthest):
+    """Return a mark for all positions that are greater by `nearest` to `farthest`."""
+    if farthest - nearest >= 63:
         return ~np.uint64(0)
-    held, done = _turned(held, low & 63), np.int64(1)
-    while done <= high - low:
-        step = min(done, high - low + 1 - done)
-        held |= _turned(held, step)
+    mark, done = _turned(mark, nearest & 63), np.int64(1)
+    while done <= farthest - nearest:
+        step = min(done, farthest - nearest + 1 - done)
+        mark |= _turned(mark, step)
         done += step
-    return held
+    return mark
 
 
 @inner
@@ -119,10 +119,10 @@ def _place_of(docs, begin, end, doc):
 
 
 @inner
-def _read_parts(parts, width, entries, slots, low, high, rows, needed, order):
+def _read_parts(parts, width, entries, slots, nearest, farthest, rows, needed, order):
     """Fill in the description of one operator whose parts are words and gaps. Return its numbers of parts and of words.
 
-    `slots` gets the number of each part's word among the distinct words, `low` and `high` the least and the greatest
+    `slots` gets the number of each part's word among the distinct words, `nearest` and `farthest` the least and the greatest
     distance from the part before. Of each distinct word, `rows` gets the row and `needed` the number of parts. `order`
     gets the distinct words, rarest first. The number of words is -1 if the segment lacks a word.
     """
@@ -145,14 +145,14 @@ def _read_parts(parts, width, entries, slots, low, high, rows, needed, order):
             order[p] = words
             words += 1
         needed[slot] += 1
-        slots[n], low[n], high[n] = slot, gaps + 1, (gaps + 1) * width
+        slots[n], nearest[n], farthest[n] = slot, gaps + 1, (gaps + 1) * width
         gaps = 0
         n += 1
     return n, words
 
 
 @inner
-def _count_ordered(slots, low, high, n, at, starts, positions, chain):
+def _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain):
     """Return how often an operator ORDERED occurs in a document. Word w has the posting at[w].
 
     `chain` is scratch space for the occurrences of the first parts: their begins and ends, before and after the next
@@ -168,9 +168,9 @@ def _count_ordered(slots, low, high, n, at, starts, positions, chain):
         p, found, x = np.uint64(at[slots[part]]), np.uint64(0), np.uint64(0)
         for i in range(np.uint64(starts[p]), np.uint64(starts[p + one])):
             position = np.int64(positions[i])
-            while x < size and chain[old + one, x] <= position - low[part]:
+            while x < size and chain[old + one, x] <= position - nearest[part]:
                 x += one
-            if x > 0 and chain[old + one, x - one] >= position - high[part]:
+            if x > 0 and chain[old + one, x - one] >= position - farthest[part]:
                 begin = chain[old, x - one]
                 if part < n - 1:
                     chain[new, found], chain[new + one, found] = begin, position
@@ -209,15 +209,15 @@ def _disjoint(begins, ends, first, stop):
 
 
 @inner
-def _count_in_window(width, needed, words, at, starts, positions, events, held):
+def _count_in_window(width, needed, words, at, starts, positions, events, seen):
     """Return how often an operator WINDOW occurs in a document. Word w has the posting at[w], and needed[w] parts.
 
-    `events` and `held` are scratch space: for the positions of all words, and for the number of each word's positions
+    `events` and `seen` are scratch space: for the positions of all words, and for the number of each word's positions
     between the event `left` and the present one.
     """
     n = 0
     for w in range(words):
-        held[w] = 0
+        seen[w] = 0
         for i in range(starts[at[w]], starts[at[w] + 1]):
             events[n] = np.int64(positions[i]) << 10 | w
             n += 1
@@ -234,11 +234,11 @@ def _count_in_window(width, needed, words, at, starts, positions, events, held):
     count, last, left, lacking = np.int64(0), np.int64(-1), 0, words
     for right in range(n):
         w = events[right] & 1023
-        held[w] += 1
-        lacking -= held[w] == needed[w]
+        seen[w] += 1
+        lacking -= seen[w] == needed[w]
         if lacking == 0:
-            while held[events[left] & 1023] > needed[events[left] & 1023]:
-                held[events[left] & 1023] -= 1
+            while seen[events[left] & 1023] > needed[events[left] & 1023]:
+                seen[events[left] & 1023] -= 1
                 left += 1
             begin, end = events[left] >> 10, events[right] >> 10
             if begin > last and end - begin < width:
@@ -248,28 +248,28 @@ def _count_in_window(width, needed, words, at, starts, positions, events, held):
 
 
 @inner
-def _near(ordered, width, slots, low, high, parts, found, postings, marks, chosen, held):
+def _near(ordered, width, slots, nearest, farthest, parts, found, postings, marks, chosen, reached):
     """Write to `chosen` the candidates in which the marks allow an occurrence. Return their number.
 
     There are `found` candidates; word w has the posting postings[w, c] in candidate c. For an operator ORDERED, `slots`
-    has the word of each part. `held` gets marks of the ends of the first parts; for an operator WINDOW, of the places
+    has the word of each part. `reached` gets marks of the ends of the first parts; for an operator WINDOW, of the places
     near the first word.
     """
     first = postings[slots[0] if ordered else 0]
     for c in range(found):
-        chosen[c], held[c] = c, marks[np.uint64(first[c])]
+        chosen[c], reached[c] = c, marks[np.uint64(first[c])]
     if not ordered:
         if width >= 32:
             return found
         for c in range(found):
-            held[c] = _spread(_turned(held[c], (65 - width) & 63), 0, 2 * width - 2)
+            reached[c] = _spread(_turned(reached[c], (65 - width) & 63), 0, 2 * width - 2)
     for part in range(1, parts):
         own, left = postings[slots[part] if ordered else part], 0
         for c in range(found):
             mark = marks[np.uint64(own[chosen[c]])]
-            both = (_spread(held[c], low[part], high[part]) if ordered else held[c]) & mark
+            both = (_spread(reached[c], nearest[part], farthest[part]) if ordered else reached[c]) & mark
             # Where each word has to be near the first one, the places near it stay the same.
-            chosen[left], held[left] = chosen[c], both if ordered else held[c]
+            chosen[left], reached[left] = chosen[c], both if ordered else reached[c]
             left += both != 0
         found = left
     return found
@@ -298,22 +298,24 @@ def occurrences(
                 total += entries[part, LONGEST]
         sum_longest = max(sum_longest, total)
         begin = part_ends[x]
-    slots, low, high = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    slots, nearest, farthest = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     rows, needed, order = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
-    at, cursors, numbers = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
+    at, cursors, seen = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most, np.int64)
     firsts, bit_rows = np.empty(most, np.int64), np.empty(most, np.int64)
     chain, events = np.empty((4, longest), np.int64), np.empty(sum_longest, np.int64)
     # One array is indexed faster than an array of rows.
     width, all_bits, all_ranks = bits.shape[1], bits.reshape(-1), ranks.reshape(-1)
     together, postings = np.empty(width, np.uint64), np.empty((most, CANDIDATES), np.int64)
-    candidates, chosen, held = (
+    candidates, chosen, reached = (
         np.empty(CANDIDATES, np.int64),
         np.empty(CANDIDATES, np.int64),
         np.empty(CANDIDATES, np.uint64),
     )
     begin = o = fetched = np.int64(0)
     for x in range(len(kinds)):
-        n, words = _read_parts(parts[begin : part_ends[x]], widths[x], entries, slots, low, high, rows, needed, order)
+        n, words = _read_parts(
+            parts[begin : part_ends[x]], widths[x], entries, slots, nearest, farthest, rows, needed, order
+        )
         begin, first = part_ends[x], o
         totals[x] = 0
         frequent, ordered = True, kinds[x] == ORDERED
@@ -368,7 +370,17 @@ def occurrences(
                     found += there
                 step += 1
             kept = _near(
-                ordered, widths[x], slots, low, high, n if ordered else words, found, postings, marks, chosen, held
+                ordered,
+                widths[x],
+                slots,
+                nearest,
+                farthest,
+                n if ordered else words,
+                found,
+                postings,
+                marks,
+                chosen,
+                reached,
             )
             fetched += _fetch(chosen[:kept], words, postings, starts, positions)
             for c in chosen[:kept]:
@@ -377,9 +389,9 @@ def occurrences(
                 for w in range(words):
                     at[w] = postings[w, c]
                 if ordered:
-                    tf = _count_ordered(slots, low, high, n, at, starts, positions, chain)
+                    tf = _count_ordered(slots, nearest, farthest, n, at, starts, positions, chain)
                 else:
-                    tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, numbers)
+                    tf = _count_in_window(widths[x], needed, words, at, starts, positions, events, seen)
                 if tf:
                     docs_out[o], tfs_out[o] = candidates[c], tf
                     totals[x] += tf
@@ -389,7 +401,7 @@ def occurrences(
 
 
 @inner
-def _chain_intervals(low, high, ends, begins_in, ends_in, first, stop, chain):
+def _chain_intervals(nearest, farthest, ends, begins_in, ends_in, first, stop, chain):
     """Write the intervals of an operator ORDERED in a document to `chain`. Return their row there, and their number.
 
     Part p has the intervals from first[p] to stop[p] in `begins_in` and `ends_in`.
@@ -401,9 +413,9 @@ def _chain_intervals(low, high, ends, begins_in, ends_in, first, stop, chain):
     for part in range(1, len(ends)):
         found, x = 0, 0
         for i in range(first[part], stop[part]):
-            while x < size and chain[old + 1, x] <= begins_in[i] - low[part]:
+            while x < size and chain[old + 1, x] <= begins_in[i] - nearest[part]:
                 x += 1
-            if x > 0 and chain[old + 1, x - 1] >= begins_in[i] - high[part]:
+            if x > 0 and chain[old + 1, x - 1] >= begins_in[i] - farthest[part]:
                 chain[new, found], chain[new + 1, found] = chain[old, x - 1], ends_in[i]
                 found += 1
         old, new, size = new, old, found
@@ -494,12 +506,12 @@ def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
 
 @kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="operators")
 def combine(
-    kind, width, low, high, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out, ends_out
+    kind, width, nearest, farthest, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out, ends_out
 ):  # fmt: skip
     """Write the intervals of an operator to the arrays `…_out`, document by document. Return the number of documents.
 
     The documents of part p end at part_ends[p] in `docs`. The intervals of the document at place d are those from
-    starts[d] to starts[d + 1]. `low` and `high` have the least and the greatest distance of each part from the part
+    starts[d] to starts[d + 1]. `nearest` and `farthest` have the least and the greatest distance of each part from the part
     before.
     """
     parts, longest, total = len(part_ends), np.int64(0), np.int64(0)
@@ -537,7 +549,7 @@ def combine(
         if everywhere or kind == SYNONYMS:
             row = 0
             if kind == ORDERED:
-                row, found = _chain_intervals(low, high, part_ends, begins_in, ends_in, first, stop, chain)
+                row, found = _chain_intervals(nearest, farthest, part_ends, begins_in, ends_in, first, stop, chain)
             elif kind == WINDOW:
                 found = _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least, chain)
             else:

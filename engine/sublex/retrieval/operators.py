@@ -18,9 +18,9 @@ from sublex.index.offsets import starts_of
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.word_positions import WordPositions
 
-# The most operators, and the most postings of operators, that are kept. The operators of one query may have more
-# postings, up to MOST_ALONE.
-MOST_OPERATORS, MOST_POSTINGS, MOST_ALONE = 1 << 16, 1 << 23, 1 << 28
+# The most operators, and the most postings of operators, that are kept; and the most postings of the operators of one
+# query, which may be more.
+KEPT_OPERATORS, KEPT_POSTINGS, POSTINGS_OF_A_QUERY = 1 << 16, 1 << 23, 1 << 28
 # The most operators that are computed in one call, and the room for their postings.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
 # The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
@@ -41,9 +41,11 @@ class Intervals(NamedTuple):
     ends: np.ndarray
 
 
-class Found(NamedTuple):
-    """The postings of some operators in one segment, one operator after the other. `counts` and `totals` have an item
-    for each operator: its number of postings, and its number of occurrences."""
+class PostingsOfOperators(NamedTuple):
+    """The postings of some operators in one segment, one operator after the other.
+
+    `counts` and `totals` have an item for each operator: its number of postings, and its number of occurrences.
+    """
 
     docs: np.ndarray
     tfs: np.ndarray
@@ -51,7 +53,7 @@ class Found(NamedTuple):
     totals: np.ndarray
 
 
-class KnownOperators:
+class OperatorCache:
     """Operators with their postings. `numbers` begin at `first`; operators that no live document holds have no number.
 
     It only grows. Threads may read the operators that were added before.
@@ -91,7 +93,7 @@ class KnownOperators:
         few = len(self.number_of) + operators <= len(self.df)
         return few and self._used + postings <= len(self._docs)
 
-    def add(self, operators: Sequence[Operator], found: Sequence[Found]) -> None:
+    def add(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> None:
         """Add operators with their postings in each segment. There must be room."""
         total, occurrences = (np.sum([own[column] for own in found], axis=0) for column in (2, 3))
         there = np.flatnonzero(total)
@@ -135,12 +137,12 @@ class OperatorTable:
         self._lock = Lock()
         share = 1 / len(snapshot.segments)
         self._words = [WordPositions(segment, share) for segment in snapshot.segments]
-        self.known = KnownOperators(first, len(snapshot.segments), 0, 0)
+        self.known = OperatorCache(first, len(snapshot.segments), 0, 0)
 
-    def find(self, operators: Sequence[Operator], alone: bool = True) -> KnownOperators | None:
+    def find(self, operators: Sequence[Operator], alone: bool = True) -> OperatorCache | None:
         """Return known operators that have all of `operators`. Raise IndexProblem if they need positions and there are none.
 
-        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond MOST_ALONE,
+        Return None if they have too many postings to be kept together. A query `alone` may have more; beyond POSTINGS_OF_A_QUERY,
         raise InputError.
         """
         while True:
@@ -168,17 +170,17 @@ class OperatorTable:
                 if self.known is known:
                     return self._replace(whole, found)
 
-    def _replace(self, operators: Sequence[Operator], found: Sequence[Found]) -> KnownOperators:
+    def _replace(self, operators: Sequence[Operator], found: Sequence[PostingsOfOperators]) -> OperatorCache:
         """Return these operators as the first ones of new arrays, which replace those that are full."""
         first = self.known.first + len(self.known.operators)
-        known = KnownOperators(first, len(found), max(MOST_OPERATORS, len(operators)), max(MOST_POSTINGS, _size(found)))
+        known = OperatorCache(first, len(found), max(KEPT_OPERATORS, len(operators)), max(KEPT_POSTINGS, _size(found)))
         known.add(operators, found)
         self.known = known
         return known
 
     # Postings.
 
-    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[Found] | None:
+    def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
         for operator in operators:
             if operator.reads_positions:
@@ -186,9 +188,9 @@ class OperatorTable:
                     "positions", f"phrases and windows read, such as {self._snapshot.corpus.surface(operator)}"
                 )
                 break
-        if len(operators) > MOST_OPERATORS and not alone:
+        if len(operators) > KEPT_OPERATORS and not alone:
             return None
-        most, postings, found = MOST_ALONE if alone else MOST_POSTINGS, 0, []
+        most, postings, found = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, []
         for begin in range(0, len(operators), OPERATORS_PER_CALL):
             group = operators[begin : begin + OPERATORS_PER_CALL]
             found.append([self._of_segment(k, group) for k in range(len(self._words))])
@@ -199,7 +201,7 @@ class OperatorTable:
                 return None
         return [_joined(own) for own in zip(*found, strict=True)]
 
-    def _of_segment(self, k: int, operators: Sequence[Operator]) -> Found:
+    def _of_segment(self, k: int, operators: Sequence[Operator]) -> PostingsOfOperators:
         """Return the postings of operators in segment k."""
         flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
         found = self._flat(k, flat) if flat else _joined([])
@@ -215,7 +217,7 @@ class OperatorTable:
                 docs, tfs = self._nested(k, operator)
             else:
                 docs, tfs = self._summed(k, operator)
-            parts.append(Found(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
+            parts.append(PostingsOfOperators(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
         return _joined(parts)
 
     def _ordinals_of(self, k: int, numbers: Sequence[int]) -> np.ndarray:
@@ -223,7 +225,7 @@ class OperatorTable:
         own, ordinals = np.array(numbers, np.int64), self._ordinals[k]
         return own if ordinals is None else np.where(own < 0, own, ordinals[own])
 
-    def _flat(self, k: int, operators: Sequence[Operator]) -> Found:
+    def _flat(self, k: int, operators: Sequence[Operator]) -> PostingsOfOperators:
         """Return the postings in segment k of operators ORDERED and WINDOW whose parts are words and gaps."""
         from sublex.retrieval import operator_kernels as kernels
 
@@ -259,7 +261,7 @@ class OperatorTable:
             arrays.ranks, segment.dead, docs, tfs, counts, totals,
         )  # fmt: skip
         n = int(counts.sum())
-        return Found(docs[:n], tfs[:n], counts, totals)
+        return PostingsOfOperators(docs[:n], tfs[:n], counts, totals)
 
     def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
         """Return the postings in segment k of SYNONYMS of words: the sums of the words' frequencies."""
@@ -333,14 +335,14 @@ def _distinct(numbers: np.ndarray) -> np.ndarray:
     return found[np.diff(found, prepend=-1) > 0]
 
 
-def _joined(found: Sequence[Found]) -> Found:
+def _joined(found: Sequence[PostingsOfOperators]) -> PostingsOfOperators:
     """Return the postings of several groups of operators as one group."""
     if len(found) == 1:
         return found[0]
-    none = Found(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int64, np.int64)))
-    return Found(*map(np.concatenate, zip(none, *found, strict=True)))
+    none = PostingsOfOperators(*(np.zeros(0, kind) for kind in (np.int32, np.int32, np.int64, np.int64)))
+    return PostingsOfOperators(*map(np.concatenate, zip(none, *found, strict=True)))
 
 
-def _size(found: Sequence[Found]) -> int:
+def _size(found: Sequence[PostingsOfOperators]) -> int:
     """Return the number of postings in all segments."""
     return sum(len(own.docs) for own in found)

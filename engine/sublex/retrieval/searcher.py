@@ -27,7 +27,7 @@ from sublex.retrieval.coding.pairs import checked
 from sublex.retrieval.field_frequencies import field_postings, fields_of, statistics_for
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
-from sublex.retrieval.operators import KnownOperators
+from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
@@ -39,7 +39,7 @@ GROUP, KEYS = 256, 1 << 20
 # kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
 # The most operators of one query.
-MOST_OPERATORS = 1 << 12
+OPERATORS_OF_A_QUERY = 1 << 12
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
 # repetitions.
 Terms = Mapping[str, float] | Iterable[str]
@@ -57,7 +57,7 @@ class Weighted(NamedTuple):
     weights: np.ndarray
     total: float
     least: float
-    operators: KnownOperators | None
+    operators: OperatorCache | None
 
     def of_segment(self, ordinals: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the queries for one segment: the place where each query ends, ordinals of the terms, and weights.
@@ -315,7 +315,7 @@ class Searcher(Uncopied):
         """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         terms = [term for query in counted for term in query]
-        if len(terms) > MOST_OPERATORS:
+        if len(terms) > OPERATORS_OF_A_QUERY:
             _expect_few_operators(counted)
         found = self.term_table.find(terms, len(queries) == 1)
         if found is None:
@@ -341,7 +341,7 @@ class Searcher(Uncopied):
         return Weighted(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, operators)
 
     def _known(
-        self, query: Mapping[str, float], numbers: list[int], operators: KnownOperators | None
+        self, query: Mapping[str, float], numbers: list[int], operators: OperatorCache | None
     ) -> list[tuple[float, int, float]]:
         """Return (df, number, qtf) of each query term in the index, rarest first, and of equal df by the bytes of the term.
 
@@ -361,12 +361,12 @@ class Searcher(Uncopied):
             found.sort()
         return [(df, n, qtf) for df, _, n, qtf in found]
 
-    def _stats(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> TermStats:
+    def _stats(self, known: list[tuple[float, int, float]], operators: OperatorCache | None) -> TermStats:
         """Return the statistics of the terms of `known`."""
         numbers = np.array([n for _, n, _ in known], np.int64)
         return self.term_table.stats_of(numbers, (operators,) if operators else ())
 
-    def _weights(self, known: list[tuple[float, int, float]], operators: KnownOperators | None) -> list[float]:
+    def _weights(self, known: list[tuple[float, int, float]], operators: OperatorCache | None) -> list[float]:
         """Return for each term of `known` the factor by which the term's impacts are multiplied."""
         asked = [qtf for *_, qtf in known]
         if not self._weighs:
@@ -396,5 +396,7 @@ def _expect_few_operators(queries: Sequence[Mapping[str, float]]) -> None:
     """Raise InputError if a query has too many operators."""
     for query in queries:
         number = sum(isinstance(term, Operator) for term in query)
-        if number > MOST_OPERATORS:
-            raise InputError(f"A query has {number:,} operators, such as phrases; the most are {MOST_OPERATORS:,}.")
+        if number > OPERATORS_OF_A_QUERY:
+            raise InputError(
+                f"A query has {number:,} operators, such as phrases; the most are {OPERATORS_OF_A_QUERY:,}."
+            )

@@ -17,7 +17,7 @@ from sublex.contracts.operators import Operator
 from sublex.errors import InputError
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval.operators import KnownOperators, OperatorTable
+from sublex.retrieval.operators import OperatorCache, OperatorTable
 
 # The most terms whose numbers are cached. When there are more, the cache is emptied.
 REMEMBERED = 1 << 20
@@ -42,7 +42,7 @@ class TermTable:
         assert found is not None
         return found[0]
 
-    def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], KnownOperators | None] | None:
+    def find(self, terms: Collection[str], alone: bool = True) -> tuple[list[int], OperatorCache | None] | None:
         """Return the number of each term, as `numbers`, and the operators among the terms; None if there are none.
 
         Return None if the terms are not those of one query `alone`, and the operators have too many postings to be kept
@@ -93,20 +93,15 @@ class TermTable:
             return [n if n >= 0 and self.stats.df[n] else -1 for n in self._snapshot.segments[0].find_all(terms)]
         return [self._snapshot.corpus.numbers.get(term, -1) for term in terms]
 
-    def names(self, numbers: np.ndarray, operators: Sequence[KnownOperators] = ()) -> list[str]:
+    def names(self, numbers: np.ndarray, operators: Sequence[OperatorCache] = ()) -> list[str]:
         """Return the terms with these numbers. `operators` has the operators among them."""
         known = self._name_of
         if len(known) > REMEMBERED:
             known = self._name_of = {}
         for number in numbers.tolist():
             if number not in known and number < self.words:
-                known[number] = self._name(number)
+                known[number] = self._snapshot.word(number)
         return [known[n] if n < self.words else _holder(n, operators).operator(n) for n in numbers.tolist()]
-
-    def _name(self, number: int) -> str:
-        if len(self._snapshot.segments) == 1:
-            return self._snapshot.segments[0].terms.text(number)
-        return self._snapshot.corpus.vocabulary[number]
 
     def vector(self, doc: int) -> TermVector:
         """Return the numbers of a document's terms, ascending, and the frequencies of these terms."""
@@ -130,7 +125,7 @@ class TermTable:
             cf += np.bincount(numbers, segment.live_cf, size)[:size]
         return TermStats(df, cf)
 
-    def stats_of(self, numbers: np.ndarray, operators: Sequence[KnownOperators] = ()) -> TermStats:
+    def stats_of(self, numbers: np.ndarray, operators: Sequence[OperatorCache] = ()) -> TermStats:
         """Return the document and collection frequencies of terms, given by their numbers.
 
         `operators` has the operators among them.
@@ -217,7 +212,7 @@ class TermTable:
         return number if ordinals is None else int(ordinals[number])
 
 
-def _holder(number: int, operators: Sequence[KnownOperators]) -> KnownOperators:
+def _holder(number: int, operators: Sequence[OperatorCache]) -> OperatorCache:
     """Return the operators among which a number is. Raise InputError if there are none."""
     for own in operators:
         if own.holds(number):

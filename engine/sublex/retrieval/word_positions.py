@@ -15,11 +15,11 @@ from sublex.index.segment import Segment
 
 # The limits of the arrays of all segments together, as numbers of postings and of positions. They take 16 and 4 bytes.
 # The words of one operator may need more.
-MOST_POSTINGS, MOST_POSITIONS = 1 << 24, 1 << 26
+DECODED_POSTINGS, DECODED_POSITIONS = 1 << 24, 1 << 26
 # The most positions of the words of one operator in one segment: places of positions are int32.
-MOST_ALONE = (1 << 31) - 1
+POSITIONS_OF_AN_OPERATOR = (1 << 31) - 1
 # The most words in the arrays of one segment.
-MOST_WORDS = 1 << 18
+DECODED_WORDS = 1 << 18
 # A word has a row of bits if at least one of SPARSEST documents holds it. The row takes at most 12 bytes for a posting.
 SPARSEST = 64
 # The number of postings that are decoded in one call.
@@ -95,7 +95,7 @@ class WordPositions:
 
     def __init__(self, segment: Segment, share: float = 1.0):
         self._segment, self._lock = segment, Lock()
-        self._limits = MOST_WORDS, int(MOST_POSTINGS * share), int(MOST_POSITIONS * share)
+        self._limits = DECODED_WORDS, int(DECODED_POSTINGS * share), int(DECODED_POSITIONS * share)
         self._arrays: WordArrays | None = None
 
     def fits(self, ordinals: np.ndarray) -> bool:
@@ -121,10 +121,10 @@ class WordPositions:
         segment = self._segment
         whole = len(segment.terms), int(segment.df.sum()), int(segment.cf.sum())
         needed = room_for(segment, ordinals)
-        if needed[2] > MOST_ALONE:
+        if needed[2] > POSITIONS_OF_AN_OPERATOR:
             raise InputError(
                 f"The words of an operator, such as a phrase, have {needed[2]:,} positions in a segment of the index; "
-                f"the most are {MOST_ALONE:,}."
+                f"the most are {POSITIONS_OF_AN_OPERATOR:,}."
             )
         sizes = (max(min(limit, all), need) for limit, all, need in zip(self._limits, whole, needed, strict=True))
         return WordArrays(segment, *sizes)

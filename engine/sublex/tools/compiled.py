@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 from llvmlite import binding
 from numba import config, njit, types
+from numba.core import serialize
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
@@ -56,6 +57,12 @@ TEMPORARY = "sublex-kernels-"
 # The threads that are loading machine code now, by their identifiers. The main thread is not among them. An interrupt must wait until such
 # a thread has finished loading; `_interrupted_later` says why.
 loading: set[int] = set()
+
+# Kernels that return arrays call this function of Numba for the class of the arrays, and crash if an exception is raised in it.
+# An interrupt that comes while a kernel runs would be raised there, at the next step in Python. With a cache, only the first
+# call of a kernel takes a step in Python; `sublex.faces.interrupts` delivers interrupts of commands after that step.
+unpickle: Any = serialize._numba_unpickle  # type: ignore[attr-defined]
+serialize._numba_unpickle = lru_cache(maxsize=None)(unpickle)  # type: ignore[attr-defined]
 
 # Decorates a function that only kernels call. The function becomes a part of their machine code. Python must not call
 # the function: it has no code that unpacks Python's objects, which saves a quarter of the time to compile its kernels.

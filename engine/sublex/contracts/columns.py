@@ -1,0 +1,254 @@
+"""Columns: typed values of documents, such as years, dates and categories; and comparisons, which say what documents pass.
+
+A comparison is a leaf of a `sublex.contracts.operators.Condition`. Filters, conditions of queries and facets all ask
+`documents_of` which documents a comparison allows.
+"""
+
+from __future__ import annotations
+
+import calendar
+import json
+import math
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.operators import Condition
+from sublex.errors import InputError
+from sublex.tools.messages import nearest
+
+# For each type of a column: what its values are called.
+KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}
+# How values may be compared.
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "between")
+Value = str | float | int
+_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?", re.ASCII)
+# The day from which dates count, as a proleptic Gregorian ordinal.
+EPOCH = date(1970, 1, 1).toordinal()
+# The values of an unquoted word in a printed comparison.
+_BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
+
+
+class Comparison(NamedTuple):
+    """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
+
+    "between" has two values, both of which pass; "in" has any number of values, and all other relations have one. A
+    document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
+    month and year.
+    """
+
+    column: str
+    relation: str
+    values: tuple[Value, ...]
+
+    def __str__(self) -> str:
+        """Return the comparison as the query language writes it, such as `year:2015..2020`, or as a filter does."""
+        values = [printed_value(value) for value in self.values]
+        if self.relation == "between":
+            return f"{self.column}:{'..'.join(values)}"
+        if self.relation == "in":
+            return f"{self.column} in ({', '.join(values)})"
+        if self.relation == "!=":
+            return f"{self.column} != {values[0]}"
+        return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
+
+
+def printed_value(value: Value) -> str:
+    """Return a value as it is written in a comparison. A text that could be read in another way stands in quotes."""
+    if not isinstance(value, str):
+        return f"{value}"
+    return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of a column in some documents: of document d those from `starts[d]` to `starts[d + 1]`, ascending and distinct.
+
+    Without `starts`, each document has one value. `values` are int64 for the kind "int", float64 for "float", int32 days
+    since 1970-01-01 for "date", and for "text" int32 places in `words`, the distinct texts in ascending order.
+    """
+
+    kind: str
+    starts: np.ndarray | None
+    values: np.ndarray
+    words: Sequence[str] = ()
+
+    @property
+    def docs(self) -> int:
+        """The number of documents."""
+        return len(self.values) if self.starts is None else len(self.starts) - 1
+
+    def rows(self, docs: np.ndarray) -> Column:
+        """Return the column of these documents, in their order."""
+        if self.starts is None:
+            return Column(self.kind, None, self.values[docs], self.words)
+        begins = self.starts[docs].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(self.starts[docs + 1] - begins)])
+        places = np.repeat(begins - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
+        return Column(self.kind, starts, self.values[places], self.words)
+
+    def shown(self, value: Any) -> Value:
+        """Return a value as people write it: a number, a date such as "2015-03-01", or a text."""
+        if self.kind == "text":
+            return str(self.words[int(value)])
+        if self.kind == "date":
+            return str(np.datetime64(int(value), "D"))
+        return int(value) if self.kind == "int" else float(value)
+
+    def counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distinct values, ascending, and the number of documents with each."""
+        return np.unique(self.values, return_counts=True)
+
+    def order(self, descending: bool = False) -> np.ndarray:
+        """Return the documents by their least values, or by their greatest ones, descending; documents without a value last.
+
+        Documents with equal values stay in order.
+        """
+        if self.starts is None:
+            there, keys = np.arange(self.docs), self.values
+        else:
+            there = np.flatnonzero(np.diff(self.starts))
+            keys = self.values[self.starts[there + 1] - 1 if descending else self.starts[there]]
+        ranks = np.unique(keys, return_inverse=True)[1]
+        found = there[np.argsort(-ranks if descending else ranks, kind="stable")]
+        return np.concatenate([found, np.setdiff1d(np.arange(self.docs), there)])
+
+
+def documents_of(comparison: Comparison, column: Column) -> np.ndarray:
+    """Return for each document of a column whether it passes. Raise InputError for values that the column cannot have."""
+    lows, highs = _spans(comparison, column.kind, column.words)
+    if len(lows):
+        place = np.searchsorted(lows, column.values, side="right") - 1
+        passed = (place >= 0) & (column.values <= highs[place])
+    else:
+        passed = np.zeros(len(column.values), bool)
+    if column.starts is None:
+        return passed
+    before = np.concatenate([[0], np.cumsum(passed)])
+    return before[column.starts[1:]] > before[column.starts[:-1]]
+
+
+def meeting(condition: Condition | Comparison, column_of: Callable[[str], Column]) -> np.ndarray:
+    """Return for each document whether it meets a condition that has no leaves but comparisons."""
+    if isinstance(condition, Comparison):
+        return documents_of(condition, column_of(condition.column))
+    parts = [meeting(part, column_of) for part in condition.parts]
+    if condition.kind == "not":
+        return ~parts[0]
+    return np.logical_and.reduce(parts) if condition.kind == "all" else np.logical_or.reduce(parts)
+
+
+def comparisons_in(condition: Any) -> Iterator[Comparison]:
+    """Yield the comparisons of a condition, in order, with repetitions."""
+    if isinstance(condition, Comparison):
+        yield condition
+    elif isinstance(condition, Condition):
+        for part in condition.parts:
+            yield from comparisons_in(part)
+
+
+def without_column(condition: Condition | Comparison | None, name: str) -> Condition | Comparison | None:
+    """Return a condition without those of its parts, joined by "all", that read one column alone; None if nothing is left."""
+    if condition is None or {each.column for each in comparisons_in(condition)} == {name}:
+        return None
+    if isinstance(condition, Condition) and condition.kind == "all":
+        kept = (without_column(part, name) for part in condition.parts)
+        return Condition("all", tuple(part for part in kept if part is not None))
+    return condition
+
+
+def check(condition: Any, columns: Mapping[str, str]) -> None:
+    """Raise InputError if a comparison names a column that is not among `columns`, or has values that it cannot have.
+
+    `columns` has the type of each column.
+    """
+    for comparison in comparisons_in(condition):
+        kind = columns.get(comparison.column)
+        if kind is None:
+            raise InputError(no_column(comparison.column, columns))
+        _spans(comparison, kind, ())
+
+
+def no_column(name: str, columns: Mapping[str, str]) -> str:
+    """Return the sentence about a column that an index does not have."""
+    if not columns:
+        return f"No column {name}: the index has no columns; build it with them, as in sublex index … --columns {name}."
+    listed = ", ".join(f"{known} ({kind})" for known, kind in sorted(columns.items()))
+    return f"No column {name}; {nearest(name, columns)}The columns are {listed}."
+
+
+# Values as spans: each comparison is a list of spans, of which a value lies in one if it passes.
+
+
+def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and the greatest values of the spans of values that pass, in ascending order."""
+    relation, given = comparison.relation, [_ends(value, comparison, kind, words) for value in comparison.values]
+    number = {"between": 2, "in": len(given)}.get(relation, 1)
+    if relation not in RELATIONS or len(given) != number:
+        raise InputError(f"{comparison.column} {relation} with {len(given)} values is no comparison.")
+    type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
+    most = np.inf if kind == "float" else (1 << (8 * type_.itemsize - 1)) - 1
+    least = -np.inf if kind == "float" else -most - 1
+    low, high = given[0] if given else (most, least)
+    below = float(np.nextafter(low, -np.inf)) if kind == "float" else low - 1
+    above = float(np.nextafter(high, np.inf)) if kind == "float" else high + 1
+    spans = {
+        "=": [(low, high)], "!=": [(least, below), (above, most)], "<": [(least, below)], "<=": [(least, high)],
+        ">": [(above, most)], ">=": [(low, most)], "in": given, "between": [(low, given[-1][1])] if given else [],
+    }[relation]  # fmt: skip
+    kept = sorted(
+        (max(low, least), min(high, most)) for low, high in spans if low <= high and low <= most and high >= least
+    )
+    lows, highs = (np.array([span[end] for span in kept], type_) for end in (0, 1))
+    return lows, np.maximum.accumulate(highs)
+
+
+def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[Any, Any]:
+    """Return the least and the greatest value that a written value stands for.
+
+    For a value between two that the column can have, these are the next one above and the next one below.
+    """
+    column = comparison.column
+    if kind == "text":
+        if not isinstance(value, str):
+            raise InputError(
+                f'{column} is a column of texts, and {value} is a number; write it in quotes: {column} = "{value}".'
+            )
+        return bisect_left(words, value), bisect_right(words, value) - 1
+    if kind == "date":
+        days = days_of(str(value)) if isinstance(value, (str, int)) else None
+        if days is None:
+            raise InputError(
+                f"{column} is a column of dates, and {_shown(value)} is none; write 2015-03-01, 2015-03 or 2015."
+            )
+        return days
+    if isinstance(value, str) or not math.isfinite(value):
+        raise InputError(f"{column} is a column of {KINDS[kind]}, and {_shown(value)} is no number.")
+    return (value, value) if kind == "float" else (math.ceil(value), math.floor(value))
+
+
+def _shown(value: Value) -> str:
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else f"{value}"
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+def days_of(text: str) -> tuple[int, int] | None:
+    """Return the first and the last day that a date means, as days since 1970-01-01; None for a text that is no date.
+
+    `2015-03-01` means a day, and a time of day after it is ignored; `2015-03` means a month, and `2015` a year.
+    """
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = (int(part) if part else 0 for part in match.groups())
+    try:
+        first = date(year, month or 1, day or 1)
+        last = date(year, month or 12, day or calendar.monthrange(year, month or 12)[1])
+    except ValueError:
+        return None
+    return first.toordinal() - EPOCH, last.toordinal() - EPOCH

@@ -1,0 +1,136 @@
+"""Tests of comparisons on columns: each is compared with a plain loop over the values of each document."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import examples
+
+from sublex.contracts.columns import Column, Comparison, days_of, documents_of, meeting, without_column
+from sublex.contracts.operators import Condition
+from sublex.errors import InputError
+
+TYPES = {"int": np.int64, "float": np.float64, "date": np.int32, "text": np.int32}
+SIGNS = {
+    "=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
+}  # fmt: skip
+DAY = datetime.date(1970, 1, 1)
+VALUES = {
+    "int": st.integers(-5, 5) | st.sampled_from([2**63 - 1, -(2**63)]),
+    "float": st.sampled_from([-1.5, 0.0, 0.1, 2.0, 1e300, -1e-300]),
+    "date": st.dates(datetime.date(2019, 12, 1), datetime.date(2020, 3, 31)),
+    "text": st.text("ab.é\U0001f600", max_size=3),
+}
+GIVEN = {
+    "int": st.integers(-6, 6) | st.floats(-5, 5) | st.sampled_from([2**63, -(2**70), 0.5, 2**63 - 1]),
+    "float": st.sampled_from([-1.5, 0.0, 0.1, 2.0, 1e300, 3, -(10**20)]),
+    "date": VALUES["date"].map(str) | st.sampled_from(["2020-02", "2020", 2019, "2020-02-29T23:59:59Z"]),
+    "text": VALUES["text"],
+}
+
+
+def column_of(kind, rows):
+    """Return the column of the values of each document."""
+    flat = [value for row in rows for value in sorted(set(row))]
+    words = sorted(set(flat)) if kind == "text" else ()
+    coded = [words.index(v) if kind == "text" else (v - DAY).days if kind == "date" else v for v in flat]
+    starts = np.cumsum([0, *(len(set(row)) for row in rows)])
+    return Column(
+        kind, None if all(len(set(row)) == 1 for row in rows) else starts, np.array(coded, TYPES[kind]), words
+    )
+
+
+def compares(value, relation, wanted):
+    """Return whether a value passes, by the definition. A month or a year passes as a whole."""
+    if relation == "in":
+        return any(compares(value, "=", each) for each in wanted)
+    if relation == "between":
+        return compares(value, ">=", wanted[0]) and compares(value, "<=", wanted[1])
+    (given_,) = wanted if isinstance(wanted, tuple) else (wanted,)
+    if isinstance(value, datetime.date):
+        size = {4: 4, 7: 7}.get(len(str(given_)), 10)
+        return SIGNS[relation](str(value)[:size], str(given_)[:size])
+    return SIGNS[relation](value, given_)
+
+
+@st.composite
+def asked(draw):
+    kind = draw(st.sampled_from([*TYPES]))
+    rows = draw(st.lists(st.lists(VALUES[kind], max_size=3), max_size=8))
+    if draw(st.booleans()):
+        rows = [row[:1] for row in rows if row]
+    relation = draw(st.sampled_from([*SIGNS, "in", "between"]))
+    number = {"between": 2, "in": draw(st.integers(0, 4))}.get(relation, 1)
+    return kind, rows, Comparison("c", relation, tuple(draw(GIVEN[kind]) for _ in range(number)))
+
+
+@settings(max_examples=examples(500), deadline=None)
+@given(asked())
+def test_a_document_passes_if_one_of_its_values_does(made):
+    kind, rows, comparison = made
+    found = documents_of(comparison, column_of(kind, rows))
+    wanted = comparison.values if comparison.relation in ("in", "between") else comparison.values[0]
+    assert found.tolist() == [any(compares(value, comparison.relation, wanted) for value in row) for row in rows]
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(asked(), st.randoms(use_true_random=False), st.booleans())
+def test_rows_counts_and_order_are_those_of_the_values(made, random, descending):
+    kind, rows, _ = made
+    docs = [random.randrange(len(rows)) for _ in range(5)] if rows else []
+    column = column_of(kind, rows).rows(np.array(docs, np.int64))
+    own = [rows[doc] for doc in docs]
+    values, counts = column.counts()
+    assert column.docs == len(docs)
+    shown = {value.isoformat() if kind == "date" else value for row in own for value in row}
+    assert {column.shown(value) for value in values} == shown
+    assert counts.sum() == sum(len(set(row)) for row in own)
+    key = max if descending else min
+    found = column.order(descending).tolist()
+    there = [k for k in found if own[k]]
+    assert sorted(found) == list(range(len(own))) and found[len(there) :] == [k for k, row in enumerate(own) if not row]
+    for first, second in zip(there, there[1:], strict=False):
+        a, b = key(own[first]), key(own[second])
+        assert (a > b if descending else a < b) or (a == b and first < second)
+
+
+def test_a_condition_joins_comparisons():
+    column = column_of("int", [[1], [2, 3], [], [5]])
+    below, three = Comparison("c", "<", (3,)), Comparison("c", "=", (3,))
+    assert meeting(Condition("all", (below, three)), lambda name: column).tolist() == [False, True, False, False]
+    assert meeting(Condition("any", (below, three)), lambda name: column).tolist() == [True, True, False, False]
+    assert meeting(Condition("not", (below,)), lambda name: column).tolist() == [False, False, True, True]
+
+
+def test_a_condition_loses_what_reads_one_column_alone():
+    a, b = Comparison("a", "=", (1,)), Comparison("b", "=", (1,))
+    both = Condition("any", (a, b))
+    assert without_column(Condition("all", (a, b, Condition("not", (a,)))), "a") == Condition("all", (b,))
+    assert without_column(both, "a") == both
+    assert without_column(a, "a") is None
+
+
+@pytest.mark.parametrize("kind, value, message", [
+    ("int", "x", 'c is a column of whole numbers, and "x" is no number.'),
+    ("float", "2", 'c is a column of numbers, and "2" is no number.'),
+    ("text", 2, 'c is a column of texts, and 2 is a number; write it in quotes: c = "2".'),
+    ("date", "soon", 'c is a column of dates, and "soon" is none; write 2015-03-01, 2015-03 or 2015.'),
+    ("date", "2015-02-30", 'c is a column of dates, and "2015-02-30" is none; write 2015-03-01, 2015-03 or 2015.'),
+    ("date", 2015.5, "c is a column of dates, and 2015.5 is none; write 2015-03-01, 2015-03 or 2015."),
+])  # fmt: skip
+def test_a_value_of_another_type_costs_a_sentence(kind, value, message):
+    with pytest.raises(InputError) as error:
+        documents_of(Comparison("c", "=", (value,)), column_of(kind, []))
+    assert str(error.value) == message
+
+
+def test_days_are_counted_from_1970():
+    assert days_of("1970-01-02") == (1, 1)
+    assert days_of("1970") == (0, 364)
+    assert days_of("2020-02") == (18293, 18321)
+    assert days_of("70") is None and days_of("2020-13") is None and days_of("0000") is None
