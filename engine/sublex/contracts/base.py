@@ -443,7 +443,15 @@ class Ranker(Protocol):
         All arguments hold numbers. By default the explanation is one leaf.
         """
         value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
-        return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
+        return Explanation(value, type(self).__name__, evidence=evidence_of(tf, doc, term))
+
+
+def evidence_of(tf: Any, doc: DocStats, term: TermStats) -> dict[str, Any]:
+    """Return the numbers of one posting to show with its score: those of each field for a ranker with fields."""
+    if not isinstance(tf, Mapping):
+        return {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
+    own = {f"tf in {field}": float(number) for field, number in tf.items()}
+    return own | {f"length of {field}": float(doc.length[field]) for field in tf} | {"df": float(term.df)}
 
 
 # Expanders and filters: queries, and the documents found for them.

@@ -30,8 +30,11 @@ class BM25F(FieldWeightingModel):
     normalisation = "b"
     normalisation_formula = "w tf / (1 - b + b length / mean)"
 
-    b: Any = parameter(
-        0.75, "Length normalisation of each field, as in [0.5, 0.75], or one number for all fields.", (0, 1), type=object
+    b: float | tuple[float, ...] = parameter(
+        0.75,
+        "Length normalisation of each field, as in [0.5, 0.75], or one number for all fields.",
+        (0, 1),
+        type=object,
     )
     k1: float = parameter(1.2, "Saturation of the sum: larger values let repetitions count for more.", (0, 1000))
     variant: str = parameter("lucene", "The variant of the idf and of the saturation.", tuple(VARIANTS))

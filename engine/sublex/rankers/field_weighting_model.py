@@ -35,25 +35,25 @@ class FieldWeightingModel(WeightingModel):
     normalisation = ""
     normalisation_formula = ""
 
-    fields: tuple = parameter(("title", "text"), "The fields to read, as the index names them.")
-    weights: Any = parameter(
+    fields: tuple[str, ...] = parameter(("title", "text"), "The fields to read, as the index names them.")
+    weights: float | tuple[float, ...] = parameter(
         1.0, "The weight of each field, as in [2, 1], or one number for all fields.", (0, 1000), type=object
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        name = f"{type(self).__name__}: fields={print_value(self.fields)}"
+        shown = f"{type(self).__name__}: fields={print_value(self.fields)}"
         if not self.fields or not all(isinstance(field, str) for field in self.fields):
-            raise InputError(f"{name} has to name one field or more, as in [title, text].")
+            raise InputError(f"{shown} has to name one field or more, as in [title, text].")
         if len(set(self.fields)) < len(self.fields):
-            raise InputError(f"{name} names a field twice; drop one.")
-        for parameter in ("weights", self.normalisation):
-            self._expect_numbers(parameter)
+            raise InputError(f"{shown} names a field twice; drop one.")
+        for name in ("weights", self.normalisation):
+            self._expect_numbers(name)
 
-    def _expect_numbers(self, parameter: str) -> None:
+    def _expect_numbers(self, name: str) -> None:
         """Raise InputError unless a parameter is a number, or has one number for each field."""
-        value = getattr(self, parameter)
-        shown = f"{type(self).__name__}: {parameter}={print_value(value)}"
+        value = getattr(self, name)
+        shown = f"{type(self).__name__}: {name}={print_value(value)}"
         items = value if isinstance(value, tuple) else (value,)
         if not all(isinstance(item, (int, float)) and not isinstance(item, bool) for item in items):
             raise InputError(f"{shown} has to be a number, or a list of numbers, as in [2, 1].")

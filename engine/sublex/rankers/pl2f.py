@@ -31,7 +31,7 @@ class PL2F(FieldWeightingModel):
     normalisation = "c"
     normalisation_formula = "w tf log2(1 + c mean / length)"
 
-    c: Any = parameter(
+    c: float | tuple[float, ...] = parameter(
         1.0, "Length normalisation of each field, or one number for all; larger values weaken it.", (0.001, 10_000),
         type=object,
     )  # fmt: skip

@@ -99,9 +99,7 @@ class Searcher(Uncopied):
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]
             stored = (folders[0], folders[1]) if folders[0] and folders[1] else None
-            impacts.append(
-                Impacts(segment, self.ranker, self.term_table.of_segment(k), self.collection, stored)
-            )
+            impacts.append(Impacts(segment, self.ranker, self.term_table.of_segment(k), self.collection, stored))
         return impacts
 
     def _folders(self, segment: Segment) -> tuple[Directory, Directory]:

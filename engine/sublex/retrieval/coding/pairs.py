@@ -143,7 +143,9 @@ class PairScores:
             of_document, examples = np.arange(len(lengths), dtype=np.int32), np.arange(len(lengths))
         else:
             read = {"length": self._lengths.values(), "unique": (uniques,)}
-            of_document, examples = _numbered_together([own for name in read if name in self._reads for own in read[name]], len(lengths))
+            of_document, examples = _numbered_together(
+                [own for name in read if name in self._reads for own in read[name]], len(lengths)
+            )
         known = {
             "length": {field: exact_or_rounded(own[examples], self._ranker) for field, own in self._lengths.items()},
             "unique": {"": uniques[examples].astype(np.float64)},
@@ -159,7 +161,6 @@ class PairScores:
         return Classes(
             of_document, stats, np.full(coding_kernels.FREQUENCIES * len(examples) if few else 0, -1, np.int32)
         )
-
 
     @cached_property
     def _lengths(self) -> Mapping[str, np.ndarray]:
