@@ -226,7 +226,7 @@ def test_building_by_an_engine_that_cannot_build_costs_a_sentence(shelf):
             sublex.build([{"id": "x", "text": "crane"}], "own", backend="shelf", **{option: 2})
 
 
-def test_columns_name_the_fields_of_documents_that_another_engine_indexes(shelf, monkeypatch):
+def test_roles_name_the_fields_of_documents_that_another_engine_indexes(shelf, monkeypatch):
     def build(self, path, documents, store, memory):
         assert store == {"text", "positions"}
         Path(path).mkdir(parents=True)
@@ -235,12 +235,12 @@ def test_columns_name_the_fields_of_documents_that_another_engine_indexes(shelf,
 
     monkeypatch.setattr(shelf.ShelfBackend, "build", build, raising=False)
     given = [{"paper": 7, "abstract": "crane", "heading": "Birds"}, {"paper": 8}, {"paper": 7, "abstract": "again"}]
-    columns = {"id": "paper", "text": "abstract", "title": "heading"}
+    roles = {"id": "paper", "text": "abstract", "title": "heading"}
     sentence = (
         r"2 documents of 3 left out: 1 for a docno that came before \(7\) and 1 for a fault \(documents:2: no text"
     )
     with pytest.warns(sublex.SublexWarning, match=sentence):
-        index = sublex.build(given, "own", backend="shelf", columns=columns, store="text,positions")
+        index = sublex.build(given, "own", backend="shelf", roles=roles, store="text,positions")
     assert positions_of(Path("own")) == {"birds": {"7": [0]}, "crane": {"7": [1]}}
     assert index.document("7").text == "Birds crane" and index.search("birds", "ShelfCount").docnos == ["7"]
     assert (index.built.indexed, index.built.duplicate, len(index.built.problems)) == (1, ["7"], 1)

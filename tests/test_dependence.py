@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import DEEPEST, Kind, Operator, operator, ordered, synonyms, window
+from sublex.contracts.operators import DEEPEST, MOST_NESTED, Kind, Operator, operator, ordered, synonyms, window
 from sublex.errors import IndexProblem
 from sublex.expanders.dependence import FDM, MOST_SUBSETS, SDM
 from sublex.retrieval.feedback import Feedback
@@ -170,6 +170,16 @@ def test_an_operator_in_the_query_counts_as_one_word():
     assert SDM().expand(asked, Words()).terms[3:] == (
         (ordered(["x", "y"]), 0.1, "SDM"), (window(["x", "y"], 8), 0.05, "SDM"),
     )  # fmt: skip
+
+
+def test_a_window_of_many_words_is_one_unit_and_stands_in_small_subsets():
+    near = window([*"abcdefg"], 10)
+    asked = Query("", (QueryTerm(near), *map(QueryTerm, "hijklmn")))
+    found = [term.term for term in FDM(size=10).expand(asked, Words()).terms if isinstance(term.term, Operator)]
+    windows = [term.parts for term in found if term.kind is Kind.WINDOW and term != near]
+    assert max(len(parts) for parts in windows if near in parts) == MOST_NESTED
+    assert max(map(len, windows)) == 7
+    assert math.isclose(sum(FDM(size=10).expand(asked, Words()).weights().values()), 1.0)
 
 
 def test_of_many_subsets_those_of_close_words_are_taken():

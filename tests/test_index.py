@@ -280,16 +280,16 @@ def test_documents_in_memory_with_ids_that_are_none_are_left_out(tmp_path, bad):
 FRAME = pd.DataFrame(
     {"paper_id": [4, 2, 4], "abstract": ["a crane", None, "again"], "heading": ["A", "B", "C"], "id": "x"}
 )
-COLUMNS = {"id": "paper_id", "text": "abstract", "title": "heading"}
+ROLES = {"id": "paper_id", "text": "abstract", "title": "heading"}
 
 
 @pytest.mark.parametrize(
     "given", [FRAME, FRAME.to_dict("records"), (row._asdict() for row in FRAME.itertuples(index=False))],
     ids=["frame", "dictionaries", "generator"],
 )  # fmt: skip
-def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
+def test_roles_name_the_fields_of_documents_in_memory(tmp_path, given):
     with pytest.warns(sublex.SublexWarning, match=r"1 document of 3 left out: 1 for a docno that came before \(4\); "):
-        index = sublex.build(given, tmp_path / "index", columns=COLUMNS)
+        index = sublex.build(given, tmp_path / "index", roles=ROLES)
     assert list(index.documents()) == [Document("4", "a crane", "A", {"id": "x"}), Document("2", "", "B", {"id": "x"})]
     assert index.built.duplicate == ["4"] and set(index.built.fields) == {
         "docno=paper_id", "text=abstract", "title=heading"
@@ -302,7 +302,7 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # The user chose what becomes of duplicates.
         summary = index.add(
-            [{"paper_id": "4", "abstract": "new"}], "last", columns={"id": "paper_id", "text": "abstract"}
+            [{"paper_id": "4", "abstract": "new"}], "last", roles={"id": "paper_id", "text": "abstract"}
         )
     assert summary.indexed == 1 and index.document("4").text == "new"
 
@@ -310,21 +310,21 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
 @pytest.mark.parametrize(
     ("given", "options", "sentence"),
     [
-        (FRAME, {"columns": {"id": "paper"}}, "The DataFrame has no column paper; it has paper_id, abstract, heading, id."),
-        (FRAME, {"columns": {"docno": "id"}}, "columns= names 'docno' (str), and a document has only id, text, title; write id."),
-        (FRAME, {"columns": {"body": "id"}}, "columns= names 'body' (str), and a document has only id, text, title; write text."),
-        (FRAME, {"columns": {"year": "id"}}, "columns= names 'year' (str), and a document has only id, text, title; leave it out."),
+        (FRAME, {"roles": {"id": "paper"}}, "The DataFrame has no column paper; it has paper_id, abstract, heading, id."),
+        (FRAME, {"roles": {"docno": "id"}}, "roles= names 'docno' (str), and a document has only id, text, title; write id."),
+        (FRAME, {"roles": {"body": "id"}}, "roles= names 'body' (str), and a document has only id, text, title; write text."),
+        (FRAME, {"roles": {"year": "id"}}, "roles= names 'year' (str), and a document has only id, text, title; leave it out."),
         (
             pd.DataFrame({"ID": ["a"], "Text": ["b"]}), {},
-            "The DataFrame has the columns ID, Text, and none for the id; name it, as in columns={'id': 'ID', 'text': 'Text'}.",
+            "The DataFrame has the columns ID, Text, and none for the id; name it, as in roles={'id': 'ID', 'text': 'Text'}.",
         ),
         (
             pd.DataFrame({"id": ["a"], "passages": ["b"]}), {},
-            "The DataFrame has the columns id, passages, and none for the text; name it, as in columns={'text': '…'}.",
+            "The DataFrame has the columns id, passages, and none for the text; name it, as in roles={'text': '…'}.",
         ),
         (
             pd.DataFrame({"docno": ["a"], "text": ["b"]}).set_index("docno"), {},
-            "name it, as in columns={'id': '…'}. docno is its index; df.reset_index() makes it a column.",
+            "name it, as in roles={'id': '…'}. docno is its index; df.reset_index() makes it a column.",
         ),
         (
             ["crane", "river"], {},
@@ -332,16 +332,16 @@ def test_columns_name_the_fields_of_documents_in_memory(tmp_path, given):
         ),
         ("A crane.", {}, "No file or folder A crane.; to index texts, give documents, as in [{'id': '1', 'text': 'A crane.'}]."),
         (["crane.jsonl", "river"], {}, "No file or folder crane.jsonl."),
-        (FRAME, {"columns": ["id"]}, "The columns are ['id'] (list); give a dictionary such as {'id': 'paper_id'}."),
-        (FRAME, {"columns": {"id": 0}}, "The column of the id is 0 (int); give a text."),
+        (FRAME, {"roles": ["id"]}, "The roles are ['id'] (list); give a dictionary such as {'id': 'paper_id'}."),
+        (FRAME, {"roles": {"id": 0}}, "The role id is 0 (int); give a text."),
         (FRAME, {"reader": "jsonl(id=paper_id)"}, "reader='jsonl(id=paper_id)' names the format of files, and Python code"),
-        ([Document("a", "b")], {"columns": COLUMNS}, "Document 1 is a sublex.Document, in which columns= has no meaning"),
-        (str(DEMO), {"columns": COLUMNS}, "columns= names the fields of documents that Python code gives; for files, name"),
+        ([Document("a", "b")], {"roles": ROLES}, "Document 1 is a sublex.Document, in which roles= has no meaning"),
+        (str(DEMO), {"roles": ROLES}, "roles= names the fields of documents that Python code gives; for files, name"),
         ([{"a": 1}, {}], {}, "There is no document to index; the first of 2 malformed records is documents:1: no id: the"),
     ],
     ids=str,
 )  # fmt: skip
-def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path, given, options, sentence):
+def test_roles_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path, given, options, sentence):
     built = sublex.build([{"id": "a", "text": "b"}], tmp_path / "there")
     for make in (lambda: sublex.build(given, tmp_path / "index", **options), lambda: built.add(given, **options)):
         with pytest.raises(InputError) as error:
@@ -352,7 +352,7 @@ def test_columns_and_readers_that_do_not_fit_are_refused_in_a_sentence(tmp_path,
 
 def test_columns_of_a_data_frame_may_have_numbers_for_names(tmp_path):
     frame = pd.DataFrame([["a", "crane"], ["b", "tower"]])
-    index = sublex.build(frame, tmp_path / "index", columns={"id": 0, "text": 1})
+    index = sublex.build(frame, tmp_path / "index", roles={"id": 0, "text": 1})
     assert list(index.documents()) == [Document("a", "crane"), Document("b", "tower")]
 
 
@@ -360,13 +360,13 @@ def test_a_warning_says_which_of_several_fields_is_the_text(tmp_path):
     given = [{"id": str(k), "abstract": "a", "text": "t", "contents": "c"} for k in range(3)] + [
         {"id": "x", "text": "t"}
     ]
-    sentence = r"The text is the field contents, not text or abstract; choose by columns={'text': …} \(3 times\)."
+    sentence = r"The text is the field contents, not text or abstract; choose by roles={'text': …} \(3 times\)."
     with pytest.warns(sublex.SublexWarning, match=sentence):
         index = sublex.build(given, tmp_path / "index")
     assert index.document("0").text == "c" and "The text is the field contents" in str(index.built)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        chosen = sublex.build(given[:3], tmp_path / "chosen", columns={"text": "contents"})
+        chosen = sublex.build(given[:3], tmp_path / "chosen", roles={"text": "contents"})
     assert chosen.document("0") == Document("0", "c", "", {"abstract": "a", "text": "t"})
 
 

@@ -20,8 +20,9 @@ from strategies import examples
 import sublex
 from sublex.analysis.tokens import raw_tokens
 from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
-from sublex.contracts.operators import GAP, Operator, ordered, synonyms, window
+from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window
 from sublex.errors import IndexProblem, InputError, PluginError
+from sublex.index.segment import Segment
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.coordination_level import CoordinateMatch
 from sublex.rankers.dfr import PL2
@@ -379,6 +380,46 @@ def test_contexts_count_operators(index, exact):
     assert context.surface(phrase) == '"w0 w1"'
 
 
+def test_windows_of_many_words_stand_in_other_operators_and_those_of_operators_have_few_parts(index, exact):
+    seven = ["w0", "w0", "w0", "w1", "w1", "w2", "w3"]
+    chance, terms = random.Random(3), []
+    for size in (3, 5):
+        for width in (size, size + 1, size + 3):
+            inner = window(chance.choices(WORDS[:4], k=size), width)
+            terms += [ordered([inner, "w0"], 3), window([inner, "w1"], width + 2), synonyms([inner, "w5"])]
+    expect_postings(TermTable(index.snapshot), exact, [*terms, ordered([window(seven, 9), "w2"], 5)])
+    assert any(exact.term(term) for term in terms)
+    most = [ordered(["w0", "w1"]), *seven]
+    window(most[:MOST_NESTED], 20)
+    with pytest.raises(InputError, match="has 7 parts, among them operators"):
+        window(most[: MOST_NESTED + 1], 20)
+
+
+def test_nested_operators_read_each_word_once_and_not_too_many_positions(tmp_path, monkeypatch):
+    texts = ["a b a c", "b a b", "c a a b", "b c a b"]
+    index = built(tmp_path / "index", [Document(str(n), text) for n, text in enumerate(texts)], analyzer="plain")
+    read: list[int] = []
+    monkeypatch.setattr(
+        Segment,
+        "gather_positions",
+        lambda own, terms, tfs, gather=Segment.gather_positions: read.append(len(terms)) or gather(own, terms, tfs),
+    )
+    both = synonyms(["a", "b"])
+    asked = {ordered([both, both, "a"]): 1.0, ordered([both, "c", "a"], 3): 1.0}
+    expected = Searcher(index.snapshot, BM25()).search(asked, 5)
+    # The words a, b and c.
+    assert read == [1, 1, 1]
+    queries = [{ordered([both, "a"]): 1.0}, {ordered([both, "b"]): 1.0}, {"a": 1.0}]
+    alone = [Searcher(index.snapshot, BM25()).search(query).docs.tolist() for query in queries]
+    monkeypatch.setattr(operators, "POSITIONS_OF_A_QUERY", 50)
+    # A group of queries that reads too much is searched in halves.
+    assert [hits.docs.tolist() for hits in Searcher(index.snapshot, BM25()).batch(queries)] == alone
+    monkeypatch.setattr(operators, "POSITIONS_OF_A_QUERY", 20)
+    with pytest.raises(InputError, match=r"stand within others have more than 20 positions; ask for rarer words\."):
+        Searcher(index.snapshot, BM25()).search(asked)
+    assert len(expected.docs)
+
+
 def test_the_index_computes_the_operator_that_it_shows_once(tmp_path, monkeypatch):
     built(tmp_path / "index", [Document("1", "a b"), Document("2", "b a")], analyzer="plain")
     index, computed, compute = sublex.open(tmp_path / "index"), [], operators.OperatorTable._compute
@@ -409,11 +450,10 @@ def test_too_many_operators_and_too_many_nested_parts_cost_a_sentence(index, mon
     many = {ordered(["w0", "w1"], width): 1.0 for width in range(1, 10_001)}
     with pytest.raises(InputError, match=r"A query has 10,000 operators, such as phrases; the most are 4,096\."):
         searcher.search(many)
-    nested = window([*WORDS, *WORDS, ordered(["w0", "w1"])], 40)
     with pytest.raises(
-        InputError, match="has 15 parts, among them operators; #uw with operators takes at most 6 parts"
+        InputError, match=r"has 15 parts, among them operators; #uw with operators takes at most 6 parts\."
     ):
-        searcher.search({nested: 1.0})
+        window([*WORDS, *WORDS, ordered(["w0", "w1"])], 40)
 
 
 def test_sums_too_large_for_float32_are_refused(index):

@@ -103,7 +103,8 @@ def build(
     profile: str | None = None,
     analyzer: str | None = None,
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = ("text", "terms"),
     backend: str | None = None,
     workers: int | None = None,
@@ -129,8 +130,10 @@ def build(
             By default sublex; with `backend`, the profile of the other engine.
         analyzer: The expression that turns text into terms, such as "english(stop=none)"; by default the profile's.
         reader: The expression that names the format of files, such as "jsonl(id=docid)"; by default it is detected.
-        columns: The names of the fields of mappings or of the columns of a DataFrame, such as
+        roles: The names of the fields of mappings or of the columns of a DataFrame, such as
             `{"id": "paper_id", "text": "abstract", "title": "heading"}`; by default the usual names are recognised.
+        columns: Stored fields whose values filters, facets and sorting read, each perhaps with a type: "year:int,category", a list
+            of such texts, or a mapping from names to types. The types are int, float, date, and by default text.
         store: The optional parts to store: "text", "terms" and "positions", with commas between them, or "none"; or an
             iterable of their names.
         backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
@@ -156,7 +159,7 @@ def build(
     folder, registry = Path(file_path(path, "The path of the index")), plugins.load()
     name, given = text(profile or "sublex", "The profile"), optional_text(analyzer, "The analyzer")
     options: dict[str, Any] = {
-        "reader": optional_text(reader, "The reader"), "columns": columns, "store": store, "memory": memory,
+        "reader": optional_text(reader, "The reader"), "roles": roles, "columns": columns, "store": store, "memory": memory,
         "overwrite": overwrite, "strict": strict, "progress": progress, "say": say, "registry": registry,
     }  # fmt: skip
     if backend is None:

@@ -28,7 +28,7 @@ from sublex.tools.strings import id_fault
 # `Document`s, mappings with an id and a text, or a DataFrame.
 Documents = str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | Iterable[Document | Mapping[str, Any]]
 
-# The parts of a document that a user can name in `columns`.
+# The parts of a document that a user can name in `roles`.
 ROLES = ("id", "text", "title")
 # What a path may have and a text seldom has: a slash, an ending, or the name of a source before a colon. A path may also
 # be empty or `-`.
@@ -83,20 +83,20 @@ def source_of(
     registry: plugins.Registry,
     reader: str | None,
     strict: bool,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
 ) -> DocumentSource:
     """Return the source for the paths or documents that a user gives.
 
-    `reader` is an expression that names the reader; without it each file's format is detected. `columns` maps "id",
-    "text" and "title" to the names of fields, for documents in memory. With `strict` the first malformed record raises
+    `reader` is an expression that names the reader; without it each file's format is detected. `roles` maps "id", "text"
+    and "title" to the names of fields, for documents in memory. With `strict` the first malformed record raises
     `InputError`.
     """
     if isinstance(documents, (str, os.PathLike)):
         documents = [documents]
     if isinstance(documents, Sequence) and documents and all(isinstance(d, (str, os.PathLike)) for d in documents):
-        if columns is not None:
+        if roles is not None:
             raise InputError(
-                "columns= names the fields of documents that Python code gives; for files, name the fields in the reader, "
+                "roles= names the fields of documents that Python code gives; for files, name the fields in the reader, "
                 "as in reader='jsonl(id=paper_id, text=abstract)'."
             )
         _refuse_indexes(documents)
@@ -108,22 +108,22 @@ def source_of(
     if reader is not None:
         raise InputError(
             f"reader={reader!r} names the format of files, and Python code gives these documents; leave it out, and name "
-            "their fields by columns={'id': …, 'text': …, 'title': …}."
+            "their fields by roles={'id': …, 'text': …, 'title': …}."
         )
-    if is_frame(documents) and isinstance(columns, Mapping):
+    if is_frame(documents) and isinstance(roles, Mapping):
         known = list(documents.columns)  # type: ignore[union-attr]
         # The names of columns may be numbers; records have them as texts.
-        columns = {role: str(name) if name in known else name for role, name in columns.items()}
-    names = _names(columns)
+        roles = {role: str(name) if name in known else name for role, name in roles.items()}
+    names = _names(roles)
     if is_frame(documents):
-        documents = _rows(documents, columns or {}, names or ALIASES)
+        documents = _rows(documents, roles or {}, names or ALIASES)
     return DocumentSource((), documents, strict, names=names)  # type: ignore[arg-type]
 
 
-def _rows(frame: Any, columns: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
+def _rows(frame: Any, roles: Mapping[str, str], names: FieldNames) -> Iterator[dict[str, Any]]:
     """Return the rows of a DataFrame; raise InputError if it lacks a column that the user names, the id or the text."""
     there = list(map(str, frame.columns))
-    if missing := [name for name in columns.values() if name not in there]:
+    if missing := [name for name in roles.values() if name not in there]:
         raise InputError(f"The DataFrame has no column {missing[0]}; it has {', '.join(there)}.")
     wanted = {"id": names.ids, "text": (*names.texts, names.title)}
     if lacking := [role for role, known in wanted.items() if not set(known) & set(there)]:
@@ -133,24 +133,24 @@ def _rows(frame: Any, columns: Mapping[str, str], names: FieldNames) -> Iterator
         reset = f" {own} is its index; df.reset_index() makes it a column." if own else ""
         raise InputError(
             f"The DataFrame has the columns {', '.join(there)}, and none for the {lacking[0]}; name it, as in "
-            f"columns={likely}.{reset}"
+            f"roles={likely}.{reset}"
         )
     return frame_records(frame)
 
 
-def _names(columns: Mapping[str, str] | None) -> FieldNames | None:
+def _names(roles: Mapping[str, str] | None) -> FieldNames | None:
     """Return the names of fields that a user gives; raise InputError for a value that names none."""
-    if columns is None:
+    if roles is None:
         return None
-    if not isinstance(columns, Mapping):
-        raise InputError(f"The columns are {shown(columns)}; give a dictionary such as {{'id': 'paper_id'}}.")
-    if unknown := [role for role in columns if role not in ROLES]:
+    if not isinstance(roles, Mapping):
+        raise InputError(f"The roles are {shown(roles)}; give a dictionary such as {{'id': 'paper_id'}}.")
+    if unknown := [role for role in roles if role not in ROLES]:
         meant = next((role for role, names in (("id", ID_ALIASES), ("text", TEXT_ALIASES)) if unknown[0] in names), "")
         raise InputError(
-            f"columns= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; "
+            f"roles= names {shown(unknown[0])}, and a document has only {', '.join(ROLES)}; "
             f"{f'write {meant}' if meant else 'leave it out'}."
         )
-    names = {role: text(name, f"The column of the {role}") for role, name in columns.items()}
+    names = {role: text(name, f"The role {role}") for role, name in roles.items()}
     return FieldNames.of(names.get("id"), names.get("text"))._replace(title=names.get("title", TITLE))
 
 
@@ -184,14 +184,14 @@ def _checked_documents(
             if isinstance(item, Document):
                 if names:
                     raise InputError(
-                        f"Document {number} is a sublex.Document, in which columns= has no meaning; leave it out."
+                        f"Document {number} is a sublex.Document, in which roles= has no meaning; leave it out."
                     )
                 yield _with_sound_id(_checked(item))
             elif isinstance(item, Mapping):
                 document = to_document({name: _plain(name, item[name], known) for name in item}, report, known)
                 if len(texts := [name for name in known.texts if name in item]) > 1:
                     report.note(
-                        f"The text is the field {texts[0]}, not {' or '.join(texts[1:])}; choose by columns={{'text': …}}"
+                        f"The text is the field {texts[0]}, not {' or '.join(texts[1:])}; choose by roles={{'text': …}}"
                     )
                 yield _with_sound_id(document)
             else:

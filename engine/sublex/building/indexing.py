@@ -13,6 +13,7 @@ from typing import Any
 
 from sublex.building import writer
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
@@ -38,7 +39,8 @@ def build_index(
     profile: str = "sublex",
     analyzer: str | None = None,
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = DEFAULT_PARTS,
     workers: int | None = None,
     memory: str | int = "1GB",
@@ -57,8 +59,8 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = _settings(chosen, stored_parts(store), workers, memory, "first")
-    source = source_of(documents, registry, reader, strict, columns)
+    settings = _settings(chosen, stored_parts(store), workers, memory, "first", columns_of(columns))
+    source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
 
@@ -69,7 +71,7 @@ def add_documents(
     *,
     duplicates: str = "error",
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
     strict: bool = False,
@@ -86,11 +88,12 @@ def add_documents(
     if duplicates not in RULES:
         raise InputError(f"There is no rule {duplicates} for duplicates; choose one of {', '.join(RULES)}.")
     registry = registry or plugins.load()
-    source = source_of(documents, registry, reader, strict, columns)
+    source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
 
     def settings(manifest: Manifest) -> BuildSettings:
-        return _settings(analyzer_of(manifest, registry), frozenset(manifest.store), workers, memory, duplicates)
+        analyzer, store = analyzer_of(manifest, registry), frozenset(manifest.store)
+        return _settings(analyzer, store, workers, memory, duplicates, manifest.columns)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
@@ -116,9 +119,16 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
 
 
 def _settings(
-    analyzer: Analyzer, store: frozenset[str], workers: int | None, memory: str | int, duplicates: str
+    analyzer: Analyzer,
+    store: frozenset[str],
+    workers: int | None,
+    memory: str | int,
+    duplicates: str,
+    columns: Mapping[str, str],
 ) -> BuildSettings:
-    return BuildSettings(analyzer, store, max(1, workers or os.cpu_count() or 1), parse_size(memory), duplicates)
+    return BuildSettings(
+        analyzer, store, max(1, workers or os.cpu_count() or 1), parse_size(memory), duplicates, columns
+    )
 
 
 def parse_size(text: str | int) -> int:

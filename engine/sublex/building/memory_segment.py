@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from sublex.analysis.tokens import RawTokens
+from sublex.building.columns import BatchColumns, ColumnsCollector, read_columns
 from sublex.building.inverter import BatchCounts, Inverter, count_terms
 from sublex.building.vocabulary import TokenTerms
 from sublex.contracts.base import Analyzer
@@ -18,6 +20,7 @@ from sublex.index.components.texts import CompressedFrames, TextsWriter, compres
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
+from sublex.index.schema import ABSENT
 from sublex.readers.batch import Batch
 from sublex.tools.workers import Workers
 
@@ -33,6 +36,7 @@ class CountedBatch(NamedTuple):
     numbers: np.ndarray
     counts: BatchCounts
     texts: CompressedFrames | None
+    columns: BatchColumns | None
 
 
 def count_batch(
@@ -43,13 +47,16 @@ def count_batch(
     numbers: np.ndarray,
     token_terms: TokenTerms,
     store_text: bool,
+    columns: Mapping[str, str] = ABSENT,
 ) -> CountedBatch:
     """Count the terms of a batch and, with `store_text`, compress its documents. Any thread may call this.
 
-    For positions, `title_ends` says where the raw tokens of each document's title end.
+    For positions, `title_ends` says where the raw tokens of each document's title end. `columns` has the types of columns to
+    read, by name.
     """
     counts = count_terms(tokens, keep, numbers, token_terms, title_ends)
-    return CountedBatch(batch, keep, numbers, counts, compress(batch, keep) if store_text else None)
+    texts = compress(batch, keep) if store_text else None
+    return CountedBatch(batch, keep, numbers, counts, texts, read_columns(batch, keep, columns) if columns else None)
 
 
 class MemorySegment:
@@ -58,12 +65,13 @@ class MemorySegment:
     Its folder exists from the start, because stored texts are written to it at once.
     """
 
-    def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str]):
+    def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str], columns: Mapping[str, str]):
         self.directory, self._store = directory, store
         self._folder = FolderWriter(directory)
         self.inverter = Inverter(analyzer, self._folder, "positions" in store)
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
+        self._columns = ColumnsCollector(self._folder, columns) if columns else None
 
     @property
     def docs(self) -> int:
@@ -73,7 +81,7 @@ class MemorySegment:
     @property
     def nbytes(self) -> int:
         """An upper bound of the memory, in bytes, that is needed to hold the segment and to write it."""
-        return self.inverter.nbytes + self._docnos.nbytes
+        return self.inverter.nbytes + self._docnos.nbytes + (self._columns.nbytes if self._columns else 0)
 
     def add(self, counted: CountedBatch) -> list[str]:
         """Add a batch and return the docnos of its documents without terms. Batches must come in order."""
@@ -84,6 +92,8 @@ class MemorySegment:
         self.inverter.add(counted.counts, counted.numbers)
         if self._texts and counted.texts:
             self._texts.add(counted.texts)
+        if self._columns and counted.columns:
+            self._columns.add(counted.columns)
         return [batch.docno(place) for place in kept[counted.counts.lengths == 0].tolist()]
 
     def write(self, workers: Workers, spill: bool) -> SegmentEntry:
@@ -93,6 +103,8 @@ class MemorySegment:
         """
         with workers.in_background(self._docnos.finish):
             totals = self.inverter.write(workers, "terms" in self._store, spill)
+        if self._columns:
+            self._columns.finish()
         return SegmentEntry(self.directory.name, self.docs, *totals, self._folder.finish())
 
     def close(self) -> None:

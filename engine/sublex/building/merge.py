@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sublex.building.term_merge import TermMerge, release
+from sublex.index.components.columns import ColumnsWriter, joined, without_unused
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
@@ -47,6 +48,8 @@ def merge_segments(segments: list[Segment], directory: Directory, workers: Worke
             _merge_document_terms(segments, terms.ranks, live, folder, workers)
         if all("texts" in segment.folder for segment in segments):
             _merge_texts(segments, live, folder)
+        if all("columns" in segment.folder for segment in segments):
+            _merge_columns(segments, live, folder)
         data = folder.finish()
     # The sum of the lengths would be wrong: another engine may have stated other lengths.
     tokens = sum(segment.entry.live.tokens for segment in segments)
@@ -82,6 +85,14 @@ def _merge_document_terms(
             release(segments, "document_terms")
 
     write_document_lists(folder, recoded())
+
+
+def _merge_columns(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
+    """Write the columns of the documents that are live."""
+    writer = ColumnsWriter(folder, segments[0].columns)
+    for name in segments[0].columns:
+        parts = [segment.column(name).rows(np.flatnonzero(mask)) for segment, mask in zip(segments, live, strict=True)]
+        writer.write(name, without_unused(joined(parts)))
 
 
 def _merge_texts(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -18,6 +18,7 @@ import numpy as np
 
 from sublex.analysis.tokens import RawTokens, reads_latex, tokenize
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import ColumnCounts
 from sublex.building.duplicates import Duplicates
 from sublex.building.journal import Journal, read_journal, write_journal
 from sublex.building.memory_segment import CountedBatch, MemorySegment, count_batch
@@ -25,6 +26,7 @@ from sublex.building.merge import merge_segments
 from sublex.contracts.base import Analyzer
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
+from sublex.index.schema import ABSENT
 from sublex.index.segment import Segment
 from sublex.readers.batch import Batch, MakeBatch
 from sublex.tools.files import allow_many_files
@@ -38,13 +40,18 @@ _SPACE = re.compile(r"\s")
 
 
 class BuildSettings(NamedTuple):
-    """The settings of a build: `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`."""
+    """The settings of a build.
+
+    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, and `columns` has the types of
+    columns by name.
+    """
 
     analyzer: Analyzer
     store: frozenset[str]
     workers: int
     memory: int
     duplicates: str
+    columns: Mapping[str, str] = ABSENT
 
 
 class SegmentBuilder:
@@ -58,6 +65,7 @@ class SegmentBuilder:
         self.folder, self.settings = folder, settings
         self.summary = BuildSummary()
         self.duplicates = Duplicates(settings.duplicates, known)
+        self.columns = ColumnCounts(settings.columns)
         self._spills: list[SegmentEntry] = []
         self._batches = self._docs = 0
 
@@ -82,7 +90,7 @@ class SegmentBuilder:
 
         Return the segment's entry for the manifest, or None if there are spills, which the caller must merge.
         """
-        store_text = "text" in self.settings.store
+        count = partial(count_batch, store_text="text" in self.settings.store, columns=self.settings.columns)
         segment = self._start_segment()
         try:
             counting = workers.queue()
@@ -96,7 +104,7 @@ class SegmentBuilder:
                 keep = self._select(batch)
                 numbers = segment.inverter.vocabulary.number(batch.text, tokens)
                 token_terms = segment.inverter.vocabulary.token_terms()
-                counting.submit(count_batch, batch, tokens, title_ends, keep, numbers, token_terms, store_text)
+                counting.submit(count, batch, tokens, title_ends, keep, numbers, token_terms)
                 self._batches += 1
                 self._collect(counting.ready(), segment, progress)
                 if segment.docs and segment.nbytes >= self._memory_for_segment():
@@ -105,6 +113,7 @@ class SegmentBuilder:
                     segment = self._start_segment()
                     _give_back_memory()
             self._collect(counting.rest(), segment, progress)
+            self.columns.refuse_two_types()
             self.duplicates.forget()
             progress(self._docs)
             if not self._spills:
@@ -117,7 +126,7 @@ class SegmentBuilder:
 
     def _start_segment(self) -> MemorySegment:
         directory = self.folder / f"spill-{len(self._spills):04}"
-        return MemorySegment(directory, self.settings.analyzer, self.settings.store)
+        return MemorySegment(directory, self.settings.analyzer, self.settings.store, self.settings.columns)
 
     def _memory_for_segment(self) -> int:
         """Return the bytes that the segment in memory may take.
@@ -141,11 +150,15 @@ class SegmentBuilder:
         """Add counted batches to the segment, and call `progress` after each."""
         for counted in counted_batches:
             self.summary.empty += segment.add(counted)
+            if counted.columns:
+                self.columns.add(counted.columns)
             self._docs += int(counted.keep.sum())
             progress(self._docs)
 
     def _spill(self, segment: MemorySegment, workers: Workers, sources: Any) -> None:
         """Write the segment as a spill, and the journal."""
+        # A journal has no faulty values, so a build with such values cannot be resumed.
+        self.columns.refuse_two_types()
         _give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
         outcome = self.summary.outcome()
@@ -177,7 +190,9 @@ class SegmentBuilder:
             journal, self.summary = found
             self._batches, self._docs, self._spills = journal.batches, journal.docs, journal.spills
         for spill in self._spills:
-            self.duplicates.add_known(*Segment(self.folder / spill.name, spill).docnos.arrays())
+            segment = Segment(self.folder / spill.name, spill)
+            self.duplicates.add_known(*segment.docnos.arrays())
+            self.columns.add_known(segment)
         finished = {spill.name for spill in self._spills}
         for folder in self.folder.folders():
             if folder.name not in finished:

@@ -71,11 +71,12 @@ def create(
 
     With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are passed to `make_index`.
     """
-    new = new_manifest(profile, settings.store, analyzer)
+    new = new_manifest(profile, settings.store, analyzer, columns=settings.columns)
     identity = source.identity()
     if resume and identity is None:
         raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
-    resume_key = None if identity is None else [identity, as_json(analyzer), new.store]
+    columns = [dict(new.columns)] if new.columns else []
+    resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *columns]
 
     def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
         builder = SegmentBuilder(folder, settings)
@@ -85,6 +86,7 @@ def create(
         entry = builder.run(source.batch_makers(), progress, resume_key)
         if not entry.docs:
             raise InputError(_no_document(builder.summary))
+        builder.columns.refuse_missing()
         builder.summary.indexed = entry.docs
         if reorder:
             (folder / SEGMENT).move(folder / UNORDERED)

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,12 @@ KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "t
 # How values may be compared.
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "between")
 Value = str | float | int
-_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?", re.ASCII)
+# Characters that the name of a column may have.
+NAME_LETTERS = 200
+_NAME = re.compile(r"[^\W\d][\w.-]*")
+# A date of ISO 8601: a year, a month, or a day, perhaps with a time and a zone after it.
+_TIME = r"(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
+_DATE = re.compile(rf"(\d{{4}})(?:-(\d\d)(?:-(\d\d){_TIME})?|(\d\d)(\d\d){_TIME})?", re.ASCII)
 # The day from which dates count, as a proleptic Gregorian ordinal.
 EPOCH = date(1970, 1, 1).toordinal()
 # The values of an unquoted word in a printed comparison.
@@ -237,15 +243,22 @@ def _shown(value: Value) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
+def is_column_name(name: str) -> bool:
+    """Return whether a column may have this name: a letter, then letters, digits and the signs _, - and dots."""
+    return len(name) <= NAME_LETTERS and _NAME.fullmatch(name) is not None
+
+
+@lru_cache(1 << 16)
 def days_of(text: str) -> tuple[int, int] | None:
     """Return the first and the last day that a date means, as days since 1970-01-01; None for a text that is no date.
 
-    `2015-03-01` means a day, and a time of day after it is ignored; `2015-03` means a month, and `2015` a year.
+    `2015-03-01` and `20150301` mean a day; a time of day and a zone after it are ignored. `2015-03` means a month, and
+    `2015` a year.
     """
-    match = _DATE.fullmatch(text)
+    match = _DATE.fullmatch(text.strip())
     if match is None:
         return None
-    year, month, day = (int(part) if part else 0 for part in match.groups())
+    year, month, day = int(match[1]), int(match[2] or match[4] or 0), int(match[3] or match[5] or 0)
     try:
         first = date(year, month or 1, day or 1)
         last = date(year, month or 12, day or calendar.monthrange(year, month or 12)[1])

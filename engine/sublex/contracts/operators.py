@@ -17,6 +17,8 @@ from sublex.tools.messages import counted
 
 # The most parts of an operator, and the most operators within one another.
 MOST_PARTS, DEEPEST = 1_024, 16
+# The most parts of a window that has operators among its parts: the time grows with 2 to this power.
+MOST_NESTED = 6
 # The widest window.
 WIDEST = 1 << 20
 
@@ -149,7 +151,12 @@ def _checked(kind: Kind, width: int, parts: Sequence[Any]) -> tuple[Kind, int, t
         width = 0
     else:
         _expect_width(width)
-    depth = 1 + max((part.depth for part in parts if isinstance(part, Operator)), default=0)
+    inner = [part.depth for part in parts if isinstance(part, Operator)]
+    if kind == Kind.WINDOW and inner and len(parts) > MOST_NESTED:
+        raise InputError(
+            f"A window has {len(parts)} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
+        )
+    depth = 1 + max(inner, default=0)
     if depth > DEEPEST:
         raise InputError(f"The operators are {depth} deep within one another; the most are {DEEPEST}.")
     return Kind(kind), int(width), tuple(parts)

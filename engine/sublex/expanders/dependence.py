@@ -11,7 +11,7 @@ from itertools import combinations, islice
 from typing import ClassVar, NamedTuple
 
 from sublex.contracts.base import Context, Query, QueryTerm
-from sublex.contracts.operators import DEEPEST, Operator, least_width, ordered, window
+from sublex.contracts.operators import DEEPEST, MOST_NESTED, Operator, least_width, ordered, window
 from sublex.language.parameters import Declared, parameter
 
 # The positions of a window for each of its words: 8 for two words.
@@ -38,7 +38,7 @@ class Dependence(Declared):
     their words in the query. With `normalise`, they are divided by the number of members.
 
     Neighbours are neighbours among the terms of the original query. An operator of the query counts as one word. Subsets
-    with a word that no document holds are left out.
+    with a word that no document holds are left out, and subsets of more than 6 words with an operator among them.
     """
 
     docs: ClassVar[int] = 0
@@ -58,7 +58,9 @@ class Dependence(Declared):
         units = _units(query, context.original or query)
         if len(units) < 2:
             return query
-        subsets = [*islice(self.subsets(len(units)), MOST_SUBSETS)]
+        operators = {place for place, unit in enumerate(units) if isinstance(unit.term, Operator)}
+        fitting = (own for own in self.subsets(len(units)) if len(own) <= MOST_NESTED or operators.isdisjoint(own))
+        subsets = [*islice(fitting, MOST_SUBSETS)]
         neighbours = [subset for subset in subsets if subset[-1] - subset[0] < len(subset)]
         held = _held(units, context)
         added: dict[str, float] = {}

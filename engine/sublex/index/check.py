@@ -127,6 +127,9 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
+    for name in segment.columns:
+        # Raises an error if its components do not fit each other.
+        segment.column(name)
     for frame in range(len(segment.texts.counts) if segment.texts else 0):
         segment.texts.validate(frame)  # type: ignore[union-attr]
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from sublex.contracts.base import Statistics
+from sublex.contracts.columns import KINDS, is_column_name
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
@@ -59,6 +60,8 @@ Name = Annotated[str, Rule("the name of a file or folder within the index", is_p
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
+ColumnName = Annotated[str, Rule("the name of a column", is_column_name)]
+ColumnKind = Annotated[str, Rule(f"one of {', '.join(KINDS)}", KINDS.__contains__)]
 # What people decide about labels, the names that they give, and the texts by which models know their labels.
 ACTIONS = ("accept", "rename", "merge", "reject")
 Action = Annotated[str, Rule(f"one of {', '.join(ACTIONS)}", lambda text: text in ACTIONS)]
@@ -221,7 +224,7 @@ class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
     `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
-    expressions to which a user gave names.
+    expressions to which a user gave names. `columns` has the types of the columns by their names.
     """
 
     format: int
@@ -237,6 +240,7 @@ class Manifest(NamedTuple):
     labels: Mapping[ExpressionText, tuple[LabelDecision, ...]] = ABSENT
     attached: AttachedEntry | None = None
     names: Mapping[ExpressionName, ExpressionText] = ABSENT
+    columns: Mapping[ColumnName, ColumnKind] = ABSENT
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

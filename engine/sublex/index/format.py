@@ -22,9 +22,10 @@ from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index.directory import Directory, open_file
 from sublex.index.entries import FolderEntry
 
-# The formats of an index: an index that stores positions has the second, and every other index the first.
-FORMAT, WITH_POSITIONS = 1, 2
-FORMATS = (FORMAT, WITH_POSITIONS)
+# The formats of an index: an index with fields or columns has the third, any other index that stores positions the second, and
+# every other index the first.
+FORMAT, WITH_POSITIONS, WITH_FIELDS = 1, 2, 3
+FORMATS = (FORMAT, WITH_POSITIONS, WITH_FIELDS)
 # Bytes covered by one checksum.
 CHUNK = 1 << 16
 # Bytes of the `.npy` header, which is padded to a fixed size because it is rewritten when the length is known.

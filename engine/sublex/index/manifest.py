@@ -20,8 +20,8 @@ from sublex.contracts.base import Analyzer, Statistics
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
-from sublex.index.format import FORMAT, FORMATS, WITH_POSITIONS
-from sublex.index.schema import Mismatch, as_json, record_of
+from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
+from sublex.index.schema import ABSENT, Mismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
 
@@ -41,19 +41,26 @@ _TEMPORARY = re.compile(r"(index\.json|last-build\.tsv)\.new-\d+(-\d+)?", re.ASC
 
 
 def new_manifest(
-    profile: str, store: Iterable[str], analyzer: AnalyzerEntry, attached: AttachedEntry | None = None
+    profile: str,
+    store: Iterable[str],
+    analyzer: AnalyzerEntry,
+    attached: AttachedEntry | None = None,
+    columns: Mapping[str, str] = ABSENT,
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
     parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
-    return Manifest(_format_of(parts), 1, profile, parts, analyzer, (), nothing, "", attached=attached)
+    new = Manifest(FORMAT, 1, profile, parts, analyzer, (), nothing, "", attached=attached, columns=columns or ABSENT)
+    return new._replace(format=_format_of(new))
 
 
-def _format_of(store: Iterable[str]) -> int:
-    """Return the format of an index that stores these parts.
+def _format_of(manifest: Manifest) -> int:
+    """Return the format of an index with what the manifest names.
 
-    An earlier Sublex refuses the second format. It would drop the positions when it adds or merges.
+    An earlier Sublex refuses the second and the third format. It would drop positions or columns when it adds or merges.
     """
-    return WITH_POSITIONS if "positions" in store else FORMAT
+    if manifest.columns:
+        return WITH_FIELDS
+    return WITH_POSITIONS if "positions" in manifest.store else FORMAT
 
 
 def read_manifest(root: Path) -> Manifest:
@@ -105,13 +112,15 @@ def _expect_agreement(manifest: Manifest) -> None:
     components of the stored parts, and the names of segments must differ.
     """
     segments = manifest.segments
-    if manifest.format != _format_of(manifest.store):
-        raise Mismatch("format does not fit store")
+    if manifest.format != _format_of(manifest):
+        raise Mismatch("format does not fit store and columns")
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
     for number, segment in enumerate(segments):
         if min(segment.live) < 0:
             raise Mismatch(f"segments[{number}].deleted exceeds the segment")
+        if manifest.columns and "columns" not in segment.data.components:
+            raise Mismatch(f"segments[{number}] lacks the component columns")
         for part, component in PARTS.items():
             if part in manifest.store and component not in segment.data.components:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
@@ -184,9 +193,10 @@ def fingerprint_of(manifest: Manifest) -> str:
         + ([segment.tokens] if segment.stated else [])
         for segment in manifest.segments
     ]
-    return xxhash.xxh3_128_hexdigest(
-        json.dumps([FORMAT, as_json(manifest.analyzer), segments], sort_keys=True).encode()
-    )
+    parts = [FORMAT, as_json(manifest.analyzer), segments]
+    if manifest.columns:
+        parts.append(dict(manifest.columns))
+    return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True).encode())
 
 
 def _statistics(segments: Iterable[SegmentEntry]) -> Statistics:

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sublex.contracts.base import Document
+from sublex.contracts.columns import Column
+from sublex.errors import IndexCorrupt
+from sublex.index.components.columns import ColumnsReader
 from sublex.index.components.docnos import DocnosReader
 from sublex.index.components.document_terms import DocumentTermsReader
 from sublex.index.components.lengths import LengthsReader
@@ -108,6 +111,23 @@ class Segment:
     def document(self, doc: int) -> Document | None:
         """Return a stored document, or None if the index does not keep `text`."""
         return self.texts.document(doc, self.docno(doc)) if self.texts else None
+
+    # Columns.
+
+    @cached_property
+    def _columns(self) -> ColumnsReader | None:
+        return ColumnsReader(self.folder, self.docs) if "columns" in self.folder else None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The types of the columns by their names."""
+        return self._columns.kinds if self._columns else {}
+
+    def column(self, name: str) -> Column:
+        """Return a column, with the values of deleted documents too. Raise `IndexCorrupt` if the segment has no such column."""
+        if name not in self.columns:
+            raise IndexCorrupt(f"{self.path} lacks the column {name}; rebuild the index.")
+        return self._columns.column(name)  # type: ignore[union-attr]
 
     # Document terms.
 

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Query, Statistics
+from sublex.contracts.columns import Column, no_column
 from sublex.contracts.operators import terms_in
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
+from sublex.index.components.columns import joined
 from sublex.index.components.docnos import byte_order
 from sublex.index.corpus import Corpus
 from sublex.index.derived import DERIVED
@@ -329,6 +331,38 @@ class Snapshot(Deferred):
         for segment in self.segments:
             for doc in np.flatnonzero(~segment.dead).tolist():
                 yield segment.document(doc)  # type: ignore[misc]
+
+    # Columns.
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """The types of the columns by their names: int, float, date or text."""
+        return self.manifest.columns
+
+    def need_column(self, name: str) -> None:
+        """Raise InputError, with the columns that there are, when the index has no column of this name."""
+        if name in self.columns:
+            return
+        if self.attachment:
+            raise InputError(
+                f"{self.path} has no column {name}, because it is attached: only indexes of Sublex have columns."
+            )
+        raise InputError(no_column(name, self.columns))
+
+    def column(self, name: str) -> Column:
+        """Return a column of all documents by number, deleted ones included. Raise InputError for an unknown name."""
+        self.need_column(name)
+        if name not in self._columns:
+            for segment in self.segments:
+                if segment.columns != self.columns:
+                    raise IndexCorrupt(f"{segment.path} has other columns than the manifest; rebuild the index.")
+            self._columns[name] = joined([segment.column(name) for segment in self.segments])
+        return self._columns[name]
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        """The columns that were read."""
+        return {}
 
     @property
     def gapless(self) -> bool:

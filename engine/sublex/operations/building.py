@@ -34,6 +34,7 @@ def index(
     profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
     store: Annotated[str, option(metavar="PARTS")] = "text,terms",
+    columns: Annotated[str, option(metavar="NAMES")] = "",
     workers: Workers = None,
     memory: SpillMemory = "1GB",
     impacts: Expressions = (),
@@ -54,6 +55,7 @@ def index(
         profile: Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.
         analyzer: How text becomes terms, such as 'english(stop=none)'.
         store: What to store besides the postings: text, terms, positions, several of them, or none.
+        columns: Keep these stored fields as typed columns for filters, facets and sorting, such as year:int,date:date,category.
         impacts: Store what each posting adds to a score of this ranker, for quick searches; may be given several times.
         fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
         backend: Build the index by another engine, such as lucene, next to INDEX, and attach it.
@@ -73,8 +75,9 @@ def index(
     context.prepare(_tasks(sources, reorder, "positions" in store))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
-            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, workers=workers, memory=memory,
-            backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict, progress=advance, say=context.say,
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, columns=columns, workers=workers,
+            memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict,
+            progress=advance, say=context.say,
         )  # fmt: skip
     assert opened.built
     shown = built(path, opened.built)

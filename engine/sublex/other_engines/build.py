@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sublex.building.build_summary import BuildSummary
+from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, DocumentSource, source_of
 from sublex.building.duplicates import Duplicates
 from sublex.building.indexing import parse_size, stored_parts
@@ -38,7 +39,8 @@ def build_foreign(
     given: Given | None = None,
     *,
     reader: str | None = None,
-    columns: Mapping[str, str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = DEFAULT_PARTS,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -53,6 +55,8 @@ def build_foreign(
     those of `build_index`; `given` is passed to `attach_index`.
     """
     registry = registry or plugins.load()
+    if columns_of(columns):
+        raise InputError(f"columns do not go with the back end {backend}; leave one of them out.")
     old = existing_index(path, overwrite)
     name = registry.find("backend", backend).name
     place = path.absolute().with_name(f"{path.absolute().name}.{name}")
@@ -75,7 +79,7 @@ def build_foreign(
             made.state(str(place))
     parts = stored_parts(store)
     given = (given or Given())._replace(positions="positions" in parts)
-    source, summary = source_of(documents, registry, reader, strict, columns), BuildSummary()
+    source, summary = source_of(documents, registry, reader, strict, roles), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"
     with locked(unfinished.path, f"index --backend {name}", create=True, left=(WORK,)):

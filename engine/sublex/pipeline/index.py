@@ -492,7 +492,7 @@ class Index(Contents):
         duplicates: str = "error",
         *,
         reader: str | None = None,
-        columns: Mapping[str, str] | None = None,
+        roles: Mapping[str, str] | None = None,
         workers: int | None = None,
         memory: str | int = "1GB",
         strict: bool = False,
@@ -508,7 +508,7 @@ class Index(Contents):
         from sublex.building.indexing import add_documents
 
         summary = add_documents(
-            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), columns=columns,
+            self.path, documents, duplicates=duplicates, reader=arguments.optional_text(reader, "The reader"), roles=roles,
             workers=workers, memory=memory, strict=strict, progress=progress, say=say,
             before_commit=self._encode_before_commit(say, workers), registry=self.registry,
         )  # fmt: skip

@@ -56,14 +56,13 @@ def near_terms(snapshot: Snapshot, letters: str, edits: int) -> Expansion:
 
 def _near(segment: Segment, letters: str, edits: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the ordinals of the terms of a segment within some edits of a word, and their distances."""
-    data, starts = segment.terms.text_data, segment.terms.starts
-    if len(data) and data.max() >= 128:
-        # An edit is one of a character, whatever its number of bytes.
-        firsts = np.concatenate([[0], np.cumsum((data & 0xC0) != 0x80)])
-        data, starts = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), "<u4"), firsts[starts]
     wanted = np.frombuffer(letters.encode("utf-32-le", "replace"), "<u4")
-    ordinals, distances = within_edits(data, starts, wanted, edits)
-    return ordinals, distances.astype(np.int64)
+    # An edit is one of a character, whatever its number of bytes.
+    others, points, starts = segment.terms.beyond_ascii
+    ordinals, distances = within_edits(segment.terms.text_data, segment.terms.starts, wanted, edits)
+    ascii = ~np.isin(ordinals, others)
+    near, more = within_edits(points, starts, wanted, edits)
+    return np.concatenate([ordinals[ascii], others[near]]), np.concatenate([distances[ascii], more]).astype(np.int64)
 
 
 def _best(snapshot: Snapshot, found: list[np.ndarray], distances: list[np.ndarray]) -> Expansion:

@@ -24,8 +24,8 @@ from sublex.tools.compiled import inner, kernel
 # The columns of `entries`. FIRST: the place of the word's first posting. COUNT: its number of postings. BITS_ROW: its
 # row in `bits` and `ranks`, or -1. LONGEST: the most positions that it has in a document.
 FIRST, COUNT, BITS_ROW, LONGEST, COLUMNS = 0, 1, 2, 3, 4
-# The kinds of operators.
-ORDERED, WINDOW, SYNONYMS = 0, 1, 2
+# The kinds of operators. A WINDOW of words alone is one of WORDS for `combine`.
+ORDERED, WINDOW, SYNONYMS, WORDS = 0, 1, 2, 3
 # In place of a part: a gap, and a word that the segment lacks.
 GAP, LACKING = -2, -1
 # The number of candidates that are collected before their marks are read.
@@ -487,6 +487,41 @@ def _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least
 
 
 @inner
+def _word_intervals(width, needed, positions, first, stop, events, seen, chain):
+    """Write the intervals of an operator WINDOW of words in a document to the first rows of `chain`. Return their number.
+
+    Word w has the positions from first[w] to stop[w] in `positions`, and needed[w] parts. `events` and `seen` are
+    scratch space: for the positions of all words, and for the number of each word's positions between the event `left`
+    and the present one.
+    """
+    n = found = left = np.int64(0)
+    words = lacking = np.int64(len(needed))
+    for w in range(words):
+        seen[w] = 0
+        for i in range(first[w], stop[w]):
+            events[n] = np.int64(positions[i]) << 10 | w
+            n += 1
+    events[:n].sort()
+    for right in range(n):
+        w = events[right] & 1023
+        seen[w] += 1
+        lacking -= seen[w] == needed[w]
+        if lacking:
+            continue
+        while seen[events[left] & 1023] > needed[events[left] & 1023]:
+            seen[events[left] & 1023] -= 1
+            left += 1
+        begin, end = events[left] >> 10, events[right] >> 10
+        # Of the intervals with one begin, only the first lies around no other; of those with one end, only the last.
+        if end - begin < width and (found == 0 or begin > chain[0, found - 1]):
+            if found > 0 and chain[1, found - 1] == end:
+                found -= 1
+            chain[0, found], chain[1, found] = begin, end
+            found += 1
+    return found
+
+
+@inner
 def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
     """Write the intervals of an operator SYNONYMS in a document to the first rows of `chain`. Return their number."""
     n = found = 0
@@ -504,17 +539,20 @@ def _joined_intervals(parts, begins_in, ends_in, first, stop, keys, chain):
     return found
 
 
-@kernel((int64, int64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="operators")
+@kernel((int64, int64, I64, I64, I64, I64, I32, I64, I32, I32, I32, I64, I32, I32), before="operators")
 def combine(
-    kind, width, nearest, farthest, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out, ends_out
+    kind, width, nearest, farthest, needed, part_ends, docs, starts, begins_in, ends_in, docs_out, starts_out, begins_out,
+    ends_out
 ):  # fmt: skip
     """Write the intervals of an operator to the arrays `…_out`, document by document. Return the number of documents.
 
     The documents of part p end at part_ends[p] in `docs`. The intervals of the document at place d are those from
     starts[d] to starts[d + 1]. `nearest` and `farthest` have the least and the greatest distance of each part from the part
-    before.
+    before. For WINDOW, `parts` is small: the time and the memory grow with 2 to this power. For WORDS, the parts are
+    distinct words, and needed[p] says how many parts of the operator are this word.
     """
     parts, longest, total = len(part_ends), np.int64(0), np.int64(0)
+    seen = np.empty(parts, np.int64)
     at, first, stop = np.zeros(parts, np.int64), np.empty(parts, np.int64), np.empty(parts, np.int64)
     for p in range(parts):
         at[p], most = part_ends[p - 1] if p else 0, np.int64(0)
@@ -550,6 +588,8 @@ def combine(
             row = 0
             if kind == ORDERED:
                 row, found = _chain_intervals(nearest, farthest, part_ends, begins_in, ends_in, first, stop, chain)
+            elif kind == WORDS:
+                found = _word_intervals(width, needed, begins_in, first, stop, keys, seen, chain)
             elif kind == WINDOW:
                 found = _window_intervals(width, parts, begins_in, ends_in, first, stop, keys, least, chain)
             else:

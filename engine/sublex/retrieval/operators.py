@@ -5,6 +5,7 @@ The postings of recent operators are kept in memory, up to a limit. They are nev
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import NamedTuple
@@ -23,8 +24,8 @@ from sublex.retrieval.word_positions import WordPositions
 KEPT_OPERATORS, KEPT_POSTINGS, POSTINGS_OF_A_QUERY = 1 << 16, 1 << 23, 1 << 28
 # The most operators that are computed in one call, and the room for their postings.
 OPERATORS_PER_CALL, POSTINGS_PER_CALL = 1 << 10, 1 << 22
-# The most parts of an operator WINDOW that has operators among its parts: the time grows with 2 to this power.
-MOST_NESTED = 6
+# The most positions and intervals that the nested operators of one query read.
+POSITIONS_OF_A_QUERY = 1 << 27
 # A function that returns the numbers of words, -1 for a word that no live document holds.
 NumbersOf = Callable[[Sequence[str]], list[int]]
 
@@ -51,6 +52,24 @@ class PostingsOfOperators(NamedTuple):
     tfs: np.ndarray
     counts: np.ndarray
     totals: np.ndarray
+
+
+class TooManyPositions(Exception):
+    """The nested operators of some queries read more positions than POSITIONS_OF_A_QUERY."""
+
+
+class Reading:
+    """What nested operators have read. `intervals` has the intervals of words and operators in one segment."""
+
+    def __init__(self) -> None:
+        self.intervals: dict[str, Intervals] = {}
+        self._positions = 0
+
+    def count(self, positions: int) -> None:
+        """Count positions before they are read. Raise TooManyPositions if they are too many."""
+        self._positions += positions
+        if self._positions > POSITIONS_OF_A_QUERY:
+            raise TooManyPositions
 
 
 class OperatorCache:
@@ -182,18 +201,25 @@ class OperatorTable:
 
     def _compute(self, operators: Sequence[Operator], alone: bool) -> list[PostingsOfOperators] | None:
         """Return the postings of operators in each segment. Return None, or raise InputError, if there are too many."""
-        for operator in operators:
-            if operator.reads_positions:
-                self._snapshot.need(
-                    "positions", f"phrases and windows read, such as {self._snapshot.corpus.surface(operator)}"
-                )
-                break
+        reader = next((operator for operator in operators if operator.reads_positions), None)
+        if reader and "positions" not in self._snapshot.store:
+            # The words of the message take a tenth of a search.
+            shown = self._snapshot.corpus.surface(reader)
+            self._snapshot.need("positions", f"phrases and windows read, such as {shown}")
         if len(operators) > KEPT_OPERATORS and not alone:
             return None
-        most, postings, found = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, []
+        most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], Reading()
         for begin in range(0, len(operators), OPERATORS_PER_CALL):
             group = operators[begin : begin + OPERATORS_PER_CALL]
-            found.append([self._of_segment(k, group) for k in range(len(self._words))])
+            try:
+                found.append([self._of_segment(k, group, reading) for k in range(len(self._words))])
+            except TooManyPositions:
+                if not alone:
+                    return None
+                raise InputError(
+                    f"The operators of a query that stand within others have more than {POSITIONS_OF_A_QUERY:,} positions; "
+                    "ask for rarer words."
+                ) from None
             postings += _size(found[-1])
             if postings > most and alone:
                 raise InputError(f"The operators of a query, such as phrases, have more than {most:,} postings.")
@@ -201,8 +227,9 @@ class OperatorTable:
                 return None
         return [_joined(own) for own in zip(*found, strict=True)]
 
-    def _of_segment(self, k: int, operators: Sequence[Operator]) -> PostingsOfOperators:
+    def _of_segment(self, k: int, operators: Sequence[Operator], reading: Reading) -> PostingsOfOperators:
         """Return the postings of operators in segment k."""
+        reading.intervals.clear()
         flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
         found = self._flat(k, flat) if flat else _joined([])
         if len(flat) == len(operators):
@@ -214,7 +241,7 @@ class OperatorTable:
                 end = next(bounds)
                 docs, tfs, begin = found.docs[begin:end], found.tfs[begin:end], end
             elif operator.reads_positions:
-                docs, tfs = self._nested(k, operator)
+                docs, tfs = self._nested(k, operator, reading)
             else:
                 docs, tfs = self._summed(k, operator)
             parts.append(PostingsOfOperators(docs, tfs, np.array([len(docs)]), np.array([tfs.sum(dtype=np.int64)])))
@@ -275,54 +302,68 @@ class OperatorTable:
         sums = np.add.reduceat(tfs.astype(np.int64), firsts) if len(firsts) else np.zeros(0, np.int64)
         return docs[firsts], np.minimum(sums, np.iinfo(np.int32).max).astype(np.int32)
 
-    def _nested(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
+    def _nested(self, k: int, operator: Operator, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
         """Return the postings in segment k of an operator with operators among its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
-        intervals = self._intervals(k, operator)
+        intervals = self._intervals(k, operator, reading)
         docs, tfs = np.empty(len(intervals.docs), np.int32), np.empty(len(intervals.docs), np.int32)
         n = kernels.count(*intervals, self._snapshot.segments[k].dead, docs, tfs)
         return docs[:n], tfs[:n]
 
-    def _intervals(self, k: int, part: str) -> Intervals:
+    def _intervals(self, k: int, part: str, reading: Reading) -> Intervals:
         """Return the intervals of a word or an operator in segment k, deleted documents included."""
+        found = reading.intervals.get(part)
+        if found is None:
+            found = (
+                self._combined(k, part, reading) if isinstance(part, Operator) else self._positions(k, part, reading)
+            )
+            reading.intervals[part] = found
+        return found
+
+    def _combined(self, k: int, operator: Operator, reading: Reading) -> Intervals:
+        """Return the intervals of an operator in segment k, made of those of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
-        if not isinstance(part, Operator):
-            return self._positions(k, part)
-        if part.kind is Kind.WINDOW and len(part.parts) > MOST_NESTED:
-            raise InputError(
-                f"{part} has {len(part.parts)} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
-            )
-        low, high, inner, gaps = [], [], [], 0
-        for own in part.parts:
+        kind = {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[
+            operator.kind
+        ]
+        nearest, farthest, parts, needed, gaps = [], [], [*operator.parts], [], 0
+        if kind == kernels.WINDOW and operator.depth == 1:
+            # The kernel counts equal words together.
+            counts = Counter(parts)
+            kind, parts, needed = kernels.WORDS, [*counts], [*counts.values()]
+        inner = []
+        for own in parts:
             if own is GAP:
                 gaps += 1
                 continue
-            inner.append(self._intervals(k, own))
-            low.append(gaps + 1)
-            high.append((gaps + 1) * part.width)
+            inner.append(self._intervals(k, own, reading))
+            nearest.append(gaps + 1)
+            farthest.append((gaps + 1) * operator.width)
             gaps = 0
         sizes = [len(own.begins) for own in inner]
+        reading.count(sum(sizes))
         docs = np.concatenate([own.docs for own in inner])
         starts = [own.starts[:-1] + base for own, base in zip(inner, starts_of(np.array(sizes)).tolist(), strict=False)]
         room = sum(sizes)
         docs_out, starts_out = np.empty(len(docs), np.int32), np.empty(len(docs) + 1, np.int64)
         begins, ends = np.empty(room, np.int32), np.empty(room, np.int32)
         n = kernels.combine(
-            {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[part.kind],
-            part.width, np.array(low), np.array(high), np.cumsum([len(own.docs) for own in inner]), docs,
-            np.concatenate([*starts, [room]]), np.concatenate([own.begins for own in inner]),
-            np.concatenate([own.ends for own in inner]), docs_out, starts_out, begins, ends,
+            kind, operator.width, np.array(nearest), np.array(farthest), np.array(needed, np.int64),
+            np.cumsum([len(own.docs) for own in inner]), docs, np.concatenate([*starts, [room]]),
+            np.concatenate([own.begins for own in inner]), np.concatenate([own.ends for own in inner]), docs_out,
+            starts_out, begins, ends,
         )  # fmt: skip
         found = int(starts_out[n])
-        return Intervals(docs_out[:n], starts_out[: n + 1], begins[:found], ends[:found])
+        return Intervals(docs_out[:n].copy(), starts_out[: n + 1].copy(), begins[:found].copy(), ends[:found].copy())
 
-    def _positions(self, k: int, word: str) -> Intervals:
+    def _positions(self, k: int, word: str, reading: Reading) -> Intervals:
         """Return the positions of a word in segment k as intervals."""
         segment = self._snapshot.segments[k]
         ordinals = self._ordinals_of(k, self._numbers_of([word]))
         own = ordinals[ordinals >= 0]
+        reading.count(int(segment.cf[own].sum()))
         docs, tfs = segment.gather(own)
         positions = segment.gather_positions(own, tfs)
         return Intervals(docs, starts_of(tfs), positions, positions)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sublex.building.reorder.bisection import similar_order
 from sublex.contracts.base import Report
+from sublex.index.components.columns import ColumnsWriter
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
 from sublex.index.components.lengths import LengthsWriter
@@ -46,6 +47,10 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
             _write_document_terms(segment, order, folder, workers)
         if "texts" in segment.folder:
             _write_texts(segment, order, folder, workers)
+        if "columns" in segment.folder:
+            columns = ColumnsWriter(folder, segment.columns)
+            for name in segment.columns:
+                columns.write(name, segment.column(name).rows(order))
         return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 

@@ -87,6 +87,20 @@ class StringsReader:
         """Return all strings as texts."""
         return [self._decoded(string) for string in self.list()]
 
+    @cached_property
+    def beyond_ascii(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The strings with other characters than those of ASCII: their numbers, their code points, where each starts there.
+
+        The places have one item more than there are such strings. Raise `IndexCorrupt` unless each string is UTF-8.
+        """
+        data = self.text_data
+        # The bytes of other characters, as the numbers of the strings in which they are.
+        numbers = np.searchsorted(self.starts, np.flatnonzero(data >= 128), "right") - 1
+        numbers = numbers[np.diff(numbers, prepend=-1) > 0]
+        texts = [data[self.starts[n] : self.starts[n + 1]].tobytes().decode() for n in numbers.tolist()]
+        letters = np.frombuffer("".join(texts).encode("utf-32-le"), "<u4")
+        return numbers, letters, np.concatenate([[0], np.cumsum([len(text) for text in texts], dtype=np.int64)])
+
     def _decoded(self, string: bytes) -> str:
         try:
             return string.decode()

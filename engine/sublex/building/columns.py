@@ -1,0 +1,334 @@
+"""The columns of a segment while it is built: values are read from the documents' fields, and collected by column.
+
+`read_columns` does the expensive work for one batch and may run in any thread; `ColumnsCollector.add` takes the results in order.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.columns import KINDS, Column, days_of, is_column_name
+from sublex.errors import InputError
+from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, value_counts
+from sublex.index.format import FolderWriter
+from sublex.index.offsets import starts_of
+from sublex.index.segment import Segment
+from sublex.readers.batch import Batch, encode
+from sublex.tools.arguments import shown
+from sublex.tools.messages import in_short
+from sublex.tools.strings import Strings, end_to_end
+
+# The type of a column that is named without one.
+_DEFAULT = "text"
+_WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
+_LEAST, _MOST = -(2**63), 2**63 - 1
+# Floats below this number hold every whole number exactly.
+_EXACT = 2.0**53
+# Bytes that a distinct text takes in memory besides its own.
+_BYTES_PER_WORD = 150
+# Documents of a batch whose fields are named if a column has no value, and the most fields that a message names.
+_DOCUMENTS, _NAMED = 100, 12
+# Characters of a value that a message shows.
+_LONGEST = 60
+
+
+def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[str, str]:
+    """Return the types of columns by their names, as users give them: "year:int,category", a list, or a mapping.
+
+    Raise `InputError` for what is no column.
+    """
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        if any(name in ("id", "text", "title") and kind not in KINDS for name, kind in given.items()):
+            raise InputError(
+                "columns= names typed columns of the index, such as 'year:int'; "
+                f"say by roles={dict(given)!r} which fields hold the id, the text and the title."
+            )
+        pairs = list(given.items())
+    elif isinstance(given, Iterable):
+        items = given.split(",") if isinstance(given, str) else list(given)
+        pairs = []
+        for item in items:
+            if not isinstance(item, str):
+                raise InputError(f"A column is {shown(item)}; give a name and a type, such as 'year:int'.")
+            if item.strip():
+                name, colon, kind = item.partition(":")
+                pairs.append((name.strip(), kind.strip() if colon else _DEFAULT))
+    else:
+        raise InputError(f"The columns are {shown(given)}; give names and types, such as 'year:int,category'.")
+    columns: dict[str, str] = {}
+    for name, kind in pairs:
+        if not isinstance(name, str) or not is_column_name(name):
+            raise InputError(
+                f"No column can be called {shown(name)}; its name is that of a stored field, and has letters, digits "
+                "and the signs _ - . after a first letter."
+            )
+        if kind not in KINDS:
+            raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
+        if name in columns:
+            raise InputError(f"The column {name} is named twice; name it once.")
+        columns[name] = kind
+    return columns
+
+
+class First(NamedTuple):
+    """The first value of its kind: the docno of its document, and the value as JSON."""
+
+    docno: str
+    value: str
+
+
+class BatchColumn(NamedTuple):
+    """The values of a batch's documents in one column.
+
+    `counts` has the number of values of each indexed document. The values of a document are distinct and ascend.
+    `values` are places in `words` for a column of texts, whose words ascend by their bytes. `faulty` is the number of
+    values that are not of the type of the column; `first` and `first_faulty` are the first ones of each kind.
+    """
+
+    counts: np.ndarray
+    values: np.ndarray
+    words: list[bytes]
+    first: First | None
+    faulty: int
+    first_faulty: First | None
+
+
+class BatchColumns(NamedTuple):
+    """The columns of a batch by name; `fields` names fields of its first documents if a column has no value."""
+
+    columns: dict[str, BatchColumn]
+    fields: frozenset[str]
+
+
+def read_columns(batch: Batch, keep: np.ndarray, kinds: Mapping[str, str]) -> BatchColumns:
+    """Read the columns of the documents that the mask `keep` selects. `kinds` has the type of each column by its name."""
+    data = batch.extra.tobytes()
+    ends = batch.extra_ends.tolist()
+    docs = np.flatnonzero(keep).tolist()
+    records: list[dict[str, Any]] = []
+    for doc in docs:
+        begin, end = ends[doc - 1] if doc else 0, ends[doc]
+        try:
+            record = json.loads(data[begin:end]) if end > begin else {}
+        except (ValueError, RecursionError) as error:
+            raise InputError(
+                f"The fields of document {batch.docno(doc)} cannot be read ({in_short(error)}); nothing was indexed."
+            ) from None
+        records.append(record)
+    columns = {
+        name: _read_column([record.get(name) for record in records], kind, lambda k: batch.docno(docs[k]))
+        for name, kind in kinds.items()
+    }
+    lacking = any(not column.counts.any() for column in columns.values())
+    return BatchColumns(columns, frozenset().union(*records[:_DOCUMENTS]) if lacking else frozenset())
+
+
+def _read_column(given: list[Any], kind: str, docno: Callable[[int], str]) -> BatchColumn:
+    """Return the values of documents in one column. `docno` is a function from a place in `given` to a docno."""
+    convert = _CONVERTERS[kind]
+    values: list[Any] = []
+    counts = np.zeros(len(given), np.int64)
+    first = first_faulty = None
+    faulty = 0
+    for place, one in enumerate(given):
+        if one is None:
+            continue
+        found = []
+        for item in one if type(one) is list else (one,):
+            if item is None or item != item or (type(item) is str and not item.strip()):
+                continue
+            value = convert(item)
+            if value is None:
+                faulty += 1
+                first_faulty = first_faulty or First(docno(place), _shown(item))
+            else:
+                found.append(value)
+        if len(found) > 1:
+            found = sorted(set(found))
+        if found and not first:
+            first = First(docno(place), _shown(one))
+        counts[place] = len(found)
+        values += found
+    words: list[bytes] = []
+    if kind == "text":
+        words = sorted(set(values))
+        codes = {word: code for code, word in enumerate(words)}
+        values = [codes[value] for value in values]
+    return BatchColumn(counts, np.array(values, DTYPES[kind]), words, first, faulty, first_faulty)
+
+
+def _shown(value: Any) -> str:
+    """Return a value as JSON on one line, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+# Functions that return a value of a field as a value of a column, or None if it is none.
+
+
+def _whole(value: Any) -> int | None:
+    if type(value) is str:
+        text = value.strip()
+        value = int(text) if _WHOLE.fullmatch(text) else _number(text)
+    if type(value) is float and value.is_integer() and abs(value) < _EXACT:
+        value = int(value)
+    return value if type(value) is int and _LEAST <= value <= _MOST else None
+
+
+def _number(value: Any) -> float | None:
+    if type(value) is str:
+        value = float(value) if _NUMBER.fullmatch(value.strip()) else None
+    elif type(value) is int:
+        value = float(value) if value.bit_length() < 1000 else None
+    # Zero has two forms, which are one value.
+    return value + 0.0 if type(value) is float and math.isfinite(value) else None
+
+
+def _day(value: Any) -> int | None:
+    # A whole number may be a year, or a day such as 20150314.
+    days = days_of(str(value)) if type(value) in (str, int) else None
+    return days[0] if days else None
+
+
+def _text(value: Any) -> bytes | None:
+    if type(value) is str:
+        return encode(value.strip())
+    return json.dumps(value).encode() if type(value) in (bool, int, float) else None
+
+
+_CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "date": _day, "text": _text}
+
+
+class _Collected:
+    """The values of one column in memory."""
+
+    def __init__(self, kind: str):
+        self.kind = kind
+        self.codes: dict[bytes, int] = {}
+        self.counts: list[np.ndarray] = [np.empty(0, np.uint8)]
+        self.values: list[np.ndarray] = [np.empty(0, DTYPES[kind])]
+        self.nbytes = 0
+
+    def add(self, part: BatchColumn) -> None:
+        """Append the values of a batch."""
+        counts, values = part.counts.astype(np.min_scalar_type(part.counts.max(initial=0))), part.values
+        if self.kind == "text":
+            known = len(self.codes)
+            own = [self.codes.setdefault(word, len(self.codes)) for word in part.words]
+            values = np.array(own, np.int32)[values]
+            new = len(self.codes) - known
+            if new:
+                # The new words of a batch are counted as long as its average word.
+                self.nbytes += new * (_BYTES_PER_WORD + sum(map(len, part.words)) // len(part.words))
+        self.counts.append(counts)
+        self.values.append(values)
+        # Twice, because the parts are joined when they are written.
+        self.nbytes += 2 * (counts.nbytes + values.nbytes)
+
+    def column(self) -> Column:
+        """Return the column of all documents."""
+        counts, values, words = np.concatenate(self.counts), np.concatenate(self.values), NO_WORDS
+        if self.kind == "text":
+            ordered = sorted(self.codes)
+            ranks = np.empty(len(ordered), np.int32)
+            ranks[np.fromiter(map(self.codes.__getitem__, ordered), np.int64, len(ordered))] = np.arange(len(ordered))
+            # The values of a document ascended by their texts within its batch, so they ascend by these numbers too.
+            values, words = ranks[values], Strings.joined(*end_to_end(ordered))
+        return Column(self.kind, None if (counts == 1).all() else starts_of(counts), values, words)
+
+
+class ColumnsCollector:
+    """Collects the columns of a segment in memory, and writes them. `kinds` has their types by name."""
+
+    def __init__(self, folder: FolderWriter, kinds: Mapping[str, str]):
+        self._folder, self._kinds = folder, kinds
+        self._collected = {name: _Collected(kind) for name, kind in kinds.items()}
+
+    @property
+    def nbytes(self) -> int:
+        """The memory, in bytes, that the columns take."""
+        return sum(collected.nbytes for collected in self._collected.values())
+
+    def add(self, batch: BatchColumns) -> None:
+        """Append the values of the next documents."""
+        for name, collected in self._collected.items():
+            collected.add(batch.columns[name])
+
+    def finish(self) -> None:
+        """Write all columns."""
+        writer = ColumnsWriter(self._folder, self._kinds)
+        for name in sorted(self._collected):
+            writer.write(name, self._collected.pop(name).column())
+
+
+class ColumnCounts:
+    """Counts the values of each column during a build, and refuses columns whose values are not of one type.
+
+    `kinds` has the types of columns by name.
+    """
+
+    def __init__(self, kinds: Mapping[str, str]):
+        self._kinds = kinds
+        self._values = dict.fromkeys(kinds, 0)
+        self._faulty = dict.fromkeys(kinds, 0)
+        self._first: dict[str, First | None] = dict.fromkeys(kinds)
+        self._first_faulty: dict[str, First | None] = dict.fromkeys(kinds)
+        self._fields: set[str] = set()
+
+    def add(self, batch: BatchColumns) -> None:
+        """Count the values of the next batch."""
+        for name, column in batch.columns.items():
+            self._values[name] += len(column.values)
+            self._faulty[name] += column.faulty
+            self._first[name] = self._first[name] or column.first
+            self._first_faulty[name] = self._first_faulty[name] or column.first_faulty
+        self._fields |= batch.fields
+
+    def add_known(self, segment: Segment) -> None:
+        """Count the values of a segment that this build wrote before it was interrupted."""
+        for name in self._kinds:
+            column = segment.column(name)
+            self._values[name] += len(column.values)
+            if len(column.values) and not self._first[name]:
+                doc = int(np.flatnonzero(value_counts(column))[0])
+                self._first[name] = First(segment.docno(doc), _shown(column.shown(column.values[0])))
+
+    def refuse_two_types(self) -> None:
+        """Raise InputError if a column had values that are not of its type."""
+        for name, kind in self._kinds.items():
+            bad, good = self._faulty[name], self._values[name]
+            first, faulty = self._first[name], self._first_faulty[name]
+            if faulty:
+                right = (
+                    f"{good:,} are {KINDS[kind]}, the first {first.value} in document {first.docno}" if first else ""
+                )
+                others = f"{bad:,} are not, the first {faulty.value} in document {faulty.docno}"
+                raise InputError(
+                    f"Of {good + bad:,} values of the column {name}:{kind}, {right or f'none are {KINDS[kind]}'}, and "
+                    f"{others}; nothing was indexed: correct the values"
+                    + (f", or build the index with {name}:text." if kind != "text" else ", or leave out the column.")
+                )
+
+    def refuse_missing(self) -> None:
+        """Raise InputError if no document had a value of a column."""
+        for name, values in self._values.items():
+            if not values:
+                fields = sorted(self._fields)
+                known = (
+                    f"they have {', '.join(fields[:_NAMED])}{', …' * (len(fields) > _NAMED)}"
+                    if fields
+                    else "they have none"
+                )
+                raise InputError(
+                    f"No document has a value in the stored field {name}, so it makes no column and nothing was indexed; "
+                    f"of stored fields, {known}."
+                )
