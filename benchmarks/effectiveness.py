@@ -14,8 +14,9 @@ indexes with positions. With --fields it measures rankers with fields on the col
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
+from sublex.contracts.base import Document
 from sublex.language import plugins
 from sublex.language.expression import Call, Expression
 from sublex.statistics.corrections import holm
@@ -246,10 +248,23 @@ def load(
 ) -> Test:
     """Index a collection, and return it with its topics and judgements."""
     folder = collections / name
-    index = sublex.build(folder if split else folder / "docs.trec", work / name, store=store, fields=fields)
+    source: Any = folder if split else folder / "docs.trec"
+    if fields and not split:
+        source = list(titled(source.read_text()))
+    index = sublex.build(source, work / name, store=store, fields=fields)
     topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
     qrels = sublex.read_qrels(folder / (f"qrels/{split}.tsv" if split else "qrels.txt"))
     return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)
+
+
+def titled(records: str) -> Iterator[Document]:
+    """Yield the documents of a collection in TREC's form with their titles, which Sublex reads as a part of the text.
+
+    The text of cranfield's and cacm's documents begins with the title once more.
+    """
+    for record in re.findall(r"<DOC>(.*?)</DOC>", records, re.DOTALL):
+        parts = dict(re.findall(r"<(DOCNO|TITLE|TEXT)>(.*?)</\1>", record, re.DOTALL))
+        yield Document(parts["DOCNO"].strip(), parts["TEXT"], parts["TITLE"].strip())
 
 
 def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
