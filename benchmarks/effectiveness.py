@@ -264,7 +264,7 @@ def titled(records: str) -> Iterator[Document]:
     """
     for record in re.findall(r"<DOC>(.*?)</DOC>", records, re.DOTALL):
         parts = dict(re.findall(r"<(DOCNO|TITLE|TEXT)>(.*?)</\1>", record, re.DOTALL))
-        yield Document(parts["DOCNO"].strip(), parts["TEXT"], parts["TITLE"].strip())
+        yield Document(parts["DOCNO"].strip(), parts.get("TEXT", ""), parts.get("TITLE", "").strip())
 
 
 def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
