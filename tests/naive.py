@@ -10,7 +10,7 @@ import math
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -454,7 +454,7 @@ def decode_postings(coded: Coded) -> tuple[list[int], list[int]]:
     return docs + ids, tfs + rest
 
 
-# The positions that are left out between title and text.
+# The positions that are left out between two fields.
 TITLE_GAP = 100
 
 
@@ -479,23 +479,51 @@ def encode_positions(found: Iterable[Sequence[int]]) -> CodedPositions:
     return coded
 
 
-def positions(title: Sequence[Sequence[str]], text: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """Return the positions of each term in a document, of which each raw token is given by its terms.
+def positions(*fields: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """Return the positions of each term in a document with these fields, in which each raw token is given by its terms.
 
-    A raw token takes a position for each of its terms, and one if it has none. Between title and text, `TITLE_GAP` positions are
-    left out.
+    A raw token takes a position for each of its terms, and one if it has none. Between two fields with raw tokens, `TITLE_GAP`
+    positions are left out.
     """
     found: dict[str, list[int]] = {}
-    place = 0
-    for part in (title, text):
-        if part is text and title:
-            place += TITLE_GAP
-        for terms in part:
-            for term in terms:
-                found.setdefault(term, []).append(place)
-                place += 1
-            place += not terms
+    for field, _, place in placed(fields):
+        for number, term in enumerate(field):
+            found.setdefault(term, []).append(place + number)
     return found
+
+
+def placed(fields: Sequence[Sequence[Sequence[str]]]) -> Iterator[tuple[Sequence[str], int, int]]:
+    """Yield the terms of each raw token of a document, the number of its field, and its first position."""
+    place = 0
+    for number, field in enumerate(fields):
+        if field and any(fields[:number]):
+            place += TITLE_GAP
+        for terms in field:
+            yield terms, number, place
+            place += max(1, len(terms))
+
+
+def field_begins(fields: Sequence[Sequence[Sequence[str]]]) -> list[int]:
+    """Return the position at which each field begins: that of its first raw token, or that after the raw token before it."""
+    found = []
+    for number in range(len(fields)):
+        before = [place + max(1, len(terms)) for terms, field, place in placed(fields) if field < number]
+        own = [place for _, field, place in placed(fields) if field == number]
+        found.append(min(own, default=max(before, default=0)))
+    return found
+
+
+def encode_field(tfs: Sequence[int]) -> CodedPositions:
+    """Return the frequencies of a term's postings in a field as packed blocks of 128, and the rest in byte code.
+
+    A rest of zeros takes no byte.
+    """
+    rest = tfs[len(tfs) // 128 * 128 :]
+    coded = CodedPositions([], [], bytes(byte for tf in rest for byte in byte_code(tf)) if any(rest) else b"")
+    for begin in range(0, len(tfs) // 128 * 128, 128):
+        coded.widths.append(max(tfs[begin : begin + 128]).bit_length())
+        coded.words.extend(pack(tfs[begin : begin + 128], coded.widths[-1]))
+    return coded
 
 
 class Hit(NamedTuple):

@@ -161,7 +161,12 @@ def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
     rooms = [path for room in ("cli", "shell", "operations") for path in (ENGINE / room).rglob("*.py")]
     text = "".join(path.read_text(encoding="utf-8") for path in rooms)
     begun = re.findall(r'(?:say_if_compiling|compile_quietly|prepare)\("([^"]*)"', text)
-    begun += [_tasks(["birds.json"], reorder=True, positions=True), "fill-blocks", "check-stored-impacts", "operators"]
+    begun += [
+        _tasks(["birds.json"], reorder=True, positions=True, fields=True),
+        "fill-blocks",
+        "check-stored-impacts",
+        "operators",
+    ]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named
 

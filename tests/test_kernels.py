@@ -477,12 +477,17 @@ def test_the_positions_of_batches_are_joined(first, second, order, gap, data):
     expected: list[dict[int, list[int]]] = []
     terms, counts, parts, sizes = [], [], [], []
     for batch in (first, second):
-        titles = [data.draw(st.integers(0, len(document))) for document in batch.documents]
-        for document, title, keep in zip(batch.documents, titles, batch.keep, strict=True):
+        cuts = [
+            data.draw(st.lists(st.integers(0, len(document)), min_size=2, max_size=2)) for document in batch.documents
+        ]
+        begins = []
+        for document, (a, b), keep in zip(batch.documents, map(sorted, cuts), batch.keep, strict=True):
             rows = [list(map(str, batch.rows[batch.numbers[token]])) for token in document]
             if keep:
+                fields = rows[:a], rows[a:b], rows[b:]
                 with mock.patch.object(naive, "TITLE_GAP", gap):
-                    found = naive.positions(rows[:title], rows[title:])
+                    found = naive.positions(*fields)
+                    begins += naive.field_begins(fields)[1:]
                 expected.append({int(term): places for term, places in found.items()})
         result = counted(batch)
         terms.append(np.array([term for term in order if any(term in one for one in terms_of(batch))], np.int32))
@@ -491,13 +496,18 @@ def test_the_positions_of_batches_are_joined(first, second, order, gap, data):
         cursors = np.zeros(len(result.cf), np.int64)
         cursors[numbers] = starts_of(counts[-1])[:-1]
         lengths = np.array([len(document) for document in batch.documents], np.int64)
-        ends = np.cumsum(lengths)
-        positions, size = inversion_kernels.invert_positions(
-            np.array([token for document in batch.documents for token in document], np.int32), ends,
-            ends - lengths + np.array(titles, np.int64), np.array(batch.keep, np.bool_), result.begins, result.flat, cursors, gap,
+        ends = [
+            int(begin) + end
+            for begin, length, cut in zip(starts_of(lengths), lengths.tolist(), cuts, strict=False)
+            for end in (*sorted(cut), length)
+        ]
+        positions, size, places = inversion_kernels.invert_positions(
+            np.array([token for document in batch.documents for token in document], np.int32), np.array(ends, np.int64),
+            np.array(batch.keep, np.bool_), result.begins, result.flat, cursors, gap,
         )  # fmt: skip
+        assert places.tolist() == begins
         assert len(positions) == size * counts[-1].sum()
-        assert size == (4 if gap > 100 and any(kept(batch)) else 2)
+        assert size == (4 if gap > 100 and any(batch.keep) else 2)
         parts.append(positions)
         sizes.append(size)
     wanted = [[place for document in expected for place in document.get(term, [])] for term in order]

@@ -179,7 +179,7 @@ def test_the_memory_of_a_batch_counts_its_positions():
     vocabulary = TokenVocabulary(analyzer)
     numbers = vocabulary.number(np.frombuffer(contents, np.uint8), tokens)
     given = tokens, np.ones(1, np.bool_), numbers, vocabulary.token_terms()
-    without, counts = count_terms(*given), count_terms(*given, np.zeros(1, np.int64))
+    without, counts = count_terms(*given), count_terms(*given, np.array([[0, tokens.ends[0]]]), has_positions=True)
     assert without.positions is None and counts.positions is not None
     assert counts.position_size == 2 and len(counts.positions) == 2 * 2000
     assert counts.nbytes >= without.nbytes + 2 * 2000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import re
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from strategies import examples
 import sublex
 from sublex.contracts.base import Document, Query
 from sublex.contracts.operators import NOTHING, Condition, Operator
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, SublexWarning
 from sublex.pipeline.index import Index
 from sublex.pipeline.stages.condition import ConditionKeep
 from sublex.pipeline.stages.mask import Mask
@@ -218,6 +219,12 @@ def test_ordinary_text_has_no_notes():
         assert read_tree(text).notes == ()
 
 
+def test_characters_without_a_shape_are_printed_as_codes():
+    tree = read_tree("stem\u200bs \u202ecell\ufeff*")
+    assert str(tree) == r"stem\u{200b}s \u{202e}cell\u{feff}*"
+    assert read_tree(str(tree)) == tree
+
+
 def test_addresses_times_and_names_of_things_are_no_fields():
     assert read_tree("see http://x.org/a:b at 10:30 or std::vector").notes == ()
 
@@ -352,6 +359,48 @@ def test_mistakes_cost_a_sentence(small):
         small.query("a", language="lucene")
     with pytest.raises(InputError, match=r"Topic 7: #uw1 is smaller"):
         small.run({"6": "stem", "7": "#uw1(stem cells)"}, language="query")
+
+
+def test_python_gets_the_notes_as_warnings(small):
+    note = "wing^ is plain text: ^ takes a number, as in stem^2.5."
+    for ask in (small.query, small.search):
+        with pytest.warns(SublexWarning) as warned:
+            ask("stem wing^", language="query")
+        assert [str(each.message) for each in warned] == [note]
+        assert warned[0].filename == __file__
+    with pytest.warns(SublexWarning) as warned:
+        small.run({"1": "stem", "2": "wing^", "3": "cell^"}, language="query")
+    assert [str(each.message) for each in warned] == [f"Topic 2: {note} There are notes about 1 other topic."]
+
+
+def test_an_error_of_a_search_names_its_topic(tmp_path):
+    index = sublex.build([Document("a", "stem cells")], tmp_path / "plain")
+    with pytest.raises((IndexProblem, InputError), match=r"^Topic 12: .*positions"):
+        index.run({"11": "stem", "12": '"stem cells"'}, language="query")
+
+
+def test_conditions_made_by_hand_are_checked():
+    for kind, parts, words in (
+        ("xor", ("a",), "'xor' is not a kind of condition; the kinds are all, any and not"),
+        ("all", "ab", "parts of a condition should be a list"),
+        ("all", (1,), "parts of a condition should be a list"),
+        ("not", ("a", "b"), "2 parts; it should have one"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Condition(kind, parts)
+    assert Condition("all", ["a", "b"]) == Condition("all", ("a", "b"))
+    assert pickle.loads(pickle.dumps(Condition("not", ["a"]))) == Condition("not", ("a",))
+    with pytest.raises(InputError, match="not a kind"):
+        Condition("all", ("a",))._replace(kind="none")
+    with pytest.raises(InputError, match="deep within one another"):
+        deep = Condition("all", ("a",))
+        for _ in range(5_000):
+            deep = Condition("not", (deep,))
+
+
+def test_the_deepest_parentheses_make_a_condition(small):
+    text = "(NOT a AND b OR c -d +e NOT " * DEEPEST_PARENTHESES + "x" + ")" * DEEPEST_PARENTHESES
+    assert small.query(text, language="query").condition
 
 
 def test_an_index_without_positions_says_how_it_gets_them(tmp_path):

@@ -106,6 +106,7 @@ def build(
     roles: Mapping[str, str] | None = None,
     columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = ("text", "terms"),
+    fields: str | Iterable[str] = (),
     backend: str | None = None,
     workers: int | None = None,
     memory: str | int = "1GB",
@@ -136,6 +137,8 @@ def build(
             of such texts, or a mapping from names to types. The types are int, float, date, and by default text.
         store: The optional parts to store: "text", "terms" and "positions", with commas between them, or "none"; or an
             iterable of their names.
+        fields: The fields to keep frequencies and lengths of, with commas between them, such as "title,text", or an
+            iterable of their names. A field that is neither the title nor the text is searched too, as a part of the contents.
         backend: The name of another engine, such as "lucene". That engine builds its index next to `path`, and the
             index at `path` then mirrors it.
         workers: The number of threads; by default one per core. It does not change the index.
@@ -164,14 +167,17 @@ def build(
     }  # fmt: skip
     if backend is None:
         summary = build_index(
-            folder, documents, profile=name, analyzer=given, workers=threads(workers), resume=resume, reorder=reorder, **options
+            folder, documents, profile=name, analyzer=given, workers=threads(workers), resume=resume, reorder=reorder,
+            fields=fields, **options
         )  # fmt: skip
     else:
         from sublex.other_engines.attaching import Given
         from sublex.other_engines.build import build_foreign
 
         engine = text(backend, "The back end")
-        for option, value in (("resume", resume), ("reorder", reorder), ("workers", workers is not None)):
+        for option, value in (
+            ("resume", resume), ("reorder", reorder), ("workers", workers is not None), ("fields", fields),
+        ):  # fmt: skip
             if value:
                 raise InputError(f"{option} does not go with the back end {engine}; leave one of them out.")
         summary = build_foreign(folder, documents, engine, Given(given, name if profile else None), **options)

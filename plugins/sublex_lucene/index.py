@@ -65,7 +65,8 @@ class LuceneIndex:
         if "POSITIONS" not in self._facts["fields"][self.field]["options"]:
             raise InputError(
                 f"The field {self.field} of {self.name} holds no positions (it was made without -storePositions); "
-                "leave --positions out (in Python positions), or build the Lucene index again."
+                "leave --positions out (for an index that had positions, give --overwrite instead of "
+                "--refresh), or build the Lucene index again."
             )
         self.has_positions = True
         self.notes = _notes(self.field, self._facts, self.has_positions)

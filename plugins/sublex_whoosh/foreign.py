@@ -127,7 +127,8 @@ class WhooshIndex:
         if not self.schema[self.field].format.supports("positions"):
             raise InputError(
                 f"The field {self.field} of {self.path} holds no positions (it was made with phrase=False); "
-                "leave --positions out (in Python positions), or build the Whoosh index again."
+                "leave --positions out (for an index that had positions, give --overwrite instead of "
+                "--refresh), or build the Whoosh index again."
             )
         self.has_positions = True
         return self
@@ -150,7 +151,8 @@ class WhooshIndex:
             if (lists.counts[docs >= 0] != tfs).any():
                 raise InputError(
                     f"The field {self.field} of {self.path} has words with a weight of their own, so its positions do not "
-                    "fit its frequencies; leave --positions out (in Python positions)."
+                    "fit its frequencies; leave --positions out (for an index that had positions, give --overwrite instead of "
+                    "--refresh)."
                 )
             positions = lists.positions[np.repeat(docs >= 0, lists.counts)]
         kept = [term for term, count in zip(lists.terms, df.tolist(), strict=True) if count]

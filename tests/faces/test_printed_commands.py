@@ -25,7 +25,7 @@ from sublex.shell.commands import built_in
 from sublex.shell.completing import Completions
 from sublex.shell.session import Session
 from sublex.shell.settings import Settings
-from sublex.tools.messages import Message, Step, clean_lines, command_line, one_line
+from sublex.tools.messages import Message, Step, clean_lines, command_line, one_line, shell_word
 
 # Ids that a shell, an option parser or a terminal would take for something else.
 ODD = [
@@ -222,3 +222,14 @@ def test_dropped_operators_are_read_back_in_sh_and_in_python(near, tmp_path, mon
     session.run("river")
     printed(session, ":queries near")
     assert {t: w for t, w in session.query.weights().items() if isinstance(t, Operator)} == pytest.approx(kept)
+
+
+def test_words_get_the_shortest_quotes_that_a_shell_reads():
+    for word, written in (
+        ("stem", "stem"),
+        ("stem cell", "'stem cell'"),
+        ('"a b"', "'\"a b\"'"),
+        ("#1('a','b')", "\"#1('a','b')\""),
+        ("it's $5!", "'it'\"'\"'s $5!'"),
+    ):
+        assert shell_word(word) == written

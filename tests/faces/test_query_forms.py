@@ -160,7 +160,7 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
 def test_runs_and_their_metadata_have_the_language(demo, language_topics):
     index, topics = sublex.open("indexes/demo"), sublex.read_topics(language_topics)
     said = demo("run", "demo", "q.tsv", "--language", "query", "-o", "read.run").messages
-    assert "2 of 3 topics have such notes; of topic 2: title: is plain text: it names no field." in said
+    assert "Topic 2: title: is plain text: it names no field. There are notes about 1 other topic." in said
     run, plain = sublex.read_run("read.run"), index.run(topics)
     expected = index.run(topics, language="query")
     assert dict(run["1"]) == dict(expected["1"]) != dict(plain["1"])

@@ -19,6 +19,7 @@ from sublex.building.duplicates import RULES
 from sublex.building.segment_builder import BuildSettings, Progress
 from sublex.building.writer import DEFAULT_PARTS, STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
+from sublex.contracts.fields import field_names
 from sublex.errors import InputError
 from sublex.index.entries import AnalyzerEntry, AnalyzerSettings, Manifest
 from sublex.index.manifest import analyzer_of
@@ -42,6 +43,7 @@ def build_index(
     roles: Mapping[str, str] | None = None,
     columns: str | Mapping[str, str] | Iterable[str] = (),
     store: str | Iterable[str] = DEFAULT_PARTS,
+    fields: str | Iterable[str] = (),
     workers: int | None = None,
     memory: str | int = "1GB",
     overwrite: bool = False,
@@ -59,7 +61,9 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = _settings(chosen, stored_parts(store), workers, memory, "first", columns_of(columns))
+    settings = _settings(
+        chosen, stored_parts(store), workers, memory, "first", columns_of(columns), field_names(fields)
+    )
     source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
@@ -93,7 +97,7 @@ def add_documents(
 
     def settings(manifest: Manifest) -> BuildSettings:
         analyzer, store = analyzer_of(manifest, registry), frozenset(manifest.store)
-        return _settings(analyzer, store, workers, memory, duplicates, manifest.columns)
+        return _settings(analyzer, store, workers, memory, duplicates, manifest.columns, manifest.fields)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
@@ -125,10 +129,10 @@ def _settings(
     memory: str | int,
     duplicates: str,
     columns: Mapping[str, str],
+    fields: tuple[str, ...],
 ) -> BuildSettings:
-    return BuildSettings(
-        analyzer, store, max(1, workers or os.cpu_count() or 1), parse_size(memory), duplicates, columns
-    )
+    threads = max(1, workers or os.cpu_count() or 1)
+    return BuildSettings(analyzer, store, threads, parse_size(memory), duplicates, columns, fields)
 
 
 def parse_size(text: str | int) -> int:

@@ -122,51 +122,61 @@ def count_terms(tokens, token_ends, keep, numbers, term_ends, term_flat, places)
     return met[:n].copy(), entries[:o], tfs[:o], ends, lengths, records, cf, counts, begins, flat
 
 
-@kernel((I32, I64, I64, FLAGS, I64, I32, I64, int64), before="positions")
-def invert_positions(tokens, token_ends, title_ends, keep, begins, flat, cursors, gap):
-    """Return the positions of the terms of a batch, in bytes, and the number of bytes of a position: 2 or 4.
+@kernel((I32, I64, FLAGS, I64, I32, I64, int64), before="positions")
+def invert_positions(tokens, field_ends, keep, begins, flat, cursors, gap):
+    """Return the positions of the terms of a batch, in bytes, the number of bytes of a position, 2 or 4, and places of fields.
 
-    `tokens`, `token_ends` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. The tokens of
-    document d before title_ends[d] are those of its title; the position rises by `gap` after them. Each term takes one
-    position, and a token without terms takes one that no term holds. The positions of the term with the number n go to
-    the places from cursors[n] on, document after document, and the kernel advances this cursor.
+    `tokens` and `keep` are arguments of `count_terms`, and `begins` and `flat` its results. `field_ends` says where the tokens
+    of each document's title, of its text and of its other fields end, document after document; `gap` positions stay free
+    between two fields that have tokens. Each term takes one position. A token without terms takes one position, which stays
+    free. The positions of the term n are written from cursors[n] on, in the order of the documents; the kernel moves cursors[n]
+    behind them.
+
+    The third array has the positions at which all fields but the title begin in each selected document, document after document.
+    A field without tokens begins where the field before it ends.
     """
-    i, total, longest = np.int64(0), np.int64(0), np.int64(0)
+    fields = len(field_ends) // max(1, len(keep))
+    i, total, longest, docs = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for doc in range(len(keep)):
-        positions = gap
-        while i < token_ends[doc]:
+        positions = gap * (fields - 1)
+        docs += keep[doc]
+        while i < field_ends[doc * fields + fields - 1]:
             terms = begins[tokens[i] + 1] - begins[tokens[i]]
             positions += max(terms, 1)
             total += terms * keep[doc]
             i += 1
         longest = max(longest, positions * keep[doc])
     size = np.int64(2) if longest <= 1 << 16 else np.int64(4)
-    out = np.empty(total * size, np.uint8)
-    i = np.int64(0)
+    out, places = np.empty(total * size, np.uint8), np.empty(docs * (fields - 1), np.int32)
+    i = place = np.int64(0)
     for doc in range(len(keep)):
-        end = token_ends[doc]
         if not keep[doc]:
-            i = end
+            i = field_ends[doc * fields + fields - 1]
             continue
-        first, title, position = i, title_ends[doc], np.int64(0)
-        while i < end:
-            if i == title and i > first:
+        first, position = i, np.int64(0)
+        for field in range(fields):
+            end = field_ends[doc * fields + field]
+            if first < i < end:
                 position += gap
-            begin, stop = begins[tokens[i]], begins[tokens[i] + 1]
-            i += 1
-            if begin == stop:
-                position += 1
-            for y in range(begin, stop):
-                o = cursors[flat[y]]
-                cursors[flat[y]] = o + 1
-                if size == 2:
-                    out[2 * o] = position & 255
-                    out[2 * o + 1] = position >> 8
-                else:
-                    for byte in range(4):
-                        out[4 * o + byte] = position >> (8 * byte) & 255
-                position += 1
-    return out, size
+            if field > 0:
+                places[place] = position
+                place += 1
+            while i < end:
+                begin, stop = begins[tokens[i]], begins[tokens[i] + 1]
+                i += 1
+                if begin == stop:
+                    position += 1
+                for y in range(begin, stop):
+                    o = cursors[flat[y]]
+                    cursors[flat[y]] = o + 1
+                    if size == 2:
+                        out[2 * o] = position & 255
+                        out[2 * o + 1] = position >> 8
+                    else:
+                        for byte in range(4):
+                            out[4 * o + byte] = position >> (8 * byte) & 255
+                    position += 1
+    return out, size, places
 
 
 @kernel((I32, I32, I64, RECORDS, I32), before="build")
@@ -250,6 +260,24 @@ def join_positions(terms, counts, data, sizes, begins, ends, offsets, ranks, fir
                 at += size
                 o += 1
             cursors[place] = o
+
+
+@kernel((I32, I64, I32, I32, I64, I32), before="fields")
+def spread(docs, df, field_docs, field_tfs, field_df, out):
+    """Write to `out`, for each posting, its frequency in a field; 0 if the field of its document lacks the term.
+
+    The documents of the posting lists lie end to end in `docs`, and list k has df[k] of them. In the same way, `field_docs` and
+    `field_tfs` have the field_df[k] documents whose field holds the term, which are among those of the list, and the
+    frequencies.
+    """
+    i = j = np.int64(0)
+    for k in range(len(df)):
+        stop, end = i + df[k], j + field_df[k]
+        while i < stop:
+            found = j < end and field_docs[j] == docs[i]
+            out[i] = field_tfs[j] if found else 0
+            j += found
+            i += 1
 
 
 @kernel((I32, I32, U8, I32, I64), before="build")

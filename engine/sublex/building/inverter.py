@@ -7,7 +7,7 @@ of terms at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from sublex.analysis.tokens import TITLE_GAP, RawTokens
 from sublex.building.vocabulary import TokenTerms, TokenVocabulary
 from sublex.contracts.base import Analyzer
 from sublex.index.components.document_terms import write_document_lists
+from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
@@ -30,9 +31,22 @@ GROUP_BYTES = 8 << 20
 # A range of terms that is joined and encoded in one call has at least LEAST_POSTINGS postings; larger inputs are
 # divided into RANGES ranges for each worker.
 LEAST_POSTINGS, RANGES = 1 << 18, 32
-# Bytes of memory for each posting of such a range, and for each position. `nbytes` counts four ranges of the least size for
-# the workers.
-POSTING_BYTES, POSITION_BYTES = 16, 12
+# Bytes of memory for each posting of such a range, for each position, and for each posting's frequency in a field. `nbytes`
+# counts four ranges of the least size for the workers.
+POSTING_BYTES, POSITION_BYTES, FIELD_BYTES = 16, 12, 16
+
+
+class FieldCounts(NamedTuple):
+    """The posting lists of a batch in one field, for the same terms in the same order as those of the whole documents.
+
+    The list of term k takes `sizes[k]` bytes of `data`, and has `df[k]` documents. `lengths` has the number of terms of each
+    document's field.
+    """
+
+    sizes: np.ndarray
+    data: np.ndarray
+    df: np.ndarray
+    lengths: np.ndarray
 
 
 class BatchCounts(NamedTuple):
@@ -42,7 +56,8 @@ class BatchCounts(NamedTuple):
     are counted from 0 within the batch. `df` and `cf` are the frequencies of the terms within the batch. `lengths` has
     the number of terms of each document, and `uniques` the number of distinct terms. `token_counts` has the number of
     occurrences of each distinct raw token of the batch. `positions` has `cf[k]` positions for the list k, end to end, of
-    `position_size` bytes each; it is None if the index stores no positions.
+    `position_size` bytes each; it is None if the index stores no positions. `fields` has the posting lists of each stored
+    field, and `begins`, with positions, an array for each field but the title: the position at which it begins in each document.
     """
 
     terms: np.ndarray
@@ -55,13 +70,16 @@ class BatchCounts(NamedTuple):
     token_counts: np.ndarray
     positions: np.ndarray | None = None
     position_size: int = 0
+    fields: tuple[FieldCounts, ...] = ()
+    begins: tuple[np.ndarray, ...] = ()
 
     @property
     def nbytes(self) -> int:
         """The bytes that the inverter keeps until the segment is written."""
         kept = (self.terms, self.sizes, self.data, self.lengths, self.uniques)
         more = 0 if self.positions is None else self.positions.nbytes + 4 * len(self.cf)
-        return sum(array.nbytes for array in kept) + more
+        fields = sum(array.nbytes for field in self.fields for array in (field.sizes, field.data, field.lengths))
+        return sum(array.nbytes for array in (*kept, *self.begins)) + fields + more
 
 
 def count_terms(
@@ -69,12 +87,15 @@ def count_terms(
     keep: np.ndarray,
     numbers: np.ndarray,
     token_terms: TokenTerms,
-    title_ends: np.ndarray | None = None,
+    field_ends: np.ndarray | None = None,
+    has_positions: bool = False,
+    has_fields: bool = False,
 ) -> BatchCounts:
     """Count and invert the terms of the documents that the mask `keep` selects. Any thread may call this.
 
     `numbers` has the numbers of the batch's distinct raw tokens in the segment; `token_terms` must have the terms of
-    all these tokens. For positions, `title_ends` says where the raw tokens of each document's title end.
+    all these tokens. For positions and for fields, `field_ends` says where the raw tokens of each document's content fields
+    end: it has a row for each document.
     """
     from sublex.building import inversion_kernels
 
@@ -90,14 +111,49 @@ def count_terms(
     sizes, df = records[order, inversion_kernels.BYTES], records[order, inversion_kernels.DF]
     uniques = np.diff(doc_ends, prepend=0).astype(np.int32)
     counts = BatchCounts(ordered, sizes, data, lengths, uniques, df, cf[order], token_counts)
-    if title_ends is None:
-        return counts
-    cursors = np.zeros(len(records), np.int64)
-    cursors[order] = starts_of(cf[order])[:-1]
-    positions, size = inversion_kernels.invert_positions(
-        tokens.numbers, tokens.ends, title_ends, keep, begins, numbered, cursors, TITLE_GAP
-    )
-    return counts._replace(positions=positions, position_size=size)
+    if field_ends is not None and has_fields:
+        counts = counts._replace(fields=_count_fields(tokens, field_ends, keep, numbers, token_terms, order))
+    if field_ends is not None and has_positions:
+        cursors = np.zeros(len(records), np.int64)
+        cursors[order] = starts_of(cf[order])[:-1]
+        positions, size, places = inversion_kernels.invert_positions(
+            tokens.numbers, field_ends.ravel(), keep, begins, numbered, cursors, TITLE_GAP
+        )
+        counts = counts._replace(positions=positions, position_size=size)
+        if has_fields:
+            counts = counts._replace(begins=tuple(places.reshape(len(lengths), field_ends.shape[1] - 1).T.copy()))
+    return counts
+
+
+def _count_fields(
+    tokens: RawTokens,
+    field_ends: np.ndarray,
+    keep: np.ndarray,
+    numbers: np.ndarray,
+    token_terms: TokenTerms,
+    order: np.ndarray,
+) -> tuple[FieldCounts, ...]:
+    """Return the posting lists of each stored field. `order` has the numbers of the terms in the batch, in the order of the lists.
+
+    A field is counted as a whole document is. The distinct raw tokens of the batch give the numbers of the terms, so these are
+    the same whatever tokens are counted.
+    """
+    from sublex.building import inversion_kernels
+
+    ends, flat, terms = token_terms
+    sizes = np.diff(field_ends.ravel(), prepend=0)
+    field_of = np.repeat(np.arange(len(sizes)) % field_ends.shape[1], sizes)
+    found = []
+    for field in stored_fields(field_ends.shape[1]):
+        token_ends = np.cumsum(sizes.reshape(field_ends.shape)[:, field])
+        _, entries, tfs, doc_ends, lengths, records, *_ = inversion_kernels.count_terms(
+            tokens.numbers[field_of == field], token_ends, keep, numbers, ends, flat, np.zeros(terms.size, np.int32)
+        )
+        data = inversion_kernels.invert_batch(entries, tfs, doc_ends, records, order)
+        found.append(
+            FieldCounts(records[order, inversion_kernels.BYTES], data, records[order, inversion_kernels.DF], lengths)
+        )
+    return tuple(found)
 
 
 class _Positions(NamedTuple):
@@ -122,6 +178,23 @@ class _Positions(NamedTuple):
         return cls(counts, np.concatenate(parts), starts, sizes)
 
 
+class _FieldLists(NamedTuple):
+    """The posting lists of a group in one field: the bytes of each list, all lists end to end, and where those of each batch begin."""
+
+    sizes: np.ndarray
+    data: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Iterable[FieldCounts]) -> _FieldLists:
+        """Return the lists of the batches' `parts`, end to end."""
+        parts = list(parts)
+        starts = starts_of(np.array([len(part.data) for part in parts], np.int64))[:-1]
+        # The kernels that decode read up to three bytes ahead.
+        data = np.concatenate([*(part.data for part in parts), np.zeros(3, np.uint8)])
+        return cls(np.concatenate([part.sizes for part in parts]), data, starts)
+
+
 class _Group(NamedTuple):
     """The posting lists of consecutive batches, in the form of `BatchCounts`, joined end to end.
 
@@ -135,6 +208,7 @@ class _Group(NamedTuple):
     data_starts: np.ndarray
     first_docs: np.ndarray
     positions: _Positions | None
+    fields: tuple[_FieldLists, ...]
 
     @classmethod
     def of(cls, batches: list[BatchCounts], first_doc: int) -> _Group:
@@ -145,7 +219,8 @@ class _Group(NamedTuple):
         # The kernels that decode read up to three bytes ahead.
         data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
         positions = None if batches[0].positions is None else _Positions.of(batches)
-        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1], positions)
+        fields = tuple(map(_FieldLists.of, zip(*(batch.fields for batch in batches), strict=True)))
+        return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1], positions, fields)
 
     def lists(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (terms, sizes, data) for each batch.
@@ -155,14 +230,18 @@ class _Group(NamedTuple):
         for begin, end, start in zip(self.list_starts, self.list_starts[1:], self.data_starts, strict=False):
             yield self.terms[begin:end], self.sizes[begin:end], self.data[start:]
 
-    def cuts(self, ranks: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return three matrices with a row for each bound and a column for each batch.
+    def cuts(
+        self, ranks: np.ndarray, bounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+        """Return three matrices, and one more for each field, with a row for each bound and a column for each batch.
 
         `bounds` has ranks of terms. The first matrix has the number of the batch's first list whose term has this rank
         or a higher one. The second matrix has the place where the data of this list begins, and the third matrix the place
-        where its positions begin, if there are any.
+        where its positions begin, if there are any. Those of fields have the place where the data of the list in the field begins.
         """
-        lists, data, positions = (np.zeros((len(bounds), len(self.first_docs)), np.int64) for _ in range(3))
+        lists, data, positions, *fields = (
+            np.zeros((len(bounds), len(self.first_docs)), np.int64) for _ in range(3 + len(self.fields))
+        )
         for b, (begin, end) in enumerate(zip(self.list_starts[:-1], self.list_starts[1:], strict=True)):
             cuts = np.searchsorted(ranks[self.terms[begin:end]], bounds)
             lists[:, b] = begin + cuts
@@ -170,13 +249,18 @@ class _Group(NamedTuple):
             if self.positions:
                 _, _, starts, sizes = self.positions
                 positions[:, b] = starts[b] + sizes[b] * starts_of(self.positions.counts[begin:end])[cuts]
-        return lists, data, positions
+            for places, field in zip(fields, self.fields, strict=True):
+                places[:, b] = field.starts[b] + starts_of(field.sizes[begin:end])[cuts]
+        return lists, data, positions, tuple(fields)
 
 
 class Inverter:
-    """The inverted index of a segment while it is in memory, and the writer of its components in `folder`."""
+    """The inverted index of a segment while it is in memory, and the writer of its components in `folder`.
 
-    def __init__(self, analyzer: Analyzer, folder: FolderWriter, positions: bool = False):
+    `fields` is the number of content fields whose frequencies are stored; 0 for an index without fields.
+    """
+
+    def __init__(self, analyzer: Analyzer, folder: FolderWriter, positions: bool = False, fields: int = 0):
         self.vocabulary = TokenVocabulary(analyzer)
         self.docs = 0
         self._folder, self._lengths, self._has_positions = folder, LengthsWriter(folder), positions
@@ -184,7 +268,10 @@ class Inverter:
         self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
-        self._frequencies = np.zeros((2, 1 << 12), np.int64)
+        self._fields = FieldsWriter(folder, fields, positions) if fields else None
+        self._stored = stored_fields(fields)
+        # For each term its document frequency, its collection frequency, and its document frequency in each stored field.
+        self._frequencies = np.zeros((2 + len(self._stored), 1 << 12), np.int64)
         self._batch_bytes = self._ungrouped_bytes = self._postings = self._positions = 0
 
     @property
@@ -192,7 +279,8 @@ class Inverter:
         """An upper bound of the memory, in bytes, that is needed to hold the inverted index and to write it."""
         # The part of the postings that is decoded at a time.
         part = min(1, 4 * LEAST_POSTINGS / max(1, self._postings)) + 1 / RANGES
-        writing = int(part * (POSTING_BYTES * self._postings + POSITION_BYTES * self._positions))
+        posting_bytes = POSTING_BYTES + FIELD_BYTES * len(self._stored)
+        writing = int(part * (posting_bytes * self._postings + POSITION_BYTES * self._positions))
         return self._batch_bytes + writing + self._frequencies.nbytes + self.vocabulary.nbytes
 
     def add(self, counts: BatchCounts, numbers: np.ndarray) -> None:
@@ -202,15 +290,19 @@ class Inverter:
         """
         self.vocabulary.count(numbers, counts.token_counts)
         if self.vocabulary.size > self._frequencies.shape[1]:
-            frequencies = np.zeros((2, 2 * self.vocabulary.size), np.int64)
+            frequencies = np.zeros((len(self._frequencies), 2 * self.vocabulary.size), np.int64)
             frequencies[:, : self._frequencies.shape[1]] = self._frequencies
             self._frequencies = frequencies
         self._frequencies[0, counts.terms] += counts.df
         self._frequencies[1, counts.terms] += counts.cf
+        for df, field in zip(self._frequencies[2:], counts.fields, strict=True):
+            df[counts.terms] += field.df
         self._postings += int(counts.df.sum(dtype=np.int64))
         self._positions += int(counts.cf.sum()) * self._has_positions
         self.docs += len(counts.lengths)
         self._lengths.add(counts.lengths, counts.uniques)
+        if self._fields:
+            self._fields.add_documents([field.lengths for field in counts.fields], counts.begins)
         self._uniques.append(counts.uniques)
         self._batch_bytes += counts.nbytes
         self._ungrouped.append(counts)
@@ -233,12 +325,12 @@ class Inverter:
         self._group()
         frequencies = self._frequencies[:, : self.vocabulary.size]
         numbers = self.vocabulary.ascending(np.flatnonzero(frequencies[0]))
-        df, cf = frequencies[:, numbers]
+        df, cf, *field_dfs = frequencies[:, numbers]
         ranks = self.vocabulary.ranks(numbers)
         with workers.in_background(lambda: self.vocabulary.write(self._folder, numbers, df, cf, spill)):
             if document_terms:
                 self._write_document_terms(ranks, workers)
-            self._write_postings(ranks, df, cf, workers)
+            self._write_postings(ranks, df, cf, field_dfs, workers)
         return int(cf.sum()), len(df), self._postings
 
     def _write_document_terms(self, ranks: np.ndarray, workers: Workers) -> None:
@@ -254,31 +346,59 @@ class Inverter:
         lists = chain.from_iterable(group.lists() for group in self._groups)
         write_document_lists(self._folder, workers.map(encode, zip(self._uniques, lists, strict=True)))
 
-    def _write_postings(self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, workers: Workers) -> None:
-        """Join the posting lists of the batches, with their positions, and write them, a range of terms at a time."""
+    def _write_postings(
+        self, ranks: np.ndarray, df: np.ndarray, cf: np.ndarray, field_dfs: Sequence[np.ndarray], workers: Workers
+    ) -> None:
+        """Write the posting lists of all batches as one list for each term, with positions and fields if the batches have them.
+
+        `field_dfs` has, for each stored field, the document frequency of each term in the field.
+        """
         from sublex.building import inversion_kernels
 
         ranges = spans(df, max(LEAST_POSTINGS, self._postings // (RANGES * workers.number)))
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
         cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), self._groups))
 
-        def encode(k: int) -> tuple[EncodedPostings, EncodedPositions | None]:
+        def encode(k: int) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField]]:
             begin, end = bounds[k : k + 2]
-            starts = starts_of(df[begin:end])
+            parts = [
+                (group.sizes, group.data, data[k]) for group, (_, data, *_) in zip(self._groups, cuts, strict=True)
+            ]
+            docs, tfs = join(k, df[begin:end], parts)
+            encoded = encode_postings(docs, tfs, df[begin:end])
+            fields = [encode_field(spread(k, number, docs), df[begin:end]) for number in range(len(self._stored))]
+            positions = self._has_positions
+            return (
+                encoded,
+                encode_positions(join_positions(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None,
+                fields,
+            )
+
+        def join(k: int, df: np.ndarray, parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
+            starts = starts_of(df)
             docs, tfs = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32)
             cursors = starts[:-1].copy()
-            for group, (lists, data, _) in zip(self._groups, cuts, strict=True):
+            for group, (lists, *_), (sizes, data, places) in zip(self._groups, cuts, parts, strict=True):
                 inversion_kernels.join_lists(
-                    group.terms, group.sizes, group.data, lists[k], lists[k + 1], data[k], group.first_docs,
-                    ranks, begin, cursors, docs, tfs,
+                    group.terms, sizes, data, lists[k], lists[k + 1], places, group.first_docs,
+                    ranks, bounds[k], cursors, docs, tfs,
                 )  # fmt: skip
-            encoded = encode_postings(docs, tfs, df[begin:end])
-            return encoded, encode_positions(join(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None
+            return docs, tfs
 
-        def join(k: int, counts: np.ndarray) -> np.ndarray:
+        def spread(k: int, number: int, docs: np.ndarray) -> np.ndarray:
+            begin, end = bounds[k : k + 2]
+            parts = [
+                (*group.fields[number][:2], fields[number][k])
+                for group, (*_, fields) in zip(self._groups, cuts, strict=True)
+            ]
+            field_df, found = field_dfs[number][begin:end], np.empty(len(docs), np.int32)
+            inversion_kernels.spread(docs, df[begin:end], *join(k, field_df, parts), field_df, found)
+            return found
+
+        def join_positions(k: int, counts: np.ndarray) -> np.ndarray:
             starts = starts_of(counts)
             joined, cursors = np.empty(starts[-1], np.int32), starts[:-1].copy()
-            for group, (lists, _, places) in zip(self._groups, cuts, strict=True):
+            for group, (lists, _, places, _) in zip(self._groups, cuts, strict=True):
                 assert group.positions is not None
                 inversion_kernels.join_positions(
                     group.terms, group.positions.counts, group.positions.data, group.positions.sizes,
@@ -288,7 +408,9 @@ class Inverter:
 
         writer = PostingsWriter(self._folder)
         positions = PositionsWriter(self._folder) if self._has_positions else None
-        for postings, encoded in workers.map(encode, range(len(ranges))):
+        for postings, encoded, fields in workers.map(encode, range(len(ranges))):
             writer.add(postings)
             if positions and encoded:
                 positions.add(encoded)
+            if self._fields:
+                self._fields.add(fields)

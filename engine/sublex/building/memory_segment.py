@@ -42,33 +42,42 @@ class CountedBatch(NamedTuple):
 def count_batch(
     batch: Batch,
     tokens: RawTokens,
-    title_ends: np.ndarray | None,
+    field_ends: np.ndarray | None,
     keep: np.ndarray,
     numbers: np.ndarray,
     token_terms: TokenTerms,
-    store_text: bool,
+    store: frozenset[str],
     columns: Mapping[str, str] = ABSENT,
+    has_fields: bool = False,
 ) -> CountedBatch:
-    """Count the terms of a batch and, with `store_text`, compress its documents. Any thread may call this.
+    """Count the terms of a batch and compress its documents if `store` has "text". Any thread may call this.
 
-    For positions, `title_ends` says where the raw tokens of each document's title end. `columns` has the types of columns to
-    read, by name.
+    For positions and for fields, `field_ends` says where the raw tokens of each document's content fields end. `columns` has the
+    types of columns to read, by name.
     """
-    counts = count_terms(tokens, keep, numbers, token_terms, title_ends)
-    texts = compress(batch, keep) if store_text else None
+    counts = count_terms(tokens, keep, numbers, token_terms, field_ends, "positions" in store, has_fields)
+    texts = compress(batch, keep) if "text" in store else None
     return CountedBatch(batch, keep, numbers, counts, texts, read_columns(batch, keep, columns) if columns else None)
 
 
 class MemorySegment:
     """A segment that is being built.
 
-    Its folder exists from the start, because stored texts are written to it at once.
+    Its folder exists from the start, because stored texts are written to it at once. `fields` is the number of content fields
+    whose frequencies are stored.
     """
 
-    def __init__(self, directory: Directory, analyzer: Analyzer, store: frozenset[str], columns: Mapping[str, str]):
+    def __init__(
+        self,
+        directory: Directory,
+        analyzer: Analyzer,
+        store: frozenset[str],
+        columns: Mapping[str, str] = ABSENT,
+        fields: int = 0,
+    ):
         self.directory, self._store = directory, store
         self._folder = FolderWriter(directory)
-        self.inverter = Inverter(analyzer, self._folder, "positions" in store)
+        self.inverter = Inverter(analyzer, self._folder, "positions" in store, fields)
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
         self._columns = ColumnsCollector(self._folder, columns) if columns else None

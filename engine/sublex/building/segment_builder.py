@@ -24,11 +24,12 @@ from sublex.building.journal import Journal, read_journal, write_journal
 from sublex.building.memory_segment import CountedBatch, MemorySegment, count_batch
 from sublex.building.merge import merge_segments
 from sublex.contracts.base import Analyzer
+from sublex.contracts.fields import content_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.schema import ABSENT
 from sublex.index.segment import Segment
-from sublex.readers.batch import Batch, MakeBatch
+from sublex.readers.batch import Batch, MakeBatch, content_parts
 from sublex.tools.files import allow_many_files
 from sublex.tools.workers import Workers
 
@@ -42,8 +43,8 @@ _SPACE = re.compile(r"\s")
 class BuildSettings(NamedTuple):
     """The settings of a build.
 
-    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, and `columns` has the types of
-    columns by name.
+    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, `columns` has the types of
+    columns by name, and `fields` the names of the named fields.
     """
 
     analyzer: Analyzer
@@ -52,6 +53,12 @@ class BuildSettings(NamedTuple):
     memory: int
     duplicates: str
     columns: Mapping[str, str] = ABSENT
+    fields: tuple[str, ...] = ()
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The content fields if the frequencies of fields are stored, else nothing."""
+        return content_fields(self.fields) if self.fields else ()
 
 
 class SegmentBuilder:
@@ -90,7 +97,8 @@ class SegmentBuilder:
 
         Return the segment's entry for the manifest, or None if there are spills, which the caller must merge.
         """
-        count = partial(count_batch, store_text="text" in self.settings.store, columns=self.settings.columns)
+        settings, contents = self.settings, self.settings.contents
+        count = partial(count_batch, store=settings.store, columns=settings.columns, has_fields=bool(contents))
         segment = self._start_segment()
         try:
             counting = workers.queue()
@@ -98,13 +106,13 @@ class SegmentBuilder:
             make = partial(
                 _make_and_tokenize,
                 latex=reads_latex(self.settings.analyzer),
-                titles="positions" in self.settings.store,
+                fields=contents or (content_fields(()) if "positions" in settings.store else ()),
             )
-            for batch, tokens, title_ends in workers.map(make, islice(batch_makers, self._batches, None)):
+            for batch, tokens, field_ends in workers.map(make, islice(batch_makers, self._batches, None)):
                 keep = self._select(batch)
                 numbers = segment.inverter.vocabulary.number(batch.text, tokens)
                 token_terms = segment.inverter.vocabulary.token_terms()
-                counting.submit(count, batch, tokens, title_ends, keep, numbers, token_terms)
+                counting.submit(count, batch, tokens, field_ends, keep, numbers, token_terms)
                 self._batches += 1
                 self._collect(counting.ready(), segment, progress)
                 if segment.docs and segment.nbytes >= self._memory_for_segment():
@@ -126,7 +134,8 @@ class SegmentBuilder:
 
     def _start_segment(self) -> MemorySegment:
         directory = self.folder / f"spill-{len(self._spills):04}"
-        return MemorySegment(directory, self.settings.analyzer, self.settings.store, self.settings.columns)
+        settings = self.settings
+        return MemorySegment(directory, settings.analyzer, settings.store, settings.columns, len(settings.contents))
 
     def _memory_for_segment(self) -> int:
         """Return the bytes that the segment in memory may take.
@@ -208,16 +217,18 @@ def _give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _make_and_tokenize(make: MakeBatch, latex: bool, titles: bool) -> tuple[Batch, RawTokens, np.ndarray | None]:
-    """Make a batch and cut its texts into raw tokens. With `titles`, return too where the raw tokens of each title end.
+def _make_and_tokenize(
+    make: MakeBatch, latex: bool, fields: tuple[str, ...]
+) -> tuple[Batch, RawTokens, np.ndarray | None]:
+    """Make a batch and cut its texts into raw tokens.
 
-    A newline follows a title, so a raw token never crosses the end of a title.
+    With the content fields `fields`, return too where the raw tokens of each of them end in each document. The contents of the
+    batch then include all these fields. A newline stands between them, so a raw token never crosses the end of a field.
     """
     batch = make()
-    if not titles:
+    if not fields:
         return batch, tokenize(batch.text, batch.text_ends, latex), None
-    ends = np.empty(2 * len(batch), np.int64)
-    ends[1::2] = batch.text_ends
-    ends[0::2] = np.concatenate([[0], batch.text_ends])[:-1] + batch.titles
-    tokens = tokenize(batch.text, ends, latex)
-    return batch, tokens._replace(ends=tokens.ends[1::2].copy()), tokens.ends[0::2].copy()
+    batch, ends = content_parts(batch, fields[2:])
+    tokens = tokenize(batch.text, ends.ravel(), latex)
+    field_ends = tokens.ends.reshape(ends.shape)
+    return batch, tokens._replace(ends=field_ends[:, -1].copy()), field_ends

@@ -7,7 +7,7 @@ in all threads. So memory does not grow with the postings; only the new ordinals
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import IndexCorrupt
+from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
 from sublex.index.components.lexicon import LexiconWriter
 from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
@@ -127,7 +128,9 @@ class TermMerge:
         self.ranks = [np.zeros(len(segment.terms), np.int32) for segment in segments]
         self.terms = self.postings = 0
         self._document_maps = _document_maps(live)
-        self._has_positions = all(segment.has_positions for segment in segments)
+        self.has_positions = all(segment.has_positions for segment in segments)
+        # The number of content fields, 0 if a segment stores none. All segments of an index have the same.
+        self.fields = min((segment.content_fields for segment in segments), default=0)
 
     def windows(self) -> Iterator[Window]:
         """Yield all terms in ascending order, a window at a time, and number them in `ranks`."""
@@ -161,16 +164,18 @@ class TermMerge:
             ends.append(end)
         return ends
 
-    def write(self, folder: FolderWriter) -> None:
-        """Write the merged lexicon and posting lists."""
+    def write(self, folder: FolderWriter, fields: FieldsWriter | None = None) -> None:
+        """Write the merged lexicon and posting lists; those of fields by `fields`."""
         postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
-        positions = PositionsWriter(folder) if self._has_positions else None
+        positions = PositionsWriter(folder) if self.has_positions else None
         for window in self.windows():
             frequencies = [np.empty(0, np.int64)]
-            for encoded, encoded_positions, cf in self.workers.map(self._encode, window.ranges()):
+            for encoded, encoded_positions, encoded_fields, cf in self.workers.map(self._encode, window.ranges()):
                 postings.add(encoded)
                 if positions and encoded_positions:
                     positions.add(encoded_positions)
+                if fields:
+                    fields.add(encoded_fields)
                 frequencies.append(cf)
                 release(self.segments, "postings", "tails", "positions", "position_tails")
             lexicon.add(window.terms(), window.surfaces(), window.df, np.concatenate(frequencies))
@@ -182,19 +187,21 @@ class TermMerge:
             yield from self.workers.map(partial(self._batch, window), window.ranges())
 
     def _batch(self, window: Window, part: TermRange) -> PostingsBatch:
-        docs, tfs, _ = self._merge(part)
+        docs, tfs, *_ = self._merge(part)
         return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, docs, tfs)
 
-    def _encode(self, part: TermRange) -> tuple[EncodedPostings, EncodedPositions | None, np.ndarray]:
-        """Return the merged and encoded posting lists and positions of the terms of `part`, and the occurrences of each term.
+    def _encode(
+        self, part: TermRange
+    ) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField], np.ndarray]:
+        """Return the merged and encoded posting lists of the terms of `part`, and the occurrences of each term.
 
-        Any thread may call this.
+        Between them are the positions, and the frequencies in the stored fields. Any thread may call this.
         """
-        counts = self._position_counts(part) if self._has_positions else None
-        docs, tfs, positions = self._merge(part, counts)
+        counts = self._position_counts(part) if self.has_positions else None
+        docs, tfs, positions, fields = self._merge(part, counts, stored_fields(self.fields))
         cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
         encoded = None if positions is None else encode_positions(positions, tfs, cf)
-        return encode_postings(docs, tfs, part.df), encoded, cf
+        return encode_postings(docs, tfs, part.df), encoded, [encode_field(found, part.df) for found in fields], cf
 
     def _position_counts(self, part: TermRange) -> np.ndarray:
         """Return the number of positions of each term of `part` in live documents, as the lexicons and tombstones say.
@@ -209,11 +216,12 @@ class TermMerge:
         return counts
 
     def _merge(
-        self, part: TermRange, position_counts: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        self, part: TermRange, position_counts: np.ndarray | None = None, fields: Sequence[int] = ()
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, list[np.ndarray]]:
         """Return the documents and frequencies of the merged posting lists of `part`. Any thread may call this.
 
-        The third item is their positions if `position_counts`, the number of positions of each term, is given.
+        The third item is their positions if `position_counts`, the number of positions of each term, is given. The fourth has
+        their frequencies in each of `fields`.
         """
         from sublex.building import merge_kernels
 
@@ -223,7 +231,12 @@ class TermMerge:
         places = starts_of(np.zeros(0, np.int64) if position_counts is None else position_counts)
         position_cursors, position_ends = places[:-1].copy(), places[1:]
         positions = None if position_counts is None else np.empty(int(places[-1]), np.int32)
+        found_fields, scratch = [np.empty_like(tfs) for _ in fields], np.empty_like(docs if len(fields) else docs[:0])
         for segment, span, lists in self._lists(part):
+            for field, out in zip(fields, found_fields, strict=True):
+                found = segment.read_field(field, np.arange(*span), lists[1])
+                if merge_kernels.merge_postings(lists[0], found, *lists[2:], cursors.copy(), ends, scratch, out) >= 0:
+                    raise _disagreement(segment)
             if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:
                 raise _disagreement(segment)
             if positions is not None:
@@ -232,7 +245,7 @@ class TermMerge:
                     raise _disagreement(segment)
         if (cursors != ends).any() or (position_cursors != position_ends).any():
             raise _disagreement(self.segments[-1])
-        return docs, tfs, positions
+        return docs, tfs, positions, found_fields
 
     def _lists(self, part: TermRange) -> Iterator[tuple[Segment, tuple[int, int], tuple[np.ndarray, ...]]]:
         """Yield each segment that has terms of `part`, the range of their ordinals, and their posting lists.

@@ -71,12 +71,12 @@ def create(
 
     With `reorder`, similar documents get neighbouring numbers. `overwrite` and `resume` are passed to `make_index`.
     """
-    new = new_manifest(profile, settings.store, analyzer, columns=settings.columns)
+    new = new_manifest(profile, settings.store, analyzer, columns=settings.columns, fields=settings.fields)
     identity = source.identity()
     if resume and identity is None:
         raise InputError("Standard input cannot be read again, so the build cannot resume; start again without resume.")
-    columns = [dict(new.columns)] if new.columns else []
-    resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *columns]
+    asked = [value for value in (dict(new.columns), new.fields) if value]
+    resume_key = None if identity is None else [identity, as_json(analyzer), new.store, *asked]
 
     def write(folder: Directory) -> tuple[SegmentEntry, BuildSummary]:
         builder = SegmentBuilder(folder, settings)
@@ -88,6 +88,7 @@ def create(
             raise InputError(_no_document(builder.summary))
         builder.columns.refuse_missing()
         builder.summary.indexed = entry.docs
+        _expect_words_in_fields(Segment(folder / SEGMENT, entry), settings)
         if reorder:
             (folder / SEGMENT).move(folder / UNORDERED)
             with Workers(settings.workers) as pool:
@@ -95,6 +96,16 @@ def create(
         return entry, builder.summary
 
     return make_index(root, "index", new, write, overwrite, resume)
+
+
+def _expect_words_in_fields(segment: Segment, settings: BuildSettings) -> None:
+    """Raise InputError if there is a named field that has no term in any document."""
+    segment.fields = settings.fields
+    for name in settings.fields:
+        if not segment.field_lengths(name).any():
+            raise InputError(
+                f"No document has a term in the field {name}; leave it out, or name a field that documents have."
+            )
 
 
 def make_index(

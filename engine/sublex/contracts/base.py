@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
+from sublex.contracts.fields import contents_of, other_texts
 from sublex.contracts.operators import Condition, Operator
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
@@ -39,18 +40,23 @@ class Document(NamedTuple):
     """A document of a collection, as a reader yields it.
 
     `docno` is the user's identifier: a string of any length, not empty. `title` and `text` are searched. `fields` holds
-    other values to store with the document, which are not searched; JSON must be able to represent them.
+    other values to store with the document; JSON must be able to represent them. `searched` has the names of those that are
+    searched too. An index sets it for the documents that it gives; readers leave it empty.
     """
 
     docno: str
     text: str
     title: str = ""
     fields: Mapping[str, Any] = NO_FIELDS
+    searched: tuple[str, ...] = ()
 
     @property
     def contents(self) -> str:
-        """The text that is indexed: the title, a newline and the text; the text alone if there is no title."""
-        return f"{self.title}\n{self.text}" if self.title else self.text
+        """The text that is indexed: the title, a newline and the text; the text alone if there is no title.
+
+        The other fields that are searched follow, each after a newline.
+        """
+        return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 
 
 class Token(NamedTuple):

@@ -17,6 +17,9 @@ from sublex.tools.messages import counted
 
 # The most parts of an operator, and the most operators within one another.
 MOST_PARTS, DEEPEST = 1_024, 16
+# The most conditions within one another; a query in the query language, with its 64 parentheses, has fewer.
+DEEPEST_CONDITION = 512
+WRONG_PARTS = "The parts of a condition should be a list of terms, operators, comparisons and conditions."
 # The most parts of a window that has operators among its parts: the time grows with 2 to this power.
 MOST_NESTED = 6
 # The widest window.
@@ -297,15 +300,44 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
     return (window if kind is Kind.WINDOW else ordered)(parts, width), at + 1
 
 
-class Condition(NamedTuple):
-    """Which documents a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms and operators.
-
-    "all": each part holds. "any": at least one part does. "not": the only part does not. A term holds for the documents
-    in which it occurs. A part may also be a `sublex.contracts.columns.Comparison`.
-    """
-
+class _KindAndParts(NamedTuple):
     kind: str
     parts: tuple[Any, ...]
+
+
+class Condition(_KindAndParts):
+    """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms, operators and
+    `sublex.contracts.columns.Comparison`s.
+
+    A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
+    meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
+    none of these, and for conditions that are too deep within one another.
+    """
+
+    def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
+        if kind not in ("all", "any", "not"):
+            raise InputError(f"{kind!r} is not a kind of condition; the kinds are all, any and not.")
+        if isinstance(parts, (str, Condition)) or _is_comparison(parts) or not isinstance(parts, Iterable):
+            raise InputError(WRONG_PARTS)
+        made = super().__new__(cls, kind, tuple(parts))
+        if not all(isinstance(part, (str, Condition)) or _is_comparison(part) for part in made.parts):
+            raise InputError(WRONG_PARTS)
+        if kind == "not" and len(made.parts) != 1:
+            raise InputError(f'A condition "not" has {counted(len(made.parts), "part")}; it should have one.')
+        made.depth = 1 + max((part.depth for part in made.parts if isinstance(part, Condition)), default=0)
+        if made.depth > DEEPEST_CONDITION:
+            raise InputError(
+                f"The conditions are {made.depth} deep within one another; the most are {DEEPEST_CONDITION}."
+            )
+        return made
+
+    # The number of conditions within one another, this one counted.
+    depth: int
+
+    @classmethod
+    def _make(cls, iterable: Iterable[Any]) -> Condition:  # type: ignore[override]
+        """Return the condition of a kind and parts, checked as `Condition(kind, parts)` is; `_replace` calls it."""
+        return cls(*iterable)
 
     def leaves(self) -> Iterator[str]:
         """Yield the terms and operators of the condition, in order, with repetitions; comparisons are not among them."""
@@ -321,6 +353,12 @@ class Condition(NamedTuple):
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
         return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
+
+
+def _is_comparison(part: object) -> bool:
+    from sublex.contracts.columns import Comparison
+
+    return isinstance(part, Comparison)
 
 
 # A condition that no document meets.

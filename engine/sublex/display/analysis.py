@@ -30,12 +30,14 @@ def reading(text: str, analyzer: Analyzer, printed: str, snapshot: Snapshot | No
     from sublex.pipeline.query_forms import language_notes
     from sublex.pipeline.weighted import query_of
     from sublex.query_language.make_query import read_query
+    from sublex.query_language.tree import visible
 
     query = read_query(text, analyzer, snapshot)
     terms = query_of(query.terms).text.split()
     condition = "" if query.condition is None else condition_text(query.condition)
     facts = {"analyzer": printed, "query": str(query.tree), "words": query.text}
-    rows = [*facts.items(), ("terms", " | ".join(terms)), ("documents", condition or "all")]
+    shown = {**facts, "words": visible(query.text), "terms": visible(" | ".join(terms))}
+    rows = [*shown.items(), ("documents", visible(condition) or ("with any of the terms" if terms else "none"))]
     data = {**facts, "terms": terms, "documents": condition or None}
     return Shown(lambda: table_lines(rows), lambda: data, notes=language_notes(text, query))
 

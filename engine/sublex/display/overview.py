@@ -30,6 +30,7 @@ def overview(index: Index, terms: int) -> Shown:
         "analyzer": index.snapshot.analyzer_expression,
         "made with": ", ".join(f"{library} {version}" for library, version in index.analyzer_versions.items()),
         "stored": ", ".join(sorted(index.store)) or "none",
+        **({"fields": ", ".join(index.fields)} if index.fields else {}),
         **_attached(index),
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
         **({"names": ", ".join(sorted(index.names))} if index.names else {}),

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from sublex.contracts.base import Statistics
 from sublex.contracts.columns import KINDS, is_column_name
+from sublex.contracts.fields import is_name
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
 from sublex.index.directory import is_plain
@@ -58,6 +59,7 @@ ExpressionText = Annotated[str, Rule("an expression", _is_expression)]
 ExpressionName = Annotated[str, Rule("a name for an expression", lambda text: GIVEN_NAME.fullmatch(text) is not None)]
 Name = Annotated[str, Rule("the name of a file or folder within the index", is_plain)]
 Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
+FieldName = Annotated[str, Rule("the name of a field", is_name)]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
 ColumnName = Annotated[str, Rule("the name of a column", is_column_name)]
@@ -224,7 +226,7 @@ class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
     `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
-    expressions to which a user gave names. `columns` has the types of the columns by their names.
+    expressions to which a user gave names. `columns` has the types of the columns by their names, and `fields` the named fields.
     """
 
     format: int
@@ -241,6 +243,7 @@ class Manifest(NamedTuple):
     attached: AttachedEntry | None = None
     names: Mapping[ExpressionName, ExpressionText] = ABSENT
     columns: Mapping[ColumnName, ColumnKind] = ABSENT
+    fields: tuple[FieldName, ...] = ()
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

@@ -17,7 +17,9 @@ import xxhash
 
 from sublex.analysis.stopwords import without_files
 from sublex.contracts.base import Analyzer, Statistics
+from sublex.contracts.fields import content_fields
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
+from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
 from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
@@ -46,19 +48,32 @@ def new_manifest(
     analyzer: AnalyzerEntry,
     attached: AttachedEntry | None = None,
     columns: Mapping[str, str] = ABSENT,
+    fields: tuple[str, ...] = (),
 ) -> Manifest:
     """Return the manifest of the first generation of an index, without segments."""
     parts, nothing = tuple(sorted(store)), Statistics(0, 0, 0)
-    new = Manifest(FORMAT, 1, profile, parts, analyzer, (), nothing, "", attached=attached, columns=columns or ABSENT)
+    new = Manifest(
+        FORMAT,
+        1,
+        profile,
+        parts,
+        analyzer,
+        (),
+        nothing,
+        "",
+        attached=attached,
+        columns=columns or ABSENT,
+        fields=fields,
+    )
     return new._replace(format=_format_of(new))
 
 
 def _format_of(manifest: Manifest) -> int:
     """Return the format of an index with what the manifest names.
 
-    An earlier Sublex refuses the second and the third format. It would drop positions or columns when it adds or merges.
+    An earlier Sublex refuses the second and the third format. It would drop positions, fields or columns when it adds or merges.
     """
-    if manifest.columns:
+    if manifest.columns or manifest.fields:
         return WITH_FIELDS
     return WITH_POSITIONS if "positions" in manifest.store else FORMAT
 
@@ -113,7 +128,10 @@ def _expect_agreement(manifest: Manifest) -> None:
     """
     segments = manifest.segments
     if manifest.format != _format_of(manifest):
-        raise Mismatch("format does not fit store and columns")
+        raise Mismatch("format does not fit store, columns and fields")
+    if len(set(manifest.fields)) < len(manifest.fields):
+        raise Mismatch("fields names one field twice")
+    fields = len(content_fields(manifest.fields)) if manifest.fields else 0
     if len({segment.name for segment in segments}) < len(segments):
         raise Mismatch("segments name one folder twice")
     for number, segment in enumerate(segments):
@@ -124,6 +142,8 @@ def _expect_agreement(manifest: Manifest) -> None:
         for part, component in PARTS.items():
             if part in manifest.store and component not in segment.data.components:
                 raise Mismatch(f"segments[{number}] lacks the component {component}")
+        if count_fields(segment.data.components) != fields:
+            raise Mismatch(f"segments[{number}] has other fields")
     if manifest.statistics != _statistics(segments):
         raise Mismatch("statistics do not fit the segments")
     if manifest.attached and (len(segments) != 1 or segments[0].deleted or "text" in manifest.store):
@@ -186,7 +206,10 @@ def identity_of(manifest: Manifest) -> str:
 
 
 def fingerprint_of(manifest: Manifest) -> str:
-    """Return a hash of everything that can change a ranker's score: the analyzer, and the segments with their tombstones."""
+    """Return a hash of everything that can change a ranker's score.
+
+    That is the analyzer, the segments with their tombstones, and the names of the fields.
+    """
     segments = [
         [segment.data.checksum, segment.deleted.data.checksum if segment.deleted else None]
         # If another engine stated the number of tokens, no component has that number, so it is hashed here.
@@ -194,8 +217,11 @@ def fingerprint_of(manifest: Manifest) -> str:
         for segment in manifest.segments
     ]
     parts = [FORMAT, as_json(manifest.analyzer), segments]
+    # An index without columns and fields has the fingerprint that it had before there were any.
     if manifest.columns:
         parts.append(dict(manifest.columns))
+    if manifest.fields:
+        parts.append(list(manifest.fields))
     return xxhash.xxh3_128_hexdigest(json.dumps(parts, sort_keys=True).encode())
 
 

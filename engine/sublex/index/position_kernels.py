@@ -60,7 +60,7 @@ def encode_positions(positions, tfs, cf):
 
 
 @inner
-def _get_numbers(data, at, stop, n, out, o):
+def get_numbers(data, at, stop, n, out, o):
     """Decode `n` numbers of the byte code in data[at:stop] to out[o:].
 
     Returns the place after the last number in `out`. Returns -1 if the numbers do not end exactly at `stop`, or if one
@@ -107,7 +107,7 @@ def decode_positions(
             for x in range(BLOCK):
                 positions[o + x] = gaps[x]
             o += BLOCK
-        o = _get_numbers(tails, tail_begins[k], tail_ends[k], cf[k] % BLOCK, positions, o)
+        o = get_numbers(tails, tail_begins[k], tail_ends[k], cf[k] % BLOCK, positions, o)
         if o < 0:
             return k
         # The sign bit marks the first gap of each posting. A gap has 31 bits.

@@ -15,10 +15,12 @@ import numpy as np
 
 from sublex.contracts.base import Document
 from sublex.contracts.columns import Column
+from sublex.contracts.fields import content_fields, other_fields
 from sublex.errors import IndexCorrupt
 from sublex.index.components.columns import ColumnsReader
 from sublex.index.components.docnos import DocnosReader
 from sublex.index.components.document_terms import DocumentTermsReader
+from sublex.index.components.fields import FieldsReader, count_fields, stored_fields
 from sublex.index.components.lengths import LengthsReader
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.positions import PositionsReader
@@ -38,10 +40,12 @@ if TYPE_CHECKING:
 class Segment:
     """One segment and its tombstones, opened as the segment's entry in the manifest describes them.
 
-    `attachment` is None unless the index is attached. It is then the foreign index, which may have the texts.
+    `attachment` is None unless the index is attached. It is then the foreign index, which may have the texts. `fields` has the
+    names of the named fields, as the manifest has them; a segment itself stores fields by their numbers.
     """
 
     attachment: Attachment | None = None
+    fields: tuple[str, ...] = ()
 
     def __init__(self, directory: Directory, entry: SegmentEntry):
         self.directory, self.path, self.entry = directory, directory.path, entry
@@ -106,7 +110,7 @@ class Segment:
             from sublex.index.attachment import ForeignTexts
 
             return ForeignTexts(self.attachment, self.docno, self.docs)
-        return TextsReader(self.folder) if "texts" in self.folder else None
+        return TextsReader(self.folder, other_fields(self.fields)) if "texts" in self.folder else None
 
     def document(self, doc: int) -> Document | None:
         """Return a stored document, or None if the index does not keep `text`."""
@@ -236,6 +240,55 @@ class Segment:
         """Raise IndexCorrupt if the terms' collection frequencies do not fit the stored positions."""
         self._positions.check()
 
+    # Fields.
+
+    @cached_property
+    def content_fields(self) -> int:
+        """The number of content fields whose frequencies are stored; 0 if the index has no fields."""
+        return count_fields(self.folder)
+
+    @cached_property
+    def _fields(self) -> FieldsReader:
+        return FieldsReader(self.folder, self.lexicon, self._lengths, self.docs)
+
+    def read_field(self, field: int, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
+        """Return what `field_tfs` returns, for the content field with the number `field`; `tfs` is what `gather` returns."""
+        return self._fields.gather(field, terms, tfs)
+
+    def documents_in_fields(self, docs: np.ndarray, positions: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return the lengths of the stored fields of the documents `docs`, and where all fields but the title begin in them.
+
+        `docs` has numbers of documents, or is a mask. Without `positions`, the second list is empty.
+        """
+        number = self.content_fields
+        begins = [self._fields.begins(field)[docs] for field in range(1, number)] if positions else []
+        return [self._fields.lengths(field)[docs] for field in stored_fields(number)], begins
+
+    def field_tfs(self, field: str, terms: np.ndarray, tfs: np.ndarray | None = None) -> np.ndarray:
+        """Return the frequencies (int32) of all postings of the terms `terms` in a named field, in the order of `gather`.
+
+        Each is from 0 to the frequency in the whole document. A caller that has called `gather` for these terms passes on its
+        frequencies as `tfs`. Deleted documents are included.
+        """
+        return self.read_field(self._number(field), terms, self.gather(terms)[1] if tfs is None else tfs)
+
+    def field_lengths(self, field: str) -> np.ndarray:
+        """Return the number of terms of each document in a named field, with repetitions."""
+        return self._fields.lengths(self._number(field))
+
+    def field_places(self, field: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return (begins, ends), two int32 arrays: the positions of each document in a named field are from begins[d] below ends[d].
+
+        The index must store positions.
+        """
+        return self._fields.places(self._number(field))
+
+    def _number(self, field: str) -> int:
+        """Return the number of a named field among the content fields."""
+        if field not in self.fields:
+            raise ValueError(f"{self.path} has no field {field}.")
+        return content_fields(self.fields).index(field)
+
     def release(self) -> None:
         """Let the system take back the memory of the posting lists and positions that were read."""
         for name in ("postings", "positions"):
@@ -247,6 +300,8 @@ class Segment:
         return spans(self.df, limit)
 
 
-def open_segment(root: Path, entry: SegmentEntry) -> Segment:
-    """Return a segment of the index at `root`."""
-    return Segment(Directory(root) / SEGMENTS / entry.name, entry)
+def open_segment(root: Path, entry: SegmentEntry, fields: tuple[str, ...] = ()) -> Segment:
+    """Return a segment of the index at `root`; `fields` has the names of its named fields, which merging does not need."""
+    segment = Segment(Directory(root) / SEGMENTS / entry.name, entry)
+    segment.fields = fields
+    return segment

@@ -88,6 +88,11 @@ class Snapshot(Deferred):
         self.fitted, self.resources, self.names = manifest.fitted, manifest.resources, manifest.names
         self.attachment = self._attachment()
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The named fields: those whose frequencies and lengths the index keeps."""
+        return self.manifest.fields
+
     def __repr__(self) -> str:
         return f"<generation {self.generation} of {self.path}: {len(self):,} documents>"
 
@@ -383,10 +388,32 @@ class Snapshot(Deferred):
                     f"read them too: {Step('attach', self.path, refresh=True, positions=True)}"
                 )
             store = ",".join(sorted({*self.store, part}))
+            fields = f" --fields {','.join(self.fields)}" if self.fields else ""
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "
-                f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --store {store}"
+                f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --store {store}{fields}"
             )
+
+    def need_field(self, name: str) -> None:
+        """Raise InputError, with the fields of the index or the way to build one with fields, unless it has the field `name`."""
+        if name in self.fields:
+            return
+        if self.fields:
+            raise InputError(f"{self.path} has no field {name}; its fields are {', '.join(self.fields)}.")
+        if self.attachment:
+            raise InputError(f"{self.path} is attached without fields, so it has no field {name}; name another index.")
+        raise InputError(
+            f"{self.path} was built without fields, so it has no field {name}; "
+            f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --fields title,text"
+        )
+
+    def field_lengths(self, field: str) -> np.ndarray:
+        """Return the number of terms in a named field of each document, by the document's number; deleted documents are included."""
+        return np.concatenate([np.empty(0, np.int64), *(segment.field_lengths(field) for segment in self.segments)])
+
+    def field_tokens(self, field: str) -> int:
+        """Return the number of terms in a named field of all live documents, with repetitions."""
+        return sum(int(segment.field_lengths(field)[~segment.dead].sum(dtype=np.int64)) for segment in self.segments)
 
     @cached_property
     def corpus(self) -> Corpus:
@@ -437,7 +464,7 @@ def _open_generation(path: Path, attempts: int = ATTEMPTS) -> tuple[Manifest, li
     """Read the manifest and open its segments. Start again when a writer replaces the generation in the meantime."""
     manifest = read_manifest(path)
     try:
-        return manifest, [open_segment(path, entry) for entry in manifest.segments]
+        return manifest, [open_segment(path, entry, manifest.fields) for entry in manifest.segments]
     except IndexCorrupt:
         if attempts == 1 or read_manifest(path).generation == manifest.generation:
             raise

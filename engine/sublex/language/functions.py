@@ -49,7 +49,7 @@ class StoredDocument:
 
     @property
     def contents(self) -> str:
-        """The title, a newline and the text; the text alone if there is no title."""
+        """The title, a newline and the text, and the other fields that are searched; the text alone if there is no title."""
         return self._stored.contents
 
     def __getattr__(self, name: str) -> Any:

@@ -34,6 +34,7 @@ def index(
     profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
     store: Annotated[str, option(metavar="PARTS")] = "text,terms",
+    fields: Annotated[str, option(metavar="NAMES")] = "",
     columns: Annotated[str, option(metavar="NAMES")] = "",
     workers: Workers = None,
     memory: SpillMemory = "1GB",
@@ -55,6 +56,7 @@ def index(
         profile: Defaults of the analyzer and the rankers: sublex, anserini, terrier or pisa.
         analyzer: How text becomes terms, such as 'english(stop=none)'.
         store: What to store besides the postings: text, terms, positions, several of them, or none.
+        fields: Keep frequencies and lengths of these fields, such as title,text; another stored field is then searched too.
         columns: Keep these stored fields as typed columns for filters, facets and sorting, such as year:int,date:date,category.
         impacts: Store what each posting adds to a score of this ranker, for quick searches; may be given several times.
         fits: Fit this model, such as 'lsi(e=100)', after indexing; may be given several times.
@@ -72,11 +74,11 @@ def index(
         from sublex.representations.fitting import check_before_build
 
         check_before_build(path, impacts, fits, store)
-    context.prepare(_tasks(sources, reorder, "positions" in store))
+    context.prepare(_tasks(sources, reorder, "positions" in store, bool(fields)))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
-            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, columns=columns, workers=workers,
-            memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict,
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, fields=fields, columns=columns,
+            workers=workers, memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict,
             progress=advance, say=context.say,
         )  # fmt: skip
     assert opened.built
@@ -123,17 +125,19 @@ def add(
     path = context.path
     options: dict[str, Any] = {"reader": reader, "duplicates": duplicates, "workers": workers, "memory": memory}
     opened = sublex.open(path)
-    context.prepare(_tasks(sources, positions="positions" in opened.snapshot.manifest.store))
+    manifest = opened.snapshot.manifest
+    context.prepare(_tasks(sources, positions="positions" in manifest.store, fields=bool(manifest.fields)))
     with context.step(f"Added to {path}"), context.progress(f"Adding to {path}") as advance, context.changing():
         summary = opened.add(list(sources), strict=strict, progress=advance, say=context.say, **options)
     return built(path, summary)
 
 
-def _tasks(sources: Iterable[str], reorder: bool = False, positions: bool = False) -> str:
+def _tasks(sources: Iterable[str], reorder: bool = False, positions: bool = False, fields: bool = False) -> str:
     """Return the tasks of indexing. A source counts as JSON lines by its name or by the names of the files in it."""
     names = [name for source in sources for name in (source, *(os.listdir(source) if os.path.isdir(source) else ()))]
     has_json = any(".json" in name.lower() for name in names)
-    return "analyze order-terms build" + " read-json" * has_json + " reorder" * reorder + " positions" * positions
+    more = " read-json" * has_json + " reorder" * reorder + " positions" * positions + " fields" * fields
+    return f"analyze order-terms build{more}"
 
 
 def built(path: Path, summary: BuildSummary) -> Shown:

@@ -38,8 +38,9 @@ def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -
         sublex merge demo --reorder
     """
     index = context.index
-    has_positions = "positions" in index.snapshot.manifest.store
-    context.prepare("order-terms merge" + " reorder" * reorder + " positions" * has_positions)
+    manifest = index.snapshot.manifest
+    stored = " positions" * ("positions" in manifest.store) + " fields" * bool(manifest.fields)
+    context.prepare("order-terms merge" + " reorder" * reorder + stored)
     segments = len(index.snapshot.segments)
     with context.step("Merged the segments"), context.changing():
         index.merge(workers, context.say, reorder=reorder)

@@ -70,6 +70,11 @@ class Contents:
         return self.snapshot.store
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The named fields, whose frequencies and lengths the index keeps."""
+        return self.snapshot.fields
+
+    @property
     def attachment(self) -> Attachment | None:
         """The foreign index that this index mirrors: its engine, place and state. None for an index of Sublex."""
         return self.snapshot.attachment

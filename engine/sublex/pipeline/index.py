@@ -149,9 +149,18 @@ class Index(Contents):
         """Return a text as a query: its terms, each with weight 1.
 
         With the language "query", the text is read in the query language, which has phrases, required and excluded words
-        and more; the query then has a `tree`, whose `notes` say what in the text is plain text. If the argument is a
-        query, it is returned unchanged.
+        and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
+        each note, too. If the argument is a query, it is returned unchanged.
         """
+        query = self._query(text, language)
+        if query is not text and query.tree is not None:
+            from sublex.pipeline.query_forms import language_notes
+
+            warn(language_notes(str(text), query))
+        return query
+
+    def _query(self, text: str | Query, language: str) -> Query:
+        """Return a text as a query, without warnings."""
         if isinstance(text, Query):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
@@ -214,8 +223,12 @@ class Index(Contents):
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
         queries = self.queries(asked, language)
+        if language != "plain":
+            from sublex.pipeline.query_forms import unread_notes
+
+            warn(unread_notes(asked, queries))
         docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for answer in ready.answers(queries, most, threads):
+        for answer in ready.answers(queries, most, threads, [topic.qid for topic in asked]):
             each(answer)
             docs.append(answer.hits.docs)
             scores.append(answer.hits.scores)
@@ -231,7 +244,7 @@ class Index(Contents):
         found = []
         for qid, text, *_ in topics:
             try:
-                found.append(self.query(text, language))
+                found.append(self._query(text, language))
             except InputError as error:
                 raise InputError(f"Topic {qid}: {error}") from None
         return found

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
+from sublex.errors import IndexProblem, InputError
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
@@ -21,7 +22,7 @@ from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
 from sublex.tools.copies import Deferred
-from sublex.tools.messages import counted
+from sublex.tools.messages import Message, counted
 from sublex.tools.workers import Workers
 
 # The number of queries in one task of a worker thread.
@@ -149,15 +150,30 @@ class Pipeline(Deferred):
         """Return the mask of the documents that the condition of a query allows; None if it has no condition."""
         return self.scorer.start(State(query)).state.allowed if query.condition is not None else None
 
-    def answers(self, queries: Sequence[Query], k: int, workers: int = 1) -> Iterator[Answer]:
-        """Yield the best k documents for each query, in the order of the queries, computed by several threads."""
+    def answers(self, queries: Sequence[Query], k: int, workers: int = 1, qids: Sequence[str] = ()) -> Iterator[Answer]:
+        """Yield the best k documents for each query, in the order of the queries, computed by several threads.
+
+        `qids` are the ids of the topics that the queries are of; with them, an error about a query names its topic.
+        """
         self._refuse_changed_rankers()
+
+        def answered(places: range) -> list[Answer]:
+            return [self._answer_of(queries[place], k, qids[place] if qids else None) for place in places]
+
         # The first query is answered before the others start: it computes values that all queries share.
-        yield from [self._answer(query, k) for query in queries[:1]]
-        groups = [queries[begin : begin + GROUP] for begin in range(1, len(queries), GROUP)]
+        yield from answered(range(len(queries[:1])))
+        groups = [range(begin, min(begin + GROUP, len(queries))) for begin in range(1, len(queries), GROUP)]
         with Workers(min(workers, len(groups))) as pool:
-            for group in pool.map(lambda group: [self._answer(query, k) for query in group], groups):
+            for group in pool.map(answered, groups):
                 yield from group
+
+    def _answer_of(self, query: Query, k: int, qid: str | None) -> Answer:
+        try:
+            return self._answer(query, k)
+        except (InputError, IndexProblem) as error:
+            if qid is None or query.tree is None:
+                raise
+            raise type(error)(Message(f"Topic {qid}: ", error.args[0])) from None
 
 
 def reads_plain_words(expression: Expression) -> bool:

@@ -120,7 +120,7 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
     In the query language, the sentence is about forms that it does not read.
     """
     if language != "plain":
-        return _unread_notes(topics, index)
+        return unread_notes(topics, index.queries(topics, "query"))
     examples: dict[str, str] = {}
     number = 0
     for topic in topics:
@@ -136,17 +136,18 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
     return [f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}.{read}"]
 
 
-def _unread_notes(topics: Sequence[Topic], index: Index) -> list[str]:
-    """Return a list with the notes of the first topic that has any, and with the number of such topics; [] without any."""
-    queries = index.queries(topics, "query")
+def unread_notes(topics: Iterable[Topic], queries: Iterable[Query]) -> list[str]:
+    """Return a list with the notes of the first topic that has any, and with the number of such topics; [] without any.
+
+    `queries` are those of the topics in the query language.
+    """
     noted = [(topic.qid, notes) for topic, query in zip(topics, queries, strict=True)
              if (notes := language_notes(topic.text, query))]  # fmt: skip
     if not noted:
         return []
     qid, notes = noted[0]
-    verb = "have" if len(noted) > 1 else "has"
-    others = f"{len(noted):,} of {counted(len(topics), 'topic')} {verb} such notes; of topic {qid}: "
-    return [others + " ".join(notes)]
+    beside = f" There are notes about {counted(len(noted) - 1, 'other topic')}." if len(noted) > 1 else ""
+    return [f"Topic {qid}: {' '.join(notes)}{beside}"]
 
 
 def forms_of(text: str) -> dict[str, str]:

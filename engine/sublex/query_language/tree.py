@@ -13,7 +13,8 @@ from sublex.contracts.operators import Kind, head, quoted
 QUOTES = '"“”„‟«»'
 # Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
-_UNSEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
+_UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
 JOINERS = ("AND", "OR", "NOT")
 
@@ -182,6 +183,11 @@ def _within(part: Node) -> str:
     if isinstance(part, (Word, Prefix, Fuzzy)):
         return str(part).replace(",", "\\,")
     return str(part)
+
+
+def visible(text: str) -> str:
+    """Return a text with codes in place of characters that have no shape, such as a space of no width."""
+    return re.sub(f"[{_INVISIBLE}]", _coded, text)
 
 
 def _coded(match: re.Match[str]) -> str:

@@ -7,14 +7,15 @@ workers.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 import numpy as np
 
 from sublex.contracts.base import Document, Report
+from sublex.contracts.fields import contents_of, other_texts
 from sublex.errors import InputError
 from sublex.tools.arguments import shown
 from sublex.tools.strings import NUL_FAULT
@@ -73,10 +74,33 @@ def arena(parts: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
 def pack(documents: list[Document], report: Report) -> Batch:
     """Return the documents as a batch."""
     docnos = arena([encode(d.docno) for d in documents])
-    text = arena([*(encode(d.contents) for d in documents), bytes(SPARE)])
+    text = arena([*(encode(contents_of(d.title, d.text)) for d in documents), bytes(SPARE)])
     titles = np.fromiter((len(encode(d.title)) for d in documents), np.int32, len(documents))
     extra = arena([encode(_fields(d)) for d in documents])
     return Batch(*docnos, text[0], text[1][:-1], titles, *extra, report)
+
+
+def content_parts(batch: Batch, others: Sequence[str]) -> tuple[Batch, np.ndarray]:
+    """Return a batch whose contents include the other fields `others`, and where each part of the contents ends.
+
+    The matrix has a row for each document, and a column for its title, its text and each of `others`; the bytes of all parts are
+    counted from the beginning of `text`. A newline stands between two parts.
+    """
+    sizes = np.zeros((len(batch), 2 + len(others)), np.int64)
+    sizes[:, 0] = batch.titles
+    sizes[:, 1] = np.diff(batch.text_ends, prepend=0) - batch.titles
+    if others:
+        texts: list[bytes] = []
+        begin = first = 0
+        for k, (end, last) in enumerate(zip(batch.text_ends.tolist(), batch.extra_ends.tolist(), strict=True)):
+            fields = json.loads(batch.extra[first:last].tobytes()) if first < last else {}
+            added = [encode(text) for text in other_texts(fields, others)]
+            texts += [batch.text[begin:end].tobytes(), *added]
+            sizes[k, 2:] = list(map(len, added))
+            begin, first = end, last
+        data = np.frombuffer(b"".join([*texts, bytes(SPARE)]), np.uint8)
+        batch = replace(batch, text=data, text_ends=np.cumsum(sizes.sum(axis=1)))
+    return batch, np.cumsum(sizes.ravel()).reshape(sizes.shape)
 
 
 def _fields(document: Document) -> str:

@@ -229,8 +229,9 @@ class Talker:
             return Line()
         try:
             return self.reader.read(text, self.settings.language)
-        except SublexError:
-            return Line()
+        except SublexError as error:
+            # A query that is still typed may be wrong only because its end is missing.
+            return Line((Span(one_line(self.session.worded(str(error)) if self.session else str(error)), "unknown"),))
 
     def facts(self) -> str:
         """Return the line of the toolbar: index, documents, expression, k, milliseconds, measures of the topic, and changes."""

@@ -26,6 +26,9 @@ _STEERING = re.compile(f"[{STEERING}]")
 # comes along, because a shell drops line feeds at the end of what a command prints.
 _UNSHOWN = re.compile(f"([{BREAKS}{STEERING}\ud800-\udfff]+(?:(?<=\n).)?)", re.DOTALL)
 
+# Characters that a shell reads within double quotes. Some shells replace a ! by an earlier command.
+_CHANGED = re.compile(r'["$`\\!]')
+
 
 def one_line(text: str) -> str:
     """Return a text as one line that cannot steer a terminal: each break becomes a space, each control U+FFFD."""
@@ -140,10 +143,15 @@ def shell_word(word: str) -> str:
     """
     inner = word.rstrip("\n")
     pieces = [
-        _octal(piece) if place % 2 else shlex.quote(piece) for place, piece in enumerate(_UNSHOWN.split(inner)) if piece
+        _octal(piece) if place % 2 else _quoted(piece) for place, piece in enumerate(_UNSHOWN.split(inner)) if piece
     ]
     pieces += [shlex.quote(word[len(inner) :])] if inner != word else []
     return "".join(pieces) or "''"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in single quotes, or in double quotes if it holds a single one and nothing that these would change."""
+    return f'"{text}"' if "'" in text and not _CHANGED.search(text) else shlex.quote(text)
 
 
 def _octal(text: str) -> str:

@@ -9,6 +9,7 @@ from sublex.contracts.base import Report
 from sublex.index.components.columns import ColumnsWriter
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
+from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
 from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
@@ -37,7 +38,11 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
     with FolderWriter(directory) as folder:
         for name in LEXICON:
             folder.put(name, segment.folder[name].all())
-        _write_postings(segment, order, folder, workers)
+        fields = segment.content_fields
+        writer = FieldsWriter(folder, fields, segment.has_positions) if fields else None
+        _write_postings(segment, order, folder, writer, workers)
+        if writer:
+            writer.add_documents(*segment.documents_in_fields(order, segment.has_positions))
         LengthsWriter(folder).add(segment.lengths[order], segment.uniques[order])
         data, sizes = segment.docnos.arrays()
         docnos = DocnosWriter(folder)
@@ -54,31 +59,42 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
         return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 
-def _write_postings(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
-    """Write the posting lists and their positions; the document `order[d]` of the segment gets the number d."""
+def _write_postings(
+    segment: Segment, order: np.ndarray, folder: FolderWriter, fields: FieldsWriter | None, workers: Workers
+) -> None:
+    """Write the posting lists and their positions; the document `order[d]` of the segment gets the number d.
+
+    `fields` writes their frequencies in fields, if there are any.
+    """
     numbers = np.empty(segment.docs, np.int64)
     numbers[order] = np.arange(segment.docs)
 
-    def renumber(span: tuple[int, int]) -> tuple[EncodedPostings, EncodedPositions | None]:
+    def renumber(span: tuple[int, int]) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField]]:
         docs, tfs = segment.postings(*span)
         df = segment.df[slice(*span)].astype(np.int64)
         keys = (np.repeat(np.arange(len(df)), df) << 32) | numbers[docs]
         places = np.argsort(keys)
         encoded = encode_postings(keys[places].astype(np.int32), tfs[places], df)
+        in_fields = [
+            encode_field(segment.read_field(field, np.arange(*span), tfs)[places], df)
+            for field in stored_fields(segment.content_fields)
+        ]
         if not segment.has_positions:
-            return encoded, None
+            return encoded, None, in_fields
         starts, sizes = starts_of(tfs)[places], tfs[places]
         positions = segment.positions(*span, tfs)
-        # The numbers starts[k], starts[k] + 1, … for each posting k.
+        # The place in `positions` of each position that is written: those of a posting stand side by side.
         taken = np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
-        return encoded, encode_positions(positions[taken], sizes, segment.cf[slice(*span)])
+        return encoded, encode_positions(positions[taken], sizes, segment.cf[slice(*span)]), in_fields
 
     writer = PostingsWriter(folder)
     positions = PositionsWriter(folder) if segment.has_positions else None
-    for encoded, encoded_positions in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
+    for encoded, encoded_positions, in_fields in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
         writer.add(encoded)
         if positions and encoded_positions:
             positions.add(encoded_positions)
+        if fields:
+            fields.add(in_fields)
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:

@@ -14,10 +14,11 @@ import numpy as np
 import zstandard
 
 from sublex.contracts.base import Document, Report
+from sublex.contracts.fields import other_texts
 from sublex.errors import IndexCorrupt
 from sublex.index.components.strings import piece_starts
 from sublex.index.format import UNSIGNED, Folder, FolderWriter
-from sublex.readers.batch import Batch
+from sublex.readers.batch import Batch, encode
 
 # Bytes of documents, before compression, after which a frame ends.
 FRAME_BYTES = 1 << 16
@@ -97,9 +98,13 @@ class TextFrame(NamedTuple):
 
 
 class TextsReader:
-    """Decompresses stored documents. `counts` holds the number of documents in each frame."""
+    """Decompresses stored documents. `counts` holds the number of documents in each frame.
 
-    def __init__(self, folder: Folder):
+    `searched` has the names of the other fields whose text follows the text in the contents.
+    """
+
+    def __init__(self, folder: Folder, searched: tuple[str, ...] = ()):
+        self._searched = searched
         docs = len(folder["docno_sizes"])
         folder.expect("texts", ("|u1",))
         folder.expect("text_counts", UNSIGNED, len(folder["text_sizes"]))
@@ -154,8 +159,12 @@ class TextsReader:
         contents = raw.text[text_start : text_start + text_size].tobytes()
         try:
             fields = _fields(raw.extra[extra_start : extra_start + extra_size]) if extra_size else {}
+            if more := encode("".join(other_texts(fields, self._searched))):
+                if not contents.endswith(more) or len(contents) < title_size + len(more):
+                    raise ValueError("the contents do not end with the fields that are searched")
+                contents = contents[: -len(more)]
             text = contents[title_size + 1 :] if title_size else contents
-            return Document(docno, text.decode(), contents[:title_size].decode(), fields)
+            return Document(docno, text.decode(), contents[:title_size].decode(), fields, self._searched)
         except (ValueError, RecursionError) as error:
             raise self._damaged(frame, error) from None
 

@@ -1,0 +1,86 @@
+"""The fields of documents whose text is searched: their names, their order, and the text of a field's value.
+
+A *content field* is a part of what is indexed: the title, the text, and each other field that a build names. A *named field* is
+one that a build names; the index keeps its frequencies and lengths, and queries can ask for it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sublex.errors import InputError
+from sublex.tools.arguments import shown
+
+# Letters, digits and underscores of any script, dots and hyphens; a digit, a dot or a hyphen cannot be the first character.
+_NAME, LONGEST_NAME = re.compile(r"[^\W\d][\w.-]*"), 200
+TITLE, TEXT = "title", "text"
+
+
+def content_fields(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the content fields of an index with these named fields, in the order of a document's contents."""
+    return (TITLE, TEXT, *other_fields(named))
+
+
+def other_fields(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the fields among `named` that are neither the title nor the text."""
+    return tuple(name for name in named if name not in (TITLE, TEXT))
+
+
+def text_of(value: Any) -> str:
+    """Return the text of a field's value, which is one that JSON can hold.
+
+    A text is itself, and a number its text. A list has the texts of its items, and an object those of its values, joined by
+    newlines. Null is empty.
+    """
+    found, left = [], [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, Mapping):
+            left += reversed(list(item.values()))
+        elif isinstance(item, (list, tuple)):
+            left += reversed(item)
+        elif isinstance(item, str):
+            found.append(item)
+        elif item is not None:
+            found.append(json.dumps(item))
+    return "\n".join(filter(None, found))
+
+
+def contents_of(title: str, text: str) -> str:
+    """Return the contents of a document without other fields: the title, a newline and the text; the text alone without title."""
+    return f"{title}\n{text}" if title else text
+
+
+def other_texts(fields: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return what each of the fields `names` adds to the contents: a newline and its text, or nothing if it has none."""
+    texts = (text_of(fields.get(name)) for name in names)
+    return [f"\n{text}" if text else "" for text in texts]
+
+
+def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of fields that a user gives, in a text such as "title,text" or in an iterable; none for an empty one.
+
+    Raise InputError for a name that no field can have, and for one that is there twice.
+    """
+    names = [name.strip() for name in given.split(",") if given] if isinstance(given, str) else given
+    if not isinstance(names, Iterable) or isinstance(names, (bytes, Mapping)):
+        raise InputError(f'The fields are {shown(given)}; give their names, such as "title,text".')
+    found: list[str] = []
+    for name in names:
+        if not isinstance(name, str) or not is_name(name):
+            raise InputError(
+                f"{shown(name)} is no name of a field; a name begins with a letter and has letters, digits, _, - and dots, "
+                f"at most {LONGEST_NAME} in all."
+            )
+        if name in found:
+            raise InputError(f"The field {name} is named twice; name it once.")
+        found.append(name)
+    return tuple(found)
+
+
+def is_name(text: str) -> bool:
+    """Return whether a field or a column can have this name."""
+    return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None

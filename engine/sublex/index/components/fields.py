@@ -1,0 +1,222 @@
+"""Fields: for each posting the frequency of its term in a field of its document, and for each document the field's length.
+
+The content fields have numbers: 0 is the title, 1 the text, and those after them the other fields. All but the text are
+stored; the text is what is left of the whole document. If the index stores positions, it also stores where each field but the
+title begins in each document. The kernels encode and decode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.components.lengths import LengthsReader
+from sublex.index.components.lexicon import LexiconReader
+from sublex.index.components.strings import piece_starts
+from sublex.index.entries import MOST
+from sublex.index.format import UNSIGNED, ComponentWriter, Folder, FolderWriter, NumbersWriter
+from sublex.index.offsets import starts_of
+
+# The number of the text among the content fields, and the end of the last field: positions are below it.
+TEXT, LAST_END = 1, 2**31 - 1
+
+
+class EncodedField(NamedTuple):
+    """The frequencies in one field of the postings of consecutive terms, encoded as they are stored."""
+
+    words: np.ndarray
+    widths: np.ndarray
+    tails: np.ndarray
+    tail_sizes: np.ndarray
+
+
+def encode_field(tfs: np.ndarray, df: np.ndarray) -> EncodedField:
+    """Return the frequencies of posting lists in a field encoded. Any thread may call this.
+
+    `tfs` is int32 and has a value for each posting. The lists lie end to end, and list k has `df[k]` postings.
+    """
+    from sublex.index import field_kernels
+
+    return EncodedField(*field_kernels.encode_fields(tfs, np.ascontiguousarray(df, np.int64)))
+
+
+def stored_fields(number: int) -> list[int]:
+    """Return the numbers of the fields that are stored if there are `number` content fields."""
+    return [field for field in range(number) if field != TEXT]
+
+
+def lengths_component(field: int) -> str:
+    """Return the name of the component with the lengths of a field."""
+    return f"field_lengths_{field}"
+
+
+def begins_component(field: int) -> str:
+    """Return the name of the component with the positions at which a field begins."""
+    return f"field_begins_{field}"
+
+
+def count_fields(components: object) -> int:
+    """Return the number of content fields of a segment with these components; 0 if it stores none."""
+    field = 0
+    while lengths_component(field) in components:  # type: ignore[operator]
+        field += 2 if field == 0 else 1
+    return max(field, 2) if field else 0
+
+
+class FieldsWriter:
+    """Writes the components of `number` content fields, with the places of fields if the segment has positions."""
+
+    def __init__(self, folder: FolderWriter, number: int, positions: bool):
+        # For each stored field, the writers in the order of the attributes of `EncodedField`.
+        self._postings: list[tuple[ComponentWriter | NumbersWriter, ...]] = [
+            (
+                folder.stream(f"field_tfs_{field}", np.uint32), folder.stream(f"field_widths_{field}", np.uint8),
+                folder.stream(f"field_tails_{field}", np.uint8), folder.collect(f"field_tail_sizes_{field}"),
+            )
+            for field in stored_fields(number)
+        ]  # fmt: skip
+        self._lengths = [folder.collect(lengths_component(field)) for field in stored_fields(number)]
+        self._begins = [folder.collect(begins_component(field)) for field in range(1, number)] if positions else []
+
+    def add(self, encoded: Sequence[EncodedField]) -> None:
+        """Append the frequencies of the next terms, for each stored field."""
+        for writers, part in zip(self._postings, encoded, strict=True):
+            for writer, values in zip(writers, part, strict=True):
+                writer.write(values)
+
+    def add_documents(self, lengths: Sequence[np.ndarray], begins: Sequence[np.ndarray]) -> None:
+        """Append the lengths of the stored fields of the next documents, and the positions at which all fields but the title begin.
+
+        `begins` is empty if the segment has no positions.
+        """
+        for writers, parts in ((self._lengths, lengths), (self._begins, begins)):
+            for writer, values in zip(writers, parts, strict=True):
+                writer.write(values)
+
+
+class _FieldReader:
+    """Decodes the frequencies of postings in one stored field."""
+
+    def __init__(self, folder: Folder, lexicon: LexiconReader, field: int):
+        self._lexicon = lexicon
+        names = [f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes")]
+        for name, dtype in zip(names, ("<u4", "|u1", "|u1"), strict=False):
+            folder.expect(name, (dtype,))
+        folder.expect(names[3], UNSIGNED, len(lexicon.terms))
+        self._words, self._widths, self._tails, self._tail_sizes = (folder[name] for name in names)
+
+    @cached_property
+    def _block_starts(self) -> np.ndarray:
+        """The first block of each term."""
+        from sublex.index import field_kernels
+
+        starts = starts_of(self._lexicon.df // field_kernels.BLOCK)
+        if starts[-1] != len(self._widths):
+            raise self._widths.damaged("does not fit the document frequencies")
+        return starts
+
+    @cached_property
+    def _word_starts(self) -> np.ndarray:
+        """The first word of each block."""
+        from sublex.index import field_kernels
+
+        starts = starts_of(field_kernels.LANES * self._widths.all().astype(np.int64))
+        if starts[-1] != len(self._words):
+            raise self._widths.damaged("does not fit the frequencies")
+        return starts
+
+    @cached_property
+    def _tail_starts(self) -> np.ndarray:
+        return piece_starts(self._tail_sizes, self._tails)
+
+    def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
+        """Return the frequencies (int32) of all postings of `terms` in the field; `tfs` has those in the whole document."""
+        from sublex.index import field_kernels
+
+        blocks, block_ends = self._block_starts[terms], self._block_starts[terms + 1]
+        words, word_ends = self._word_starts[blocks], self._word_starts[block_ends]
+        tails, tail_ends = self._tail_starts[terms], self._tail_starts[terms + 1]
+        self._words.touch(words, word_ends)
+        self._tails.touch(tails, tail_ends)
+        df, found = self._lexicon.df[terms].astype(np.int64), np.empty(len(tfs), np.int32)
+        if int(df.sum()) != len(tfs):
+            raise self._words.damaged("does not fit the postings")
+        bad = field_kernels.decode_fields(
+            self._words.values, self._widths.values, words, blocks, self._tails.values, tails, tail_ends, df, tfs,
+            np.empty(field_kernels.BLOCK, np.uint32), found,
+        )  # fmt: skip
+        if bad >= 0:
+            term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")
+            raise self._words.damaged(f"has damaged frequencies of {term!r}")
+        return found
+
+
+class FieldsReader:
+    """Reads the content fields of a segment, by their numbers."""
+
+    def __init__(self, folder: Folder, lexicon: LexiconReader, lengths: LengthsReader, docs: int):
+        self._folder, self._lengths = folder, lengths
+        self.number = count_fields(folder)
+        self._readers = {field: _FieldReader(folder, lexicon, field) for field in stored_fields(self.number)}
+        for field in self._readers:
+            folder.expect(lengths_component(field), UNSIGNED, docs)
+        if "positions" in folder:
+            for field in range(1, self.number):
+                folder.expect(begins_component(field), UNSIGNED, docs)
+        self._known: dict[int, np.ndarray] = {}
+
+    def gather(self, field: int, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
+        """Return the frequencies (int32) of all postings of `terms` in a field; `tfs` has those in the whole document.
+
+        Raise IndexCorrupt unless each is from 0 to the frequency in the whole document.
+        """
+        if field != TEXT:
+            return self._readers[field].gather(terms, tfs)
+        left = tfs.copy()
+        for reader in self._readers.values():
+            left -= reader.gather(terms, tfs)
+            if len(left) and left.min() < 0:
+                raise IndexCorrupt(
+                    f"The frequencies in fields of {self._folder.path} exceed those of documents; rebuild the index."
+                )
+        return left
+
+    def lengths(self, field: int) -> np.ndarray:
+        """Return the length of each document's field, in terms with repetitions."""
+        if field not in self._known:
+            self._known[field] = self._read_lengths(field)
+        return self._known[field]
+
+    def _read_lengths(self, field: int) -> np.ndarray:
+        if field != TEXT:
+            return self._folder[lengths_component(field)].numbers(MOST)
+        left = self._lengths.lengths.astype(np.int64)
+        for other in self._readers:
+            left -= self.lengths(other).astype(np.int64)
+        if len(left) and left.min() < 0:
+            raise IndexCorrupt(
+                f"The lengths of fields of {self._folder.path} exceed those of documents; rebuild the index."
+            )
+        return left
+
+    def begins(self, field: int) -> np.ndarray:
+        """Return for each document the position at which a field begins. The segment must store positions."""
+        if field == 0:
+            return np.zeros(len(self._lengths.lengths), np.int32)
+        if field == self.number:
+            return np.full(len(self._lengths.lengths), LAST_END, np.int32)
+        return self._folder[begins_component(field)].numbers(LAST_END).astype(np.int32)
+
+    def places(self, field: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return two arrays (int32): for each document, the position at which a field begins, and the one at which the next begins.
+
+        The end of the last field is above every position. Raise IndexCorrupt if a field ends before it begins.
+        """
+        begins, ends = self.begins(field), self.begins(field + 1)
+        if (begins > ends).any():
+            raise IndexCorrupt(f"The places of fields of {self._folder.path} do not ascend; rebuild the index.")
+        return begins, ends
