@@ -987,7 +987,7 @@ def impacts_of(index: Any, ranker: Ranker, term: str) -> dict[int, np.float32]:
     stats = TermStats(float(known.df), float(known.cf))
     tf, collection = tfs.astype(np.float64), index.statistics
     if ranker.fields:
-        live = {doc: fields_in(index, doc, ranker.fields) for doc in index.corpus.docs.tolist()}
+        live = {doc: fields_in(index, doc, tuple(ranker.fields)) for doc in index.corpus.docs.tolist()}
         own = [live[doc] for doc in docs.tolist()]
         tf = {field: np.array([float(frequency(term, doc[field])) for doc in own]) for field in ranker.fields}
         length = {field: np.array([float(tokens_in(doc[field])) for doc in own]) for field in ranker.fields}
@@ -1002,7 +1002,7 @@ def fields_in(snapshot: Any, doc: int, fields: Iterable[str]) -> dict[str, dict[
     document = snapshot.stored(doc)
     texts = {**document.fields, "title": document.title, "text": document.text}
     return {
-        field: positions([], [snapshot.analyzer.terms(raw) for raw in raw_tokens(content_of(texts.get(field)))])
+        field: positions([snapshot.analyzer.terms(raw) for raw in raw_tokens(content_of(texts.get(field)))])
         for field in fields
     }
 
