@@ -243,9 +243,7 @@ def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
     return values[np.argsort(np.array(qids))]
 
 
-def load(
-    collections: Path, name: str, split: str, work: Path, store: str = "text,terms", fields: str | None = None
-) -> Test:
+def load(collections: Path, name: str, split: str, work: Path, store: str = "text,terms", fields: str = "") -> Test:
     """Index a collection, and return it with its topics and judgements."""
     folder = collections / name
     source: Any = folder if split else folder / "docs.trec"

@@ -986,13 +986,11 @@ def impacts_of(index: Any, ranker: Ranker, term: str) -> dict[int, np.float32]:
     norm = np.array([norm_of(index, ranker, doc) for doc in docs.tolist()]) if ranker.norm_part else None
     stats = TermStats(float(known.df), float(known.cf))
     tf, collection = tfs.astype(np.float64), index.statistics
-    if ranker.fields:
-        live = {doc: fields_in(index, doc, tuple(ranker.fields)) for doc in index.corpus.docs.tolist()}
-        own = [live[doc] for doc in docs.tolist()]
-        tf = {field: np.array([float(frequency(term, doc[field])) for doc in own]) for field in ranker.fields}
-        length = {field: np.array([float(tokens_in(doc[field])) for doc in own]) for field in ranker.fields}
-        means = {field: sum(tokens_in(doc[field]) for doc in live.values()) / len(live) for field in ranker.fields}
-        collection = FieldStatistics(*collection, means)
+    if fields := tuple(ranker.fields):
+        own = [fields_in(index, doc, fields) for doc in docs.tolist()]
+        tf = {field: np.array([float(frequency(term, doc[field])) for doc in own]) for field in fields}
+        length = {field: np.array([float(tokens_in(doc[field])) for doc in own]) for field in fields}
+        collection = field_statistics(index, fields)
     scores = ranker.score(tf, DocStats(length, unique, norm), stats, collection)
     return dict(zip(docs.tolist(), scores.astype(np.float32), strict=True))
 
@@ -1005,6 +1003,13 @@ def fields_in(snapshot: Any, doc: int, fields: Iterable[str]) -> dict[str, dict[
         field: positions([snapshot.analyzer.terms(raw) for raw in raw_tokens(content_of(texts.get(field)))])
         for field in fields
     }
+
+
+def field_statistics(snapshot: Any, fields: Sequence[str]) -> FieldStatistics:
+    """Return the statistics of the collection with the mean length of each field over the live documents."""
+    live = [fields_in(snapshot, doc, tuple(fields)) for doc in snapshot.corpus.docs.tolist()]
+    means = {field: sum(tokens_in(doc[field]) for doc in live) / len(live) for field in fields}
+    return FieldStatistics(*snapshot.statistics, means)
 
 
 def content_of(value: Any) -> str:
@@ -1024,12 +1029,16 @@ def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
     segment, local = index.place(doc)
     _, terms, tfs = segment.document_terms(local, local + 1)
     stats = DocStats(np.array([float(segment.lengths[local])]), np.array([float(segment.uniques[local])]))
-    total = 0.0
+    own, collection, total = {}, index.statistics, 0.0
+    if ranker.fields:
+        own, collection = fields_in(index, doc, tuple(ranker.fields)), field_statistics(index, ranker.fields)
+        stats = stats._replace(length={field: np.array([float(tokens_in(places))]) for field, places in own.items()})
     for term, tf in zip(terms.tolist(), tfs.tolist(), strict=True):
-        known = index.term(segment.terms[term].decode())
-        part = ranker.norm_part(
-            np.array([float(tf)]), stats, TermStats(float(known.df), float(known.cf)), index.statistics
-        )
+        name = segment.terms[term].decode()
+        known = index.term(name)
+        given = {field: np.array([float(frequency(name, places))]) for field, places in own.items()}
+        of_term = TermStats(float(known.df), float(known.cf))
+        part = ranker.norm_part(given or np.array([float(tf)]), stats, of_term, collection)
         total += float(np.asarray(part).item())
     return total
 

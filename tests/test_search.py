@@ -45,6 +45,7 @@ def impacts_computed_once():
         patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
         patch.setattr(naive, "norm_of", lru_cache(10_000)(naive.norm_of))
         patch.setattr(naive, "fields_in", lru_cache(10_000)(naive.fields_in))
+        patch.setattr(naive, "field_statistics", lru_cache(100)(naive.field_statistics))
         yield
 
 
@@ -241,7 +242,7 @@ def test_impacts_of_rankers_with_fields_are_stored(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("fields", "expression", "sentence"),
     [
-        (None, "BM25F", "no field title|without fields"),
+        ("", "BM25F", "no field title|without fields"),
         ("title", "BM25F", "has no field text; its fields are title"),
         ("title", "BM25 + BM25F(fields=[title, place])", "has no field place; its fields are title"),
     ],
@@ -261,12 +262,12 @@ def test_the_attribute_fields_of_a_ranker_is_a_sequence_of_names(by_field):
 
 
 def test_a_python_ranker_may_have_fields(by_field):
-    hits = by_field.search("w1 w2", sublex.ranker(AnySignByField(), "mine"), 5)
+    hits = by_field.search("w1 w2", sublex.ranker(AnySignByField(), name="mine"), 5)
     docs, scores = naive.retrieve(by_field.snapshot, AnySignByField(), {"w1": 1.0, "w2": 1.0}, 5)
     assert [(hit.docno, hit.score) for hit in hits] == [
         (by_field.snapshot.docno(doc), score) for doc, score in zip(docs, scores, strict=True)
     ]
-    tree = by_field.explain("w1", hits[0].docno, sublex.ranker(AnySignByField(), "mine"))
+    tree = by_field.explain("w1", hits[0].docno, sublex.ranker(AnySignByField(), name="mine"))
     assert "tf in title" in str(tree)
 
 
