@@ -39,9 +39,12 @@ def statistics_for(ranker: Ranker, snapshot: Snapshot) -> Any:
     return FieldStatistics(*whole, means)
 
 
-def of_words(segment: Segment, fields: Sequence[str], terms: np.ndarray) -> np.ndarray:
-    """Return the frequencies of words in fields, for the postings in the order of `segment.gather(terms)`."""
-    return np.stack([segment.field_tfs(field, terms) for field in fields])
+def of_words(segment: Segment, fields: Sequence[str], terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
+    """Return the frequencies of words in fields, for the postings in the order of `segment.gather(terms)`.
+
+    `tfs` has the frequencies that `gather` returns.
+    """
+    return np.stack([segment.field_tfs(field, terms, tfs) for field in fields])
 
 
 def field_postings(table: TermTable, k: int, fields: Sequence[str], term: str) -> tuple[np.ndarray, np.ndarray]:
@@ -49,4 +52,5 @@ def field_postings(table: TermTable, k: int, fields: Sequence[str], term: str) -
     segment = table.segment(k)
     ordinal = segment.find(term)
     terms = np.array([] if ordinal is None else [ordinal], np.int64)
-    return segment.gather(terms)[0], of_words(segment, fields, terms)
+    docs, tfs = segment.gather(terms)
+    return docs, of_words(segment, fields, terms, tfs)

@@ -139,7 +139,7 @@ class Impacts:
         """Compute the impacts of some terms."""
         docs, tfs = self.segment.gather(terms)
         if self.fields:
-            tfs = of_words(self.segment, self.fields, terms)
+            tfs = of_words(self.segment, self.fields, terms, tfs)
         pairs, numbers = self._scores.of(self.segment.df[terms], self._stats(terms), docs, tfs, np.dtype(np.float32))
         self.postings.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
 
@@ -184,7 +184,7 @@ class Impacts:
             docs, tfs = self.segment.postings(begin, end)
             own = slice(begin, end)
             if self.fields:
-                tfs = of_words(self.segment, self.fields, np.arange(begin, end))
+                tfs = of_words(self.segment, self.fields, np.arange(begin, end), tfs)
             pairs, numbers = parts.of(self.segment.df[own], self._stats(own), docs, tfs, np.dtype(np.float64))
             begins = np.concatenate(([0], pairs.ends[:-1]))
             values = pairs.values[numbers + np.repeat(begins, self.segment.df[begin:end])]
