@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
-from sublex.contracts.columns import Column, Comparison, days_of, documents_of, meeting, without_column
+from sublex.contracts.columns import RANGES, Column, Comparison, days_of, documents_of, meeting, without_column
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 
@@ -49,6 +49,9 @@ def compares(value, relation, wanted):
     """Return whether a value passes, by the definition. A month or a year passes as a whole."""
     if relation == "in":
         return any(compares(value, "=", each) for each in wanted)
+    if " " in relation:
+        after, before = relation.split()
+        return compares(value, after, wanted[0]) and compares(value, before, wanted[1])
     if relation == "between":
         return compares(value, ">=", wanted[0]) and compares(value, "<=", wanted[1])
     (given_,) = wanted if isinstance(wanted, tuple) else (wanted,)
@@ -58,14 +61,19 @@ def compares(value, relation, wanted):
     return SIGNS[relation](value, given_)
 
 
+def day_of(kind, value):
+    """Return a value that a user writes as a value of the column: for a date, the first day that it means."""
+    return datetime.date.fromisoformat((str(value) + "-01-01")[:10]) if kind == "date" else value
+
+
 @st.composite
 def asked(draw):
     kind = draw(st.sampled_from([*TYPES]))
     rows = draw(st.lists(st.lists(VALUES[kind], max_size=3), max_size=8))
     if draw(st.booleans()):
         rows = [row[:1] for row in rows if row]
-    relation = draw(st.sampled_from([*SIGNS, "in", "between"]))
-    number = {"between": 2, "in": draw(st.integers(0, 4))}.get(relation, 1)
+    relation = draw(st.sampled_from([*SIGNS, "in", *RANGES]))
+    number = draw(st.integers(0, 4)) if relation == "in" else 2 if relation in RANGES else 1
     return kind, rows, Comparison("c", relation, tuple(draw(GIVEN[kind]) for _ in range(number)))
 
 
@@ -73,8 +81,12 @@ def asked(draw):
 @given(asked())
 def test_a_document_passes_if_one_of_its_values_does(made):
     kind, rows, comparison = made
+    if comparison.relation in RANGES and not compares(day_of(kind, comparison.values[0]), "<=", comparison.values[1]):
+        with pytest.raises(InputError, match="for the greater value comes first"):
+            documents_of(comparison, column_of(kind, rows))
+        return
     found = documents_of(comparison, column_of(kind, rows))
-    wanted = comparison.values if comparison.relation in ("in", "between") else comparison.values[0]
+    wanted = comparison.values if comparison.relation in ("in", *RANGES) else comparison.values[0]
     assert found.tolist() == [any(compares(value, comparison.relation, wanted) for value in row) for row in rows]
 
 

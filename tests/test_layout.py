@@ -27,7 +27,7 @@ LAYERS = [
     {"representations"},
     {"rankers"},
     {"retrieval"},
-    {"expanders"},
+    {"expanders", "filters"},
     {"pipeline"},
     {"statistics", "lint"},
     {"evaluation"},

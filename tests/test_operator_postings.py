@@ -208,6 +208,29 @@ def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, 
         assert (hits.docs.tolist(), hits.scores.tolist()) == (alone.docs.tolist(), alone.scores.tolist())
 
 
+@pytest.mark.parametrize(
+    "expression", ["BM25", "SDM >> BM25", "BM25 >> RM3 >> BM25", "BM25 + PL2", "BM25 % 5 >> SDM >> PL2", "BM25 % 4"]
+)
+def test_queries_that_are_searched_together_get_the_answers_of_each_alone(index, monkeypatch, expression):
+    pipeline, chance = index.pipeline(expression), random.Random(8)
+    texts = [" ".join(chance.choices([*WORDS, "absent"], k=chance.randint(0, 4))) for _ in range(70)]
+    texts[5:9] = ["+w0 w1 -w2", '"w0 w1" w3', "w0 AND NOT w1", '"w1 w2"~4']
+    queries = [index.query(text, language="query") for text in texts]
+    alone = [pipeline.answer(query, 7) for query in queries]
+    groups, batch = [], Searcher.batch
+    monkeypatch.setattr(Searcher, "batch", lambda own, asked, k: groups.append(len(asked)) or batch(own, asked, k))
+    for workers in (1, 3):
+        for one, other in zip(alone, pipeline.answers(queries, 7, workers), strict=True):
+            assert (one.hits.docs.tolist(), one.hits.scores.tolist()) == (
+                other.hits.docs.tolist(),
+                other.hits.scores.tolist(),
+            )
+            assert (one.query, one.hits.query, one.hits.asked) == (other.query, other.hits.query, other.hits.asked)
+            assert other.seconds > 0
+    # Those with a condition are answered alone.
+    assert sum(groups) == (0 if expression in ("BM25 + PL2", "BM25 % 4") else 2 * (70 - 2))
+
+
 @pytest.fixture
 def narrow(monkeypatch):
     """Let all arrays of operators be full after a few operators."""

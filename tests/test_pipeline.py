@@ -256,15 +256,16 @@ def test_a_weight_of_a_query_is_a_number(index, weight):
 
 def test_the_first_query_runs_alone_in_the_main_thread(index):
     pipeline = index.pipeline("BM25")
-    calls: list[tuple[str, bool]] = []
-    answer = pipeline._answer
-    pipeline._answer = lambda query, k: (
-        calls.append((query.text, current_thread() is main_thread())),
-        answer(query, k),
+    calls: list[tuple[list[str], bool]] = []
+    search = pipeline._group
+    pipeline._group = lambda group, k: (
+        calls.append(([query.text for query in group], current_thread() is main_thread())),
+        search(group, k),
     )[1]
     queries = [index.query(f"w{k % 40} {k}") for k in range(100)]
     assert [result.query for result in pipeline.answers(queries, 5, workers=2)] == queries
-    assert calls[0] == (queries[0].text, True)
+    assert calls[0] == ([queries[0].text], True)
+    assert len(calls) > 2
     assert not any(in_main_thread for _, in_main_thread in calls[1:])
 
 

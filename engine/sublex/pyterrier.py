@@ -12,7 +12,7 @@ from sublex.errors import InputError, MissingExtra
 from sublex.language import functions
 from sublex.language.expression import Chain, Cut
 from sublex.pipeline.index import LANGUAGES, Expr, Index
-from sublex.pipeline.pipeline import Pipeline
+from sublex.pipeline.pipeline import Pipeline, expect_scores
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import choice, threads, whole
@@ -67,6 +67,7 @@ class Retriever(pt.Transformer):
         """
         self.index = sublex.open(index) if isinstance(index, (str, os.PathLike)) else index
         self.pipeline, self.k = self.index.pipeline(expression), whole(k, "k")
+        expect_scores(self.pipeline.expression)
         self.language = choice(language, "The language of queries", LANGUAGES)
 
     def __repr__(self) -> str:

@@ -24,6 +24,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     import numpy as np
 
+    from sublex.contracts.columns import Column
     from sublex.language.functions import StoredDocument
 
 VERSION = "0.1.0.dev2"
@@ -663,6 +664,13 @@ class Context(Protocol):
 
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term, to show to people."""
+        ...
+
+    def column(self, name: str) -> Column:
+        """Return a column of the index, a `sublex.contracts.columns.Column` of all documents by number.
+
+        Raise `InputError` if the index has no column of this name.
+        """
         ...
 
     def model(self, expression: Any) -> Any:

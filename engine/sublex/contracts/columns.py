@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -25,8 +25,9 @@ from sublex.tools.messages import nearest
 
 # For each type of a column: what its values are called.
 KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}
-# How values may be compared.
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "between")
+# How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
+RANGES = ("between", "> <", "> <=", ">= <")
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", *RANGES)
 Value = str | float | int
 # Characters that the name of a column may have.
 NAME_LETTERS = 200
@@ -43,7 +44,7 @@ _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
 class Comparison(NamedTuple):
     """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
 
-    "between" has two values, both of which pass; "in" has any number of values, and all other relations have one. A
+    "in" has any number of values, a range two, and all other relations have one. One value has to lie in a range. A
     document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
     month and year.
     """
@@ -59,6 +60,9 @@ class Comparison(NamedTuple):
             return f"{self.column}:{'..'.join(values)}"
         if self.relation == "in":
             return f"{self.column} in ({', '.join(values)})"
+        if self.relation in RANGES:
+            after, before = self.relation.split()
+            return f"{values[0]} {after.replace('>', '<')} {self.column} {before} {values[1]}"
         if self.relation == "!=":
             return f"{self.column} != {values[0]}"
         return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
@@ -68,7 +72,7 @@ def printed_value(value: Value) -> str:
     """Return a value as it is written in a comparison. A text that could be read in another way stands in quotes."""
     if not isinstance(value, str):
         return f"{value}"
-    return value if _BARE.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    return value if _BARE.fullmatch(value) else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,24 +172,34 @@ def without_column(condition: Condition | Comparison | None, name: str) -> Condi
     return condition
 
 
-def check(condition: Any, columns: Mapping[str, str]) -> None:
-    """Raise InputError if a comparison names a column that is not among `columns`, or has values that it cannot have.
+class HasColumns(Protocol):
+    """An index: the type of each of its columns by name, and the error for a name that is none."""
 
-    `columns` has the type of each column.
-    """
+    @property
+    def columns(self) -> Mapping[str, str]: ...
+
+    def need_column(self, name: str) -> None: ...
+
+
+def check(condition: Any, index: HasColumns) -> None:
+    """Raise InputError if a comparison names no column of an index, or has values that the column cannot have."""
     for comparison in comparisons_in(condition):
-        kind = columns.get(comparison.column)
-        if kind is None:
-            raise InputError(no_column(comparison.column, columns))
-        _spans(comparison, kind, ())
+        index.need_column(comparison.column)
+        expect_values(comparison, index.columns[comparison.column])
+
+
+def expect_values(comparison: Comparison, kind: str) -> None:
+    """Raise InputError if a column of a type cannot have a value of a comparison."""
+    _spans(comparison, kind, ())
 
 
 def no_column(name: str, columns: Mapping[str, str]) -> str:
     """Return the sentence about a column that an index does not have."""
     if not columns:
         return f"No column {name}: the index has no columns; build it with them, as in sublex index … --columns {name}."
+    hint = nearest(name, columns)
     listed = ", ".join(f"{known} ({kind})" for known, kind in sorted(columns.items()))
-    return f"No column {name}; {nearest(name, columns)}The columns are {listed}."
+    return f"No column {name}; {hint}{'T' if hint else 't'}he columns are {listed}."
 
 
 # Values as spans: each comparison is a list of spans, of which a value lies in one if it passes.
@@ -194,18 +208,30 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
 def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest values of the spans of values that pass, in ascending order."""
     relation, given = comparison.relation, [_ends(value, comparison, kind, words) for value in comparison.values]
-    number = {"between": 2, "in": len(given)}.get(relation, 1)
+    number = len(given) if relation == "in" else 2 if relation in RANGES else 1
     if relation not in RELATIONS or len(given) != number:
         raise InputError(f"{comparison.column} {relation} with {len(given)} values is no comparison.")
     type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
     most = np.inf if kind == "float" else (1 << (8 * type_.itemsize - 1)) - 1
     least = -np.inf if kind == "float" else -most - 1
-    low, high = given[0] if given else (most, least)
-    below = float(np.nextafter(low, -np.inf)) if kind == "float" else low - 1
-    above = float(np.nextafter(high, np.inf)) if kind == "float" else high + 1
+    # For a date, the least and the greatest day of a value may differ.
+    (low, high), (second, last) = (given[0], given[-1]) if given else ((most, least), (most, least))
+    ends: Any = (low, last) if kind == "date" else comparison.values
+    if relation in RANGES and ends[0] > ends[1]:
+        start, end = map(printed_value, comparison.values)
+        raise InputError(
+            f"{comparison.column} cannot lie in {start}..{end}, for the greater value comes first; write {end}..{start}."
+        )
+
+    def beside(end: Any, step: int) -> Any:
+        """Return the next value above or below."""
+        return float(np.nextafter(end, step * np.inf)) if kind == "float" else end + step
+
+    below, above = beside(low, -1), beside(high, 1)
     spans = {
         "=": [(low, high)], "!=": [(least, below), (above, most)], "<": [(least, below)], "<=": [(least, high)],
-        ">": [(above, most)], ">=": [(low, most)], "in": given, "between": [(low, given[-1][1])] if given else [],
+        ">": [(above, most)], ">=": [(low, most)], "in": given, "between": [(low, last)],
+        "> <": [(above, beside(second, -1))], "> <=": [(above, last)], ">= <": [(low, beside(second, -1))],
     }[relation]  # fmt: skip
     kept = sorted(
         (max(low, least), min(high, most)) for low, high in spans if low <= high and low <= most and high >= least

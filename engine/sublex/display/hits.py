@@ -137,9 +137,11 @@ def _legend(marks: Sequence[Mark]) -> Iterator[Span]:
 
 def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndarray]:
     """Yield the hits as the lines of a TREC run, as bytes."""
+    from sublex.pipeline.pipeline import expect_scores
     from sublex.trec.run_names import tag_of
     from sublex.trec.run_writer import run_lines
 
+    expect_scores(pipeline.expression)
     yield from run_lines([(qid, answer.hits.docnos, answer.hits.scores)], tag_of(str(pipeline)))
 
 

@@ -57,7 +57,7 @@ class Token(NamedTuple):
     at: int
 
 
-class _Unreadable(Exception):
+class Unreadable(Exception):
     """A mistake in the text: a message, and the position of the character that the caret points at."""
 
     def __init__(self, message: str, at: int):
@@ -73,8 +73,8 @@ def parse(text: str) -> Expression:
         raise InputError(f"The expression is {shown(text)}; give a text such as 'BM25 >> RM3 >> BM25'.")
     try:
         return _read(text, _Parser.pipeline)
-    except _Unreadable as mistake:
-        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{_with_caret(text, mistake.at)}") from None
+    except Unreadable as mistake:
+        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{with_caret(text, mistake.at)}") from None
 
 
 def parse_call(text: str) -> Call:
@@ -85,9 +85,9 @@ def parse_call(text: str) -> Call:
     try:
         call = _read(text, _Parser.call)
         if call.args:
-            raise _Unreadable("Expected parameter=value", text.index("(") + 1)
+            raise Unreadable("Expected parameter=value", text.index("(") + 1)
         return call
-    except _Unreadable as mistake:
+    except Unreadable as mistake:
         reason = f"{mistake.message[0].lower()}{mistake.message[1:]} in column {mistake.at + 1}"
         usage = "write it as name or name(parameter=value, parameter=value)"
         raise InputError(f"Cannot read {text[:200]!r}: {reason}; {usage}.") from None
@@ -97,7 +97,7 @@ def parse_range(text: str, operator: str) -> Range:
     """Return a range such as `{0..1}` before `*` or after `%`. Raise InputError for any other text."""
     try:
         found = _read(text, _Parser.literal)
-    except _Unreadable:
+    except Unreadable:
         found = None
     if not isinstance(found, Range):
         if operator == "%":
@@ -109,7 +109,7 @@ def parse_range(text: str, operator: str) -> Range:
 def _read(text: str, rule: Callable[[_Parser], T]) -> T:
     """Return the result of a grammar rule on the whole text."""
     if len(text) > LONGEST:
-        raise _Unreadable(f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST)
+        raise Unreadable(f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST)
     parser = _Parser(_tokens(text))
     tree = rule(parser)
     if parser.now.kind != "end":
@@ -118,11 +118,11 @@ def _read(text: str, rule: Callable[[_Parser], T]) -> T:
 
 
 def _refuse_misspelt(token: Token) -> None:
-    """Raise _Unreadable at the first wrong character if a word begins like a name or a weight but is neither."""
+    """Raise Unreadable at the first wrong character if a word begins like a name or a weight but is neither."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
         wrong = f"no {token.text[begin.end()]} in a name" if begin["name"] else f"* after {begin.group()}"
-        raise _Unreadable(f"Expected {wrong}", token.at + begin.end())
+        raise Unreadable(f"Expected {wrong}", token.at + begin.end())
 
 
 def _tokens(text: str) -> list[Token]:
@@ -133,7 +133,7 @@ def _tokens(text: str) -> list[Token]:
         if match:
             tokens.append(Token(match.lastgroup or "", match.group(), at))
         elif not text[at].isspace():
-            raise _Unreadable(_UNREADABLE[text[at]], at)
+            raise Unreadable(_UNREADABLE[text[at]], at)
         at = match.end() if match else at + 1
     return [*tokens, Token("end", "", len(text))]
 
@@ -165,18 +165,18 @@ class _Parser:
         return matches
 
     def require(self, mark: str, what: str) -> None:
-        """Move behind this mark. Raise _Unreadable, which says that `what` is expected, if the token is another one."""
+        """Move behind this mark. Raise Unreadable, which says that `what` is expected, if the token is another one."""
         if not self.accept(mark):
             self.expected(what)
 
     def expected(self, what: str) -> NoReturn:
-        """Raise _Unreadable: `what` was expected at the position."""
+        """Raise Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1].text if self.at else ""
-        after = f" after {_printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
+        after = f" after {printable(before[:30])}{'…' * (len(before) > 30)}" if before else ""
         hint = ' (a text of several words stands in ", as in "river bank")' if before.startswith("'") else ""
         if what.startswith(">>"):
             hint = self.hint()
-        raise _Unreadable(f"Expected {what}{after}{hint}", self.now.at)
+        raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def hint(self) -> str:
         """Return a hint how to write what the user seems to mean by the token at the position; "" without a hint."""
@@ -236,7 +236,7 @@ class _Parser:
             word, following = self.tokens[self.at : self.at + 2] if self.now.kind == "word" else (self.now, self.now)
             if following.text == "=" and NAME.fullmatch(word.text):
                 if word.text in params:
-                    raise _Unreadable(f"{name} gives {word.text} twice", word.at)
+                    raise Unreadable(f"{name} gives {word.text} twice", word.at)
                 self.at += 2
                 params[word.text] = self.value()
             elif params:
@@ -278,18 +278,16 @@ class _Parser:
         try:
             return json.loads(text)
         except ValueError:
-            raise _Unreadable(
-                f"{_printable(text)} is not a valid JSON string; write \\\\ for a backslash", at
-            ) from None
+            raise Unreadable(f"{printable(text)} is not a valid JSON string; write \\\\ for a backslash", at) from None
 
     def nested(self, rule: Callable[[], T]) -> T:
         """Return the result of a rule within parentheses or brackets.
 
-        Raise _Unreadable when they are nested too deep.
+        Raise Unreadable when they are nested too deep.
         """
         self.depth += 1
         if self.depth > DEEPEST:
-            raise _Unreadable(f"Expected at most {DEEPEST} nested parentheses", self.tokens[self.at - 1].at)
+            raise Unreadable(f"Expected at most {DEEPEST} nested parentheses", self.tokens[self.at - 1].at)
         result = rule()
         self.depth -= 1
         return result
@@ -298,7 +296,7 @@ class _Parser:
 def _number(text: str, at: int) -> float:
     """Return an integer or a finite float."""
     if math.isinf(float(text)):
-        raise _Unreadable("Expected a number below 1e308", at)
+        raise Unreadable("Expected a number below 1e308", at)
     return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)
 
 
@@ -308,19 +306,19 @@ def _range(text: str, at: int) -> Range:
     parts = [part.strip() for part in text[1:-1].split(".." if interval else ",")]
     numbers = [_number(part, at) for part in parts if (m := _TOKEN.fullmatch(part)) and m.lastgroup == "number"]
     if len(numbers) != len(parts) or (interval and (len(numbers) != 2 or numbers[0] >= numbers[1])):
-        raise _Unreadable(f"{_printable(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
+        raise Unreadable(f"{printable(text)} is not a range such as {{0..1}} or {{1,2,5}}", at)
     return Range(tuple(numbers), interval)
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text for one line of a message: control characters, line ends and surrogates become spaces."""
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _with_caret(text: str, at: int) -> str:
+def with_caret(text: str, at: int) -> str:
     """Return two lines: the text, or the part of it around a position, and a caret under the position."""
     start = max(0, min(at - SHOWN // 2, len(text) - SHOWN))
-    before, after = _printable(text[start:at]), _printable(text[at : start + SHOWN])
+    before, after = printable(text[start:at]), printable(text[at : start + SHOWN])
     before = f"{'…' * (start > 0)}{before}"
     return f"  {before}{after}{'…' * (start + SHOWN < len(text))}\n  {' ' * _columns(before)}^"
 

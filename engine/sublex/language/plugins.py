@@ -53,6 +53,7 @@ BUILT_IN = "sublex."
 # The modules of built-in plugins that are loaded when a name of their kind is looked up.
 BUILT_IN_KINDS = {
     "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
+    "sublex.filters": "filter",
 }  # fmt: skip
 NO_DEFAULTS: Defaults = {}
 # The parameters of a normaliser.

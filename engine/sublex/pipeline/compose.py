@@ -13,6 +13,8 @@ from sublex.contracts.fitted import Fittable
 from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
+from sublex.filters.sort import Sort
+from sublex.filters.where import Where
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import KEPT as KEPT_SNAPSHOTS
 from sublex.index.snapshot import Snapshot
@@ -28,6 +30,7 @@ from sublex.language.expression import (
     chain,
     no_ranges,
     operand,
+    walk,
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
@@ -37,7 +40,7 @@ from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import GivenRanker, PythonRanker
-from sublex.pipeline.pipeline import Pipeline, reads_plain_words
+from sublex.pipeline.pipeline import Pipeline, expect_scores, reads_plain_words
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
@@ -46,11 +49,13 @@ from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
 from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.listing import Everything, Listing
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
+from sublex.pipeline.stages.sort import SortScoring
 from sublex.pipeline.stages.stage import Scorer, Stage, obeying
 from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
@@ -248,9 +253,10 @@ class Composer(Uncopied):
     def filter(self, component: Component) -> NamedFilter:
         """Return the filter of a component. Filters with equal keys share one mask."""
         key = component.key if isinstance(component, PythonPart) else self._key(component)
-        return NamedFilter(
-            str(component), self.made(component), self.term_table, self.models(component), self._masks, key
-        )
+        made = self.made(component)
+        if isinstance(made, (Where, Sort)):
+            made.check(self.snapshot)
+        return NamedFilter(str(component), made, self.term_table, self.models(component), self._masks, key)
 
     def made(self, component: Component) -> Any:
         """Return the plugin's object of an expander or a filter."""
@@ -339,9 +345,18 @@ class Composer(Uncopied):
         """
         python_parts(resolved)  # This raises InputError for two objects with the same name.
         feedback = self.registry.resolve("component", FEEDBACK, defaults)
-        scorer = _Composition(self, feedback, cache).scorer(no_ranges(resolved), resolved)
+        composition = _Composition(self, feedback, cache)
+        node = no_ranges(resolved)
+        stages = node.stages if isinstance(node, Chain) else (node,)
+        _expect_last(stages)
+        if cache is not None:
+            expect_scores(resolved)
+        listing = chain((Everything(), *filter(composition.is_filter, stages)))
+        listed = composition.scorer(listing, resolved)
+        is_listing = all(map(composition.is_filter, stages))
+        scorer = listed if is_listing else composition.scorer(node, resolved)
         allowed = partial(_allowed, self.snapshot, self._masks, self.term_table)
-        return obeying(scorer, allowed, None if reads_plain_words(resolved) else str(resolved))
+        return obeying(scorer, allowed, listed, None if reads_plain_words(resolved) else str(resolved))
 
 
 def _allowed(snapshot: Snapshot, masks: Masks, term_table: TermTable, condition: Condition) -> Mask:
@@ -395,6 +410,15 @@ class _Composition:
     def __init__(self, composer: Composer, feedback: Component, cache: Cache | None):
         self.composer, self.feedback, self.cache = composer, feedback, cache
 
+    def is_filter(self, node: Expression) -> bool:
+        """Return whether a node is a filter that looks at each document alone, perhaps cut, or a sort stage."""
+        if isinstance(node, Cut):
+            return self.is_filter(node.expression)
+        if not isinstance(node, Component) or node.kind != "filter":
+            return False
+        filter = self.composer.filter(node)
+        return filter.per_document or isinstance(filter.filter, Sort)
+
     def scorer(self, node: Expression, whole: Expression) -> Scorer:
         """Return the stage of a node.
 
@@ -420,6 +444,8 @@ class _Composition:
                 return _cut(self.scorer(inner, node), depth)  # type: ignore[arg-type]
             case Normalised(normaliser=name, expression=inner):
                 return self.normalised(name, self.cached(inner, node))
+            case Everything():
+                return Scorer(Listing(self.composer.snapshot).start)
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
             case Finder():
@@ -503,7 +529,8 @@ class _Composition:
             return Scorer(partial(RepresentationScoring, model))
         if component.kind == "filter":
             filter = composer.filter(component)
-            return Scorer(partial(FilterScoring, filter), finds=False, through=filter.per_document)
+            scoring = SortScoring if isinstance(filter.filter, Sort) else FilterScoring
+            return Scorer(partial(scoring, filter), finds=False, through=filter.per_document)
         made, models = composer.made(component), composer.models(component)
         return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
@@ -542,6 +569,16 @@ def _as_scorer(stage: Stage, node: Expression, whole: Expression) -> Scorer:
     raise InputError(
         f"{node}{within} changes the query and finds nothing itself; put a ranker after it, as in {node} >> BM25."
     )
+
+
+def _expect_last(stages: Sequence[Expression]) -> None:
+    """Raise InputError if a sort stage stands anywhere but at the end of a chain."""
+    for node in (*stages[:-1], *(child for stage in stages[-1:] for child in walk(stage) if child is not stage)):
+        for component in components_in(node):
+            if component.registration.factory is Sort:
+                raise InputError(
+                    f"{component} puts hits in an order to look at, so it comes last, as in BM25 >> {component}."
+                )
 
 
 def _cut(scorer: Scorer, depth: int) -> Scorer:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.errors import IndexProblem, InputError
+from sublex.filters.sort import Sort
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
 from sublex.language.plugins import Component, components_in
@@ -21,16 +22,17 @@ from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
 from sublex.tools.copies import Deferred
 from sublex.tools.messages import Message, counted
 from sublex.tools.workers import Workers
 
-# The number of queries in one task of a worker thread.
-GROUP = 32
+# The most queries in one task of a worker thread, and the least number of tasks for each thread.
+GROUP, TASKS = 64, 4
 
 
 class Answer(NamedTuple):
-    """The query after all expanders, its hits, and the seconds that the search took."""
+    """The query after all expanders, its hits, and the seconds that the search took; of queries searched together, the mean."""
 
     query: Query
     hits: Hits
@@ -130,8 +132,40 @@ class Pipeline(Deferred):
         with one_search():
             scoring = self.scorer.start(State(query))
             hits = scoring.find(k).first(k)
-        hits.query, hits.asked = scoring.state.query, query if self.reads_plain_words else None
-        return Answer(hits.query, hits, time.perf_counter() - begin)
+        return self._answer_of(query, scoring.state.query, hits, time.perf_counter() - begin)
+
+    def _answer_of(self, query: Query, searched: Query, hits: Hits, seconds: float) -> Answer:
+        hits.query, hits.asked = searched, query if self.reads_plain_words else None
+        return Answer(searched, hits, seconds)
+
+    def _group(self, queries: Sequence[Query], k: int) -> list[Answer]:
+        """Return the best k documents for each query. Queries that a searcher alone answers are searched together.
+
+        Each of these gets the mean of their seconds.
+        """
+        answers: dict[int, Answer] = {}
+        waiting: dict[Searcher, dict[int, Query]] = {}
+        seconds = 0.0
+        for place, query in enumerate(queries):
+            begin = time.perf_counter()
+            with one_search():
+                scoring = self.scorer.start(State(query))
+                searcher = scoring.searches_by
+                hits = None if searcher else scoring.find(k).first(k)
+            took = time.perf_counter() - begin
+            if hits is not None:
+                answers[place] = self._answer_of(query, scoring.state.query, hits, took)
+            elif searcher:
+                waiting.setdefault(searcher, {})[place] = scoring.state.query
+                seconds += took
+        begin = time.perf_counter()
+        for searcher, asked in waiting.items():
+            each = searcher.batch([query.weights() for query in asked.values()], k)
+            for (place, query), hits in zip(asked.items(), each, strict=True):
+                answers[place] = self._answer_of(queries[place], query, hits, 0.0)
+        late = {place for asked in waiting.values() for place in asked}
+        mean = (seconds + time.perf_counter() - begin) / max(1, len(late))
+        return [answers[n]._replace(seconds=mean) if n in late else answers[n] for n in range(len(queries))]
 
     def explain(self, query: Query, doc: int) -> Explanation:
         """Return a tree that shows how the score of a document is computed.
@@ -154,26 +188,42 @@ class Pipeline(Deferred):
         """Yield the best k documents for each query, in the order of the queries, computed by several threads.
 
         `qids` are the ids of the topics that the queries are of; with them, an error about a query names its topic.
+        Raise InputError if the hits do not stand in the order of their scores.
         """
+        expect_scores(self.expression)
         self._refuse_changed_rankers()
 
         def answered(places: range) -> list[Answer]:
-            return [self._answer_of(queries[place], k, qids[place] if qids else None) for place in places]
+            try:
+                return self._group(queries[places.start : places.stop], k)
+            except (InputError, IndexProblem):
+                # One query after the other, so that the error is about the first one at fault and names its topic.
+                return [self._named_answer(queries[place], k, qids[place] if qids else None) for place in places]
 
         # The first query is answered before the others start: it computes values that all queries share.
         yield from answered(range(len(queries[:1])))
-        groups = [range(begin, min(begin + GROUP, len(queries))) for begin in range(1, len(queries), GROUP)]
+        size = max(1, min(GROUP, len(queries) // (TASKS * workers)))
+        groups = [range(begin, min(begin + size, len(queries))) for begin in range(1, len(queries), size)]
         with Workers(min(workers, len(groups))) as pool:
             for group in pool.map(answered, groups):
                 yield from group
 
-    def _answer_of(self, query: Query, k: int, qid: str | None) -> Answer:
+    def _named_answer(self, query: Query, k: int, qid: str | None) -> Answer:
         try:
             return self._answer(query, k)
         except (InputError, IndexProblem) as error:
             if qid is None or query.tree is None:
                 raise
             raise type(error)(Message(f"Topic {qid}: ", error.args[0])) from None
+
+
+def expect_scores(expression: Expression) -> None:
+    """Raise InputError if the hits of a resolved expression do not stand in the order of their scores, as in a run."""
+    for component in components_in(expression):
+        if component.registration.factory is Sort:
+            raise InputError(
+                f"{component} puts hits in an order to look at, and a run has the order of the scores; leave {component} out."
+            )
 
 
 def reads_plain_words(expression: Expression) -> bool:

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.columns import comparisons_in
 from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, ordered, synonyms, window
 from sublex.contracts.scores import expect_weights
 from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
-from sublex.query_language.read import read_tree
+from sublex.query_language.read import NO_COLUMNS, read_tree
 from sublex.query_language.tree import (
     And,
     Boost,
     Clauses,
+    Compared,
     Fuzzy,
     Gap,
     Node,
@@ -40,7 +42,7 @@ def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Quer
     The notes of its tree say what is read in another way than users may expect. Without a snapshot, prefixes and fuzzy
     words stand for no terms. Raise InputError for what no query may have, such as a window that is smaller than its words.
     """
-    return Maker(analyzer, snapshot).query(read_tree(text))
+    return Maker(analyzer, snapshot).query(read_tree(text, snapshot.columns if snapshot else NO_COLUMNS))
 
 
 class Maker:
@@ -59,7 +61,9 @@ class Maker:
         weighted = [(term, weight) for leaf, weight in scored for term in self.terms(leaf)]
         expect_weights(weight for _, weight in weighted)
         condition = self._of_root(tree.root)
-        if condition is not None and not weighted:
+        # A query that only asks for values of columns lists the documents that have them.
+        lists = not scored and any(comparisons_in(condition))
+        if condition is not None and not weighted and not lists:
             if not scored:
                 self._notes["The query only excludes, which finds nothing; write a word to look for, too."] = None
             elif condition != NOTHING:
@@ -173,7 +177,8 @@ class Maker:
             case Boost(part=part):
                 return self._of_root(part)
             case Clauses(clauses=clauses):
-                return self._of_clauses(clauses, free=all(_is_plain(part) for sign, part in clauses if not sign))
+                words = [part for sign, part in clauses if not sign and not _compares(part)]
+                return self._of_clauses(clauses, free=all(map(_is_plain, words)))
             case _:
                 return None if _is_plain(root) else self._of(root)
 
@@ -183,6 +188,8 @@ class Maker:
         Return None for a part that says nothing, such as a stop word.
         """
         match node:
+            case Compared(comparison=comparison):
+                return comparison
             case Boost(part=part):
                 return self._of(part)
             case Not(part=part):
@@ -198,9 +205,15 @@ class Maker:
         return NOTHING if not terms and isinstance(node, (Prefix, Fuzzy)) else _joined("all", terms)
 
     def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
-        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`."""
+        """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`.
+
+        Values of columns are required without a sign, and do not count here as such a clause.
+        """
         required, excluded, others = list[Any](), list[Any](), list[Any]()
+        compared = [part for sign, part in clauses if not sign and _compares(part)]
         for sign, part in clauses:
+            if not sign and _compares(part):
+                continue
             if not sign:
                 others += self._choices(part)
                 continue
@@ -214,7 +227,7 @@ class Maker:
                 excluded.append(Condition("not", (found,)))
         if not required and not free:
             required = [_joined("any", others)]
-        return _joined("all", [*required, *excluded])
+        return _joined("all", [*required, *map(self._of, compared), *excluded])
 
     def _choices(self, part: Node) -> list[Any]:
         """Return the conditions of which one has to hold. A word of several terms is then as several words."""
@@ -236,7 +249,19 @@ def _is_plain(node: Node) -> bool:
             return all(map(_is_plain, parts))
         case Clauses(clauses=clauses):
             return all(not sign and _is_plain(part) for sign, part in clauses)
-    return not isinstance(node, (And, Not))
+    return not isinstance(node, (And, Not, Compared))
+
+
+def _compares(node: Node) -> bool:
+    """Return whether a part speaks of columns alone."""
+    match node:
+        case Boost(part=part) | Not(part=part):
+            return _compares(part)
+        case And(parts=parts) | Or(parts=parts):
+            return all(map(_compares, parts))
+        case Clauses(clauses=clauses):
+            return bool(clauses) and all(_compares(part) for _, part in clauses)
+    return isinstance(node, Compared)
 
 
 def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
@@ -251,7 +276,7 @@ def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
             for sign, part in clauses:
                 if sign != "-":
                     yield from _scored(part, weight)
-        case Not():
+        case Not() | Compared():
             return
         case _:
             yield node, weight

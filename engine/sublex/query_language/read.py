@@ -7,11 +7,13 @@ OR, AND, NOT and single parts, in this order of precedence. It calls itself only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sublex.contracts.columns import Comparison, expect_values
 from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
+from sublex.language.conditions import value_of
 from sublex.query_language.other_names import instead_of
 from sublex.query_language.tree import (
     JOINERS,
@@ -19,6 +21,7 @@ from sublex.query_language.tree import (
     And,
     Boost,
     Clauses,
+    Compared,
     Fuzzy,
     Gap,
     Node,
@@ -71,6 +74,17 @@ _FORM_WITHIN = re.compile(rf"(?<!\S)[^\s*?~^\\]*\w(?:\*|~[12]?|\^{_NUMBER})(?!\S
 _WORDS = re.compile(r"[\w*~^.\s-]+")
 
 
+# A comparison of a column, such as year:2015..2020 or category:"two words".
+_VALUE = rf'"(?:[^\\"]|\\.)*"|(?:(?!\.\.)[^\s(){QUOTES}\\^])+'
+_COMPARED = re.compile(
+    rf"(?P<name>[^\W\d][\w.-]*):(?:(?P<relation>[<>]=?)(?P<only>{_VALUE})"
+    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.)(?P<high>{_VALUE})?)?|(?P<until>\.\.)(?P<most>{_VALUE}))"
+    r"(?=[\s()^]|\Z)",
+    re.DOTALL,
+)
+NO_COLUMNS: Mapping[str, str] = {}
+
+
 class _Token(NamedTuple):
     """A piece of the text: its kind, the text as written, and its value.
 
@@ -86,19 +100,22 @@ class _Token(NamedTuple):
     pair: int = -1
 
 
-def read_tree(text: str) -> QueryTree:
-    """Return the tree of a query. Raise InputError if its parentheses are too deep or its operators too many."""
+def read_tree(text: str, columns: Mapping[str, str] = NO_COLUMNS) -> QueryTree:
+    """Return the tree of a query. `columns` has the types of the columns that `year:2015` can name.
+
+    Raise InputError if its parentheses are too deep or its operators too many.
+    """
     notes: dict[str, None] = {}
-    tokens = _paired(list(_scan(text, notes)), notes)
+    tokens = _paired(list(_scan(text, notes, columns)), notes)
     operators = sum(token.kind in ("phrase", "head") for token in tokens)
     if operators > WRITTEN_OPERATORS:
         raise InputError(f"The query has {operators:,} phrases and operators; the most are {WRITTEN_OPERATORS:,}.")
-    return QueryTree(_Parser(tokens, notes).clauses(len(tokens)), tuple(notes))
+    return QueryTree(_Parser(tokens, notes, columns).clauses(len(tokens)), tuple(notes))
 
 
-def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
+def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iterator[_Token]:
     """Yield the tokens of a text."""
-    at, begins, opened = 0, True, list[str]()
+    at, begins, opened, after_sign = 0, True, list[str](), -1
     while at < len(text):
         joined = True
         if space := _SPACE.match(text, at):
@@ -133,12 +150,19 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
         elif letter in QUOTES:
             _note(notes, text[at:], "its quotation mark has no partner")
             begins, at = True, at + 1
+        elif (
+            columns and not within and (may_begin or at == after_sign)
+            and (compared := _COMPARED.match(text, at)) and (found := _comparison(compared, columns, notes))
+        ):  # fmt: skip
+            boost = _BOOST.match(text, compared.end())
+            at = (boost or compared).end()
+            yield _Token("column", compared[0], found, joined, _weight(boost))
         elif may_begin and (stem := _STEM.match(text, at)):
             boost = _BOOST.match(text, stem.end())
             at = (boost or stem).end()
             yield _Token("stem", stem[0], unescaped(stem[1]), joined, _weight(boost))
         elif not joined and not within and (sign := _SIGN.match(text, at)):
-            at = sign.end()
+            at = after_sign = sign.end()
             yield _Token("sign", sign[0])
             # The part after a sign may be a term in quotes, but no sign and no joiner.
             if stem := _STEM.match(text, at):
@@ -150,6 +174,24 @@ def _scan(text: str, notes: dict[str, None]) -> Iterator[_Token]:
             written = word[0] if word else letter
             at += len(written)
             yield _Token("word", written, joined=joined)
+
+
+def _comparison(written: re.Match[str], columns: Mapping[str, str], notes: dict[str, None]) -> Comparison | None:
+    """Return the comparison of a column that a form such as `year:2015..2020` means; None, perhaps with a note, for plain text."""
+    name, open_end = written["name"], ">=" if written["to"] else "<=" if written["until"] else "="
+    kind = columns.get(name)
+    if kind is None:
+        return None
+    ends = (written[end] for end in ("only", "low", "high", "most") if written[end])
+    texts = (unescaped_phrase(end[1:-1]) if end.startswith('"') else end for end in ends)
+    values = tuple(value_of(text, kind) for text in texts)
+    found = Comparison(name, "between" if len(values) > 1 else written["relation"] or open_end, values)
+    try:
+        expect_values(found, kind)
+    except InputError as error:
+        _note(notes, written[0], str(error).removesuffix("."))
+        return None
+    return found
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
@@ -223,8 +265,8 @@ def _note(notes: dict[str, None], form: str, reason: str) -> None:
 class _Parser:
     """Reads the tokens of one query. `at` is the place of the next token."""
 
-    def __init__(self, tokens: list[_Token], notes: dict[str, None]):
-        self.tokens, self.notes, self.at = tokens, notes, 0
+    def __init__(self, tokens: list[_Token], notes: dict[str, None], columns: Mapping[str, str]):
+        self.tokens, self.notes, self.columns, self.at = tokens, notes, columns, 0
         # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
@@ -315,6 +357,8 @@ class _Parser:
             node = Phrase(*token.value)
         elif token.kind == "stem":
             node = Stem(str(token.value))
+        elif token.kind == "column":
+            node = Compared(token.value)
         else:
             if token.kind == "word" and token.written in JOINERS and not self._after_sign():
                 _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
@@ -353,7 +397,7 @@ class _Parser:
             return Prefix(text[:-1])
         if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
             return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2))
-        if field := _FIELD.match(mask):
+        if (field := _FIELD.match(mask)) and field[0][:-1] not in self.columns:
             _note(self.notes, field[0], "it names no field")
         for form, reason in _UNREAD:
             if form.fullmatch(mask) and _has_letters(text):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
+from sublex.contracts.columns import Comparison
 from sublex.contracts.operators import Kind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.
@@ -93,6 +94,16 @@ class Operation:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """Documents whose column has certain values: `year:2015..2020`, `year:>=2015`, `category:"two words"`."""
+
+    comparison: Comparison
+
+    def __str__(self) -> str:
+        return str(self.comparison)
+
+
+@dataclass(frozen=True)
 class Boost:
     """A part whose terms weigh more or less: `stem^2.5`."""
 
@@ -143,7 +154,7 @@ class Clauses:
         return _printed(self)
 
 
-Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Boost, Not, And, Or, Clauses]  # noqa: UP007
+Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Query, TermStats, TermVector
+from sublex.contracts.columns import Column
 from sublex.errors import InputError
 from sublex.language.functions import StoredDocument
 from sublex.retrieval.hits import Hits
@@ -72,6 +73,10 @@ class Feedback:
     def surface(self, term: str) -> str:
         """Return the most frequent written form of a term; the term itself when no live document contains it."""
         return self.hits.snapshot.corpus.surface(term)
+
+    def column(self, name: str) -> Column:
+        """Return a column of the index. Raise InputError if the index has none of this name."""
+        return self.hits.snapshot.column(name)
 
     def model(self, expression: Any) -> Any:
         """Return the fitted model that a parameter names.

@@ -15,6 +15,7 @@ from sublex.pipeline.stages.filter import FilterScoring
 from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
 from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
 
 
 class ChainScoring(Scoring):
@@ -35,6 +36,10 @@ class ChainScoring(Scoring):
 
     def find(self, k: int | None = None) -> Hits:
         return self.last.find(k)
+
+    @property
+    def searches_by(self) -> Searcher | None:
+        return self.last.searches_by
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         if self.hits is None:

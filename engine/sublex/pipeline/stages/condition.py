@@ -6,13 +6,14 @@ from functools import cached_property
 
 import numpy as np
 
+from sublex.contracts.columns import Comparison, documents_of
 from sublex.contracts.operators import Condition
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.term_table import TermTable
 
 
 class ConditionKeep:
-    """Return for each document whether it meets the condition. The postings are read on the first call."""
+    """Return for each document whether it meets the condition. Postings and columns are read on the first call."""
 
     def __init__(self, condition: Condition, term_table: TermTable, snapshot: Snapshot):
         self.condition, self.term_table, self.snapshot = condition, term_table, snapshot
@@ -27,8 +28,8 @@ class ConditionKeep:
         self._narrow(self.condition, kept, True)
         return kept
 
-    def _narrow(self, part: Condition | str, kept: np.ndarray, holds: bool) -> None:
-        """Keep only documents for which a condition or a term holds, or for which it does not if `holds` is false."""
+    def _narrow(self, part: Condition | Comparison | str, kept: np.ndarray, holds: bool) -> None:
+        """Keep only documents for which a condition, a comparison or a term holds, or for which it does not if `holds` is false."""
         if not isinstance(part, Condition):
             found = self._documents(part)
             if holds:
@@ -50,8 +51,10 @@ class ConditionKeep:
                     self._narrow(inner, rest, not holds)
             kept ^= rest
 
-    def _documents(self, term: str) -> np.ndarray:
-        """Return the live documents that hold a term."""
+    def _documents(self, term: Comparison | str) -> np.ndarray:
+        """Return the documents that a comparison allows, or the live documents that hold a term."""
+        if isinstance(term, Comparison):
+            return np.flatnonzero(documents_of(term, self.snapshot.column(term.column)))
         bases = self.snapshot.bases[:-1].tolist()
         return np.concatenate(
             [np.empty(0, np.int64), *(self.term_table.postings(term, k)[0] + base for k, base in enumerate(bases))]

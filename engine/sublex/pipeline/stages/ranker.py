@@ -35,6 +35,10 @@ class RankerScoring(Scoring):
             scores[others] = self.computed(docs[others])
         return scores
 
+    @property
+    def searches_by(self) -> Searcher | None:
+        return self.searcher if self.state.hits is None and not self.state.binding else None
+
     def search(self, k: int) -> Hits:
         return self.searcher.search(self.state.query.weights(), k)
 

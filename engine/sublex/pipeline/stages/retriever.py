@@ -41,6 +41,10 @@ class RetrieverScoring(RankerScoring):
                         "the operator out of the query."
                     )
 
+    @property
+    def searches_by(self) -> None:
+        return None
+
     def search(self, k: int) -> Hits:
         name, snapshot = self.name, self.snapshot
         with self.attachment.index() as index, contract("retriever", name):

@@ -8,11 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import Explanation, Query
+from sublex.contracts.columns import comparisons_in
 from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
 from sublex.pipeline.stages.mask import Mask, first_passing, narrowest, passes
 from sublex.retrieval.hits import Hits
+from sublex.retrieval.searcher import Searcher
 
 # The number of candidates that a retrieval keeps for later stages, unless `%` sets another number.
 DEPTH = 1000
@@ -107,6 +109,11 @@ class Scoring:
         """Return the best k documents of the collection."""
         raise NotImplementedError
 
+    @property
+    def searches_by(self) -> Searcher | None:
+        """The searcher that finds the hits of `find` for the query of the state alone; None without such a searcher."""
+        return None
+
     def search_passing(self, k: int) -> Hits:
         """Return the best k documents of the collection that pass the masks of the state.
 
@@ -159,10 +166,13 @@ class Scorer(Stage):
         return Explanation(float(rank), f"{label} by the stage before", "evidence")
 
 
-def obeying(scorer: Scorer, allowed: Callable[[Condition], Mask], own_language: str | None = None) -> Scorer:
+def obeying(
+    scorer: Scorer, allowed: Callable[[Condition], Mask], listing: Scorer, own_language: str | None = None
+) -> Scorer:
     """Return a scorer that finds only documents which the condition of its query allows. `allowed` returns their mask.
 
-    `own_language` is the expression of the scorer if it reads queries in the language of another engine, else None.
+    `listing` answers queries that ask for values of columns, and for no words. `own_language` is the expression of the
+    scorer if it reads queries in the language of another engine, else None.
     """
 
     def start(state: State) -> Scoring:
@@ -172,7 +182,10 @@ def obeying(scorer: Scorer, allowed: Callable[[Condition], Mask], own_language: 
                 f"{own_language} reads queries in the language of another engine, and this query is in Sublex's; "
                 "take language=true out of the expression, or ask in plain language."
             )
-        return scorer.start(state if query.condition is None else state._replace(allowed=allowed(query.condition)))
+        if query.condition is None:
+            return scorer.start(state)
+        lists = not query.terms and any(comparisons_in(query.condition))
+        return (listing if lists else scorer).start(state._replace(allowed=allowed(query.condition)))
 
     return Scorer(start, scorer.finds, scorer.through)
 

@@ -1,0 +1,242 @@
+"""The language of `where`: turns a text such as `year >= 2015 and category in (cs.IR, cs.CL)` into a condition on columns.
+
+A tokenizer cuts the text, and a recursive descent has one method for each line of the grammar:
+
+    any     := all ("or" all)*                  all := one ("and" one)*
+    one     := "not" one | "(" any ")" | compared
+    compared := NAME relation range | value relation NAME [relation value] | NAME ["not"] "between" value "and" value
+              | NAME ["not"] "in" ( range | "(" range ("," range)* ")" )
+    range   := value [".." [value]] | ".." value  value := NUMBER | WORD | STRING
+
+The parser does not know the columns. `contracts/columns.py` compares their values.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from sublex.contracts.columns import RANGES, Comparison, Value, printed_value
+from sublex.contracts.operators import Condition
+from sublex.errors import InputError
+from sublex.language.parser import DEEPEST, LONGEST, Token, Unreadable, printable, with_caret
+from sublex.tools.arguments import shown
+
+# Names of columns.
+COLUMN = re.compile(r"[^\W\d][\w.-]*")
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<mark>\.\.|<=|>=|!=|<>|==|[(),=<>])
+    |(?P<word>(?:(?!\.\.)[^\s(),=<>!"'])+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_RELATIONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+# The same comparison with its sides exchanged.
+_TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_KEYWORDS = ("and", "or", "not", "in", "between")
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition that a text means. For any other text, raise InputError with a caret under the mistake."""
+    if not isinstance(text, str):
+        raise InputError(f"The condition is {shown(text)}; give a text such as 'year >= 2015'.")
+    try:
+        if len(text) > LONGEST:
+            raise Unreadable(f"Expected the end (a condition has at most {LONGEST:,} characters)", LONGEST)
+        parser = _Parser(_tokens(text))
+        condition = parser.any()
+        if parser.now.kind != "end":
+            parser.expected("and, or or the end")
+    except Unreadable as mistake:
+        raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{with_caret(text, mistake.at)}") from None
+    return condition if isinstance(condition, Condition) else Condition("all", (condition,))
+
+
+def _tokens(text: str) -> list[Token]:
+    """Return the tokens of a text, and a last one of the kind "end"."""
+    tokens, at = [], 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match:
+            tokens.append(Token(match.lastgroup or "", match.group(), at))
+        elif not text[at].isspace():
+            wanted = (
+                f"a closing {text[at]} for the text that begins" if text[at] in "\"'" else "not or != in place of !"
+            )
+            raise Unreadable(f"Expected {wanted}", at)
+        at = match.end() if match else at + 1
+    return [*tokens, Token("end", "", len(text))]
+
+
+class _Parser:
+    """A position in a list of tokens. Each rule of the grammar has a method of its name."""
+
+    def __init__(self, tokens: list[Token]):
+        self.tokens, self.at, self.depth = tokens, 0, 0
+
+    @property
+    def now(self) -> Token:
+        """The token at the position."""
+        return self.tokens[self.at]
+
+    def take(self) -> Token:
+        """Return the token at the position, and move on."""
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def accept(self, text: str) -> bool:
+        """Move on if the token is this mark or this keyword, whose case counts nothing. Return whether it is."""
+        matches = self.now.kind in ("mark", "word") and self.now.text.lower() == text
+        self.at += matches
+        return matches
+
+    def expected(self, what: str) -> NoReturn:
+        """Raise Unreadable: `what` was expected at the position."""
+        before = self.tokens[self.at - 1] if self.at else Token("", "", 0)
+        after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
+        both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in _KEYWORDS
+        after_value = both_words and what.startswith(("and", ","))
+        hint = ' (a text of several words stands in ", as in "two words")' if after_value else ""
+        if self.now.text.startswith(("&", "|")):
+            hint = " (write and, or)"
+        raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
+
+    def joined(self, kind: str, word: str, part: Callable[[], Any]) -> Any:
+        """Read parts with a word between them."""
+        parts = [part()]
+        while self.accept(word):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Condition(kind, tuple(parts))
+
+    def any(self) -> Any:
+        return self.joined("any", "or", self.all)
+
+    def all(self) -> Any:
+        return self.joined("all", "and", self.one)
+
+    def one(self) -> Any:
+        begin = self.now.at
+        negated = self.accept("not")
+        if not negated and not self.accept("("):
+            return self.compared()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise Unreadable(f"Expected at most {DEEPEST} nested parentheses", begin)
+        inner = self.one() if negated else self.any()
+        if not negated and not self.accept(")"):
+            self.expected("and, or or )")
+        self.depth -= 1
+        return Condition("not", (inner,)) if negated else inner
+
+    def compared(self) -> Any:
+        if self.is_name():
+            column = self.take().text
+            negated = self.accept("not")
+            if self.accept("in"):
+                found = self.within(column)
+            elif self.accept("between"):
+                low = self.value()
+                if not self.accept("and"):
+                    self.expected("and")
+                found = Comparison(column, "between", (low, self.value()))
+            elif negated:
+                self.expected("in or between")
+            else:
+                relation = self.relation()
+                found = self.range(column) if relation == "=" else Comparison(column, relation, (self.value(),))
+            return Condition("not", (found,)) if negated else found
+        if self.now.kind not in ("word", "string") or self.now.text.lower() in _KEYWORDS:
+            self.expected("a column or (")
+        value, relation = self.value(), self.relation()
+        if not self.is_name():
+            self.expected("a column")
+        column = self.take().text
+        left = Comparison(column, _TURNED[relation], (value,))
+        if self.now.kind != "mark" or self.now.text not in _RELATIONS:
+            return left
+        ends = ("<", "<=") if left.relation in (">", ">=") else (">", ">=") if left.relation in ("<", "<=") else ()
+        if self.now.text not in ends:
+            self.expected(" or ".join(ends) or "and, or or the end")
+        second = Comparison(column, self.relation(), (self.value(),))
+        first, last = (left, second) if left.relation.startswith(">") else (second, left)
+        relation = f"{first.relation} {last.relation}"
+        return Comparison(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
+
+    def is_name(self) -> bool:
+        """Return whether the token is the name of a column."""
+        return (
+            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in _KEYWORDS
+        )
+
+    def relation(self) -> str:
+        if self.now.kind != "mark" or self.now.text not in _RELATIONS:
+            self.expected("=, !=, <, <=, >, >=, in or between")
+        return _RELATIONS[self.take().text]
+
+    def within(self, column: str) -> Any:
+        """Read the values after `in`."""
+        if not self.accept("("):
+            return self.range(column)
+        found: list[Comparison] = []
+        while not found or self.accept(","):
+            found.append(self.range(column))
+        if not self.accept(")"):
+            self.expected(", or )")
+        values = tuple(each.values[0] for each in found if each.relation == "=")
+        ranges = [each for each in found if each.relation != "="]
+        parts = (*([Comparison(column, "in", values)] if values else []), *ranges)
+        return parts[0] if len(parts) == 1 else Condition("any", parts)
+
+    def range(self, column: str) -> Comparison:
+        if self.accept(".."):
+            return Comparison(column, "<=", (self.value(),))
+        low = self.value()
+        if not self.accept(".."):
+            return Comparison(column, "=", (low,))
+        if self.now.kind in ("word", "string") and self.now.text.lower() not in _KEYWORDS:
+            return Comparison(column, "between", (low, self.value()))
+        return Comparison(column, ">=", (low,))
+
+    def value(self) -> Value:
+        kind, text, at = self.now
+        if kind not in ("word", "string") or (kind == "word" and text.lower() in _KEYWORDS):
+            self.expected("a value")
+        self.at += 1
+        if kind == "string":
+            return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+        return number(text, at) if _NUMBER.fullmatch(text) else text
+
+
+def number(text: str, at: int = 0) -> int | float:
+    """Return the number that a text writes. Raise Unreadable if it is too large."""
+    if math.isinf(float(text)):
+        raise Unreadable("Expected a number below 1e308", at)
+    return int(text) if text.lstrip("+-").isdecimal() else float(text)
+
+
+def value_of(text: str, kind: str) -> Value:
+    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
+    return number(text) if kind in ("int", "float") and _NUMBER.fullmatch(text) and len(text) < 309 else text
+
+
+def printed_condition(condition: Any) -> str:
+    """Return a condition on columns as `parse_condition` reads it."""
+    if isinstance(condition, Comparison):
+        column, relation = condition.column, condition.relation
+        values = [printed_value(value) for value in condition.values]
+        if relation == "between":
+            return f"{column} = {'..'.join(values)}"
+        if relation in RANGES:
+            return str(condition)
+        return f"{column} in ({', '.join(values)})" if relation == "in" else f"{column} {relation} {values[0]}"
+    if condition.kind == "not":
+        return f"not ({printed_condition(condition.parts[0])})"
+    parts = [
+        f"({printed_condition(part)})" if isinstance(part, Condition) and part.kind != "not" and len(condition.parts) > 1
+        else printed_condition(part)
+        for part in condition.parts
+    ]  # fmt: skip
+    return f" {'and' if condition.kind == 'all' else 'or'} ".join(parts)

@@ -1,0 +1,268 @@
+"""Tests of `where`, `sort` and conditions on columns: hits are those of the complete ranking whose stored fields pass."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import texts
+from strategies import examples
+
+import sublex
+from sublex.contracts.base import Document
+from sublex.contracts.columns import Comparison
+from sublex.contracts.operators import Condition
+from sublex.errors import InputError
+from sublex.language.conditions import parse_condition, printed_condition
+
+COLUMNS = {"year": "int", "score": "float", "day": "date", "kind": "text"}
+KINDS = ["cs.IR", "cs.CL", "two words", "and", "7"]
+
+
+def fields_of(number):
+    """Return the stored fields of a document; some are missing, and some have several values."""
+    draw = random.Random(number)
+    fields = {
+        "year": draw.choice([2010, 2011, 2012, 2013, [2010, 2013]]),
+        "score": draw.choice([0.5, 1.5, -1.0]),
+        "day": draw.choice(["2012-02-29", "2012-12-31", "2013-01-01"]),
+        "kind": draw.sample(KINDS, draw.randint(1, 3)),
+    }
+    return {name: value for name, value in fields.items() if draw.random() < 0.8}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """An index of three segments, one of them merged, with deleted documents."""
+    path = tmp_path_factory.mktemp("where") / "index"
+    documents = [Document(f"d{k:03}", text, "", fields_of(k)) for k, text in enumerate(texts(240, 5))]
+    built = sublex.build(documents[:90], path, columns=COLUMNS)
+    built.add(documents[90:130])
+    built.delete([f"d{k:03}" for k in range(0, 130, 7)])
+    built.merge()
+    built.add(documents[130:200])
+    built.add(documents[200:])
+    built.delete([f"d{k:03}" for k in range(131, 240, 9)])
+    return sublex.open(path)
+
+
+def values(fields, name):
+    found = fields.get(name, [])
+    return found if isinstance(found, list) else [found]
+
+
+# Conditions, and for each what holds of the stored fields.
+CONDITIONS = {
+    "year >= 2012": lambda f: any(v >= 2012 for v in values(f, "year")),
+    "year = 2011..2012 and not kind = cs.IR": lambda f: (
+        any(2011 <= v <= 2012 for v in values(f, "year")) and "cs.IR" not in values(f, "kind")
+    ),
+    "kind in (cs.CL, 'two words', \"7\")": lambda f: bool({"cs.CL", "two words", "7"} & {*values(f, "kind")}),
+    "kind not in (cs.CL) and 0 < score": lambda f: (
+        "cs.CL" not in values(f, "kind") and any(v > 0 for v in values(f, "score"))
+    ),
+    "day > 2012-02 and day < 2013": lambda f: any(v == "2012-12-31" for v in values(f, "day")),
+    "day = 2012 or (year between 2013 and 2014 AND score != 0.5)": lambda f: (
+        any(v[:4] == "2012" for v in values(f, "day"))
+        or (any(v == 2013 for v in values(f, "year")) and any(v != 0.5 for v in values(f, "score")))
+    ),
+    "2010 < year <= 2012": lambda f: (
+        # One value has to lie between the two.
+        any(2010 < v <= 2012 for v in values(f, "year"))
+    ),
+    'kind = "and"': lambda f: "and" in values(f, "kind"),
+    "2013 > year >= 2011": lambda f: any(2011 <= v < 2013 for v in values(f, "year")),
+    "year > 3000": lambda f: False,
+    "year in (..2010, 2013..)": lambda f: any(v <= 2010 or v >= 2013 for v in values(f, "year")),
+}
+# The same conditions in the query language.
+ASKED = {
+    "year:>=2012": "year >= 2012",
+    "year:2011..2012 -kind:cs.IR": "year = 2011..2012 and not kind = cs.IR",
+    '(kind:cs.CL OR kind:"two words" OR kind:7)': "kind in (cs.CL, 'two words', \"7\")",
+    "(year:..2010 OR year:2013..)": "year in (..2010, 2013..)",
+    "+kind:and": 'kind = "and"',
+}
+
+
+def pairs(hits):
+    return list(zip(hits.docnos, hits.scores.tolist(), strict=True))
+
+
+def passing(index, hits, condition):
+    """Return the docnos and scores of those hits whose stored fields pass."""
+    return [(docno, score) for docno, score in pairs(hits) if CONDITIONS[condition](index.document(docno).fields)]
+
+
+@settings(max_examples=examples(150), deadline=None)
+@given(st.sampled_from([*CONDITIONS]), st.integers(0, 200), st.integers(1, 40), st.sampled_from(["BM25", "PL2 + BM25"]))
+def test_a_filter_by_columns_finds_what_passes_of_the_complete_ranking(index, condition, seed, k, ranker):
+    query = " ".join(texts(1, seed)[0].split()[:3])
+    complete = index.search(query, ranker, len(index))
+    found = index.search(query, f"{ranker} >> where({as_text(condition)})", k)
+    if ranker == "BM25":
+        assert pairs(found) == passing(index, complete, condition)[:k]
+    else:
+        assert {docno for docno, _ in pairs(found)} <= {docno for docno, _ in passing(index, complete, condition)}
+    cut = index.search(query, f"({ranker}) % 20 >> where({as_text(condition)})", k)
+    assert pairs(cut) == passing(index, complete.first(20), condition)[:k]
+
+
+def as_text(condition):
+    return '"' + condition.replace('"', '\\"') + '"'
+
+
+@pytest.mark.parametrize("written", ASKED)
+def test_a_query_that_compares_columns_finds_what_a_filter_finds(index, written):
+    words = " ".join(texts(1, 3)[0].split()[:3])
+    filtered = index.search(words, f"BM25 >> where({as_text(ASKED[written])})", 50)
+    query = index.query(f"{words} {written}", "query")
+    assert query.text == words and query.tree.notes == ()
+    assert len(filtered) and pairs(index.search(query, "BM25", 50)) == pairs(filtered)
+    assert index.query(str(query.tree), "query") == query
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_filters_alone_list_documents_in_descending_order_of_docno(index, condition):
+    expected = [d.docno for d in index.documents() if CONDITIONS[condition](d.fields)]
+    listed = index.search("any words", f"where({as_text(condition)})", len(index))
+    assert pairs(listed) == [(docno, 0.0) for docno in sorted(expected, reverse=True)]
+    assert pairs(index.search("", f"where({as_text(condition)})", 3)) == pairs(listed)[:3]
+
+
+def test_a_query_of_columns_alone_lists_documents_under_the_filters_of_the_expression(index):
+    expected = [
+        d.docno for d in index.documents() if 2012 in values(d.fields, "year") and "cs.IR" in values(d.fields, "kind")
+    ]
+    found = index.search("year:2012", 'BM25 >> RM3 >> BM25 >> where("kind = cs.IR")', 500, language="query")
+    assert pairs(found) == [(docno, 0.0) for docno in sorted(expected, reverse=True)]
+    excluded = index.search("-year:..2012 -year:2013..", "BM25", 500, language="query")
+    assert [*excluded.docnos] == sorted((d.docno for d in index.documents() if "year" not in d.fields), reverse=True)
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("descending", [False, True])
+def test_sorting_puts_hits_in_the_order_of_a_column(index, column, descending):
+    words = " ".join(texts(1, 3)[0].split()[:3])
+    before = index.search(words, "BM25", 1000)
+    expression = f"BM25 >> sort({column}{', descending=true' if descending else ''})"
+    key = max if descending else min
+    own = {hit.docno: values(hit.fields, column) for hit in before}
+    there = [docno for docno in before.docnos if own[docno]]
+    expected = sorted(there, key=lambda docno: key(own[docno]), reverse=False)
+    if descending:
+        ranks = sorted({key(own[docno]) for docno in there}, reverse=True)
+        expected = sorted(there, key=lambda docno: ranks.index(key(own[docno])))
+    expected += [docno for docno in before.docnos if not own[docno]]
+    found = index.search(words, expression, 30)
+    assert found.docnos == expected[:30]
+    assert dict(pairs(found)).items() <= dict(pairs(before)).items()
+
+
+def test_a_run_is_never_sorted(index):
+    message = (
+        "sort(year) puts hits in an order to look at, and a run has the order of the scores; leave sort(year) out."
+    )
+    with pytest.raises(InputError) as error:
+        index.run({"1": "word"}, "BM25 >> sort(year)")
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    "expression", ["sort(year) >> BM25", "BM25 + (PL2 >> sort(year))", "BM25 >> sort(year) >> sort(day)"]
+)
+def test_a_sort_comes_last(index, expression):
+    with pytest.raises(InputError, match="so it comes last"):
+        index.pipeline(expression)
+
+
+@pytest.mark.parametrize("condition, message, place", [
+    ("year >= ", "Expected a value after >=", 8),
+    ("year 2015", "Expected =, !=, <, <=, >, >=, in or between after year", 5),
+    ("kind = two words", 'Expected and, or or the end after two (a text of several words stands in ", as in "two words")', 11),
+    ("(year = 1", "Expected and, or or ) after 1", 9),
+    ("year = 1 or or", "Expected a column or ( after or", 12),
+    ("kind in (a b)", 'Expected , or ) after a (a text of several words stands in ", as in "two words")', 11),
+    ("year between 1 or 2", "Expected and after 1", 15),
+    ("year ! 1", "Expected not or != in place of !", 5),
+    ('kind = "a', 'Expected a closing " for the text that begins', 7),
+    ("2015 <= 2016", "Expected a column after <=", 8),
+    ("2 < year > 1", "Expected < or <= after year", 9),
+    ("year = 1e999", "Expected a number below 1e308", 7),
+    ("not " * 31 + "year = 1", "Expected at most 30 nested parentheses", 120),
+    ("__import__('os')", "Expected =, !=, <, <=, >, >=, in or between after __import__", 10),
+])  # fmt: skip
+def test_a_mistake_in_a_condition_has_a_caret_under_it(condition, message, place):
+    with pytest.raises(InputError) as error:
+        parse_condition(condition)
+    first, _, caret = str(error.value).split("\n")
+    assert first == f"{message} in column {place + 1}:"
+    assert len(condition) > 60 or caret == " " * (place + 2) + "^"
+
+
+@pytest.mark.parametrize("condition, message", [
+    ("yeer = 1", "No column yeer; did you mean year? The columns are day (date), kind (text), score (float), year (int)."),
+    ("year > soon", 'year is a column of whole numbers, and "soon" is no number.'),
+    ("kind = 7", 'kind is a column of texts, and 7 is a number; write it in quotes: kind = "7".'),
+    ("day = 2012-02-30", 'day is a column of dates, and "2012-02-30" is none; write 2015-03-01, 2015-03 or 2015.'),
+    ("year = 3..2", "year cannot lie in 3..2, for the greater value comes first; write 2..3."),
+])  # fmt: skip
+def test_a_condition_that_the_columns_cannot_have_is_refused_before_a_search(index, condition, message):
+    with pytest.raises(InputError) as error:
+        index.pipeline(f'BM25 >> where("{condition}")')
+    assert str(error.value) == message
+
+
+def test_in_the_query_language_a_wrong_value_is_plain_text_with_a_note(index):
+    notes = index.query("year:soon word", "query").tree.notes
+    assert notes == ('year:soon is plain text: year is a column of whole numbers, and "soon" is no number.',)
+
+
+texts_of = st.text("ab .,=<>()\"'\\é\n", max_size=6)
+compared = st.builds(
+    Comparison, st.sampled_from(["year", "a.b-c", "é_1"]), st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    st.tuples(st.integers(-(10**20), 10**20) | st.floats(-1e300, 1e300) | texts_of),
+)  # fmt: skip
+conditions = st.recursive(
+    compared,
+    lambda inner: (
+        st.builds(Condition, st.sampled_from(["all", "any"]), st.lists(inner, min_size=2, max_size=3).map(tuple))
+        | st.builds(Condition, st.just("not"), st.tuples(inner))
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(conditions)
+def test_a_printed_condition_is_read_back(condition):
+    assert parse_condition(printed_condition(condition)) == (
+        condition if isinstance(condition, Condition) else Condition("all", (condition,))
+    )
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(st.text("ayer (),=<>!.'\"\\0123-&or notin", max_size=30))
+def test_any_text_is_a_condition_or_costs_a_sentence(text):
+    try:
+        parse_condition(text)
+    except InputError as error:
+        assert "^" in str(error)
+
+
+def test_tuning_comparing_and_pyterrier_refuse_to_sort(index, tmp_path):
+    pytest.importorskip("pyterrier")
+    from sublex.pyterrier import Retriever
+
+    qrels = {"1": {"d001": 1}, "2": {"d002": 1}, "3": {"d003": 1}}
+    topics = {"1": "word", "2": "word", "3": "word"}
+    asked = (
+        lambda: sublex.tune(index, topics, qrels, "BM25(k1={1,2}) >> sort(year)", folds=2),
+        lambda: sublex.compare(index, topics, qrels, ["BM25", "BM25 >> sort(year)"]),
+        lambda: Retriever(index, "BM25 >> sort(year)"),
+    )
+    for ask in asked:
+        with pytest.raises(InputError, match=r"leave sort\(year\) out"):
+            ask()
