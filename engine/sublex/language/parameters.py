@@ -40,15 +40,18 @@ def parameter(
     The type of the parameter is `type` if it is given, and that of the default otherwise; a default of None stands for
     an optional float.
     """
-    kind = {} if type is None else {"type": type}
-    return field(default=default, metadata={"help": help, "range": range} | kind, **options)
+    kind = _type_of(default) if type is None else type
+    return field(default=default, metadata={"type": kind, "help": help, "range": range}, **options)
+
+
+def _type_of(default: Any) -> type:
+    return float if default is None else type(default)
 
 
 def params(component: type[Declared]) -> tuple[Param, ...]:
     """Return the parameters of a dataclass for its registration, keyword-only fields last."""
     declared = sorted((f for f in fields(component) if f.metadata), key=lambda f: bool(f.kw_only))
-    usual = ({"type": float if f.default is None else type(f.default)} for f in declared)
-    return tuple(Param(f.name, default=f.default, **own | f.metadata) for f, own in zip(declared, usual, strict=True))
+    return tuple(Param(f.name, default=f.default, **f.metadata) for f in declared)
 
 
 @dataclass(frozen=True)

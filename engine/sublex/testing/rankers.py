@@ -176,7 +176,8 @@ def ends_of_ranges_give_finite_scores(subject: Subject) -> None:
     """`score` returns finite numbers at the ends of the range of each parameter too."""
     call = call_of(subject.expression)
     for param in subject.registration.params:
-        kind = {object: float}.get(param.type, param.type)
+        # A parameter of any value that has a range of numbers takes a number, or a list of numbers.
+        kind: type = float if param.type is object else param.type
         numbers = kind in (int, float) and param.range and all(isinstance(end, (int, float)) for end in param.range)
         ends = param.range if numbers and not param.open else ()
         for end in (kind(end) for end in ends or () if math.isfinite(end)):
@@ -353,7 +354,8 @@ class Collection(NamedTuple):
             documents = [Document(docno, " ".join(words)) for docno, words in named.items()]
             return cls(documents, {docno: {"": Counter(words)} for docno, words in named.items()})
         all_fields = [*fields, _other(fields)]
-        documents, counts = [], {}
+        documents: list[Document] = []
+        counts: dict[str, Fields] = {}
         for docno, words in named.items():
             places = random.integers(0, len(all_fields), len(words)).tolist()
             parts = {
@@ -409,10 +411,11 @@ def _sums(ranker: Any, counts: dict[str, Fields], query: dict[str, float]) -> di
     whole = {docno: sum(own.values(), Counter()) for docno, own in counts.items()}
     df = Counter(term for own in whole.values() for term in own)
     cf: Counter[str] = sum(whole.values(), Counter())
-    collection: Any = Statistics(len(whole), sum(cf.values()), sum(df.values()))
+    numbers = len(whole), sum(cf.values()), sum(df.values())
+    collection: Any = Statistics(*numbers)
     if fields_of(ranker):
         means = {field: sum(own[field].total() for own in counts.values()) / len(counts) for field in fields_of(ranker)}
-        collection = FieldStatistics(*collection, means)
+        collection = FieldStatistics(*numbers, means)
     known = [term for term in query if df[term]]
     of_terms = TermStats(np.array([float(df[t]) for t in known]), np.array([float(cf[t]) for t in known]))
     asked = np.array([query[term] for term in known])
