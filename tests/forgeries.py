@@ -51,7 +51,7 @@ from sublex_whoosh.backend import missing as whoosh_is_missing
 # On a busy machine, a second of the processor takes many of the clock.
 BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
-STORED = "text,terms,positions"
+STORED, COLUMNS = "text,terms,positions", "theme"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
@@ -91,7 +91,8 @@ WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
-    ("resource", "remove", "INDEX", "given"), ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED),
+    ("resource", "remove", "INDEX", "given"),
+    ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--columns", COLUMNS),
 ]  # fmt: skip
 # Commands that are tried on any index that mirrors one of another engine. The forged copy of an attached index lies elsewhere, so it has no
 # texts before it is attached again.
@@ -144,6 +145,7 @@ EXCEPTION = re.compile(r"failed \(\w+: ")
 CONTENT = {
     "terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes",
     "positions", "position_widths", "position_tails", "position_tail_sizes",
+    "column0_values", "column0_counts", "column0_words", "column0_word_sizes",
 }  # fmt: skip
 
 
@@ -223,7 +225,7 @@ def make(folder: Path) -> Path:
     (folder / "more.jsonl").write_text(
         '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
     )
-    index = sublex.build(DEMO, folder / "index", store=STORED)
+    index = sublex.build(DEMO, folder / "index", store=STORED, columns=COLUMNS)
     index.add_resource("given", folder / "vectors.txt")
     index.add_resource("known", folder / "known.jsonl")
     for expression in (
@@ -239,7 +241,12 @@ def make(folder: Path) -> Path:
     ):
         index.fit(expression)
     index.add(
-        [sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7) + f"number{k}", "", {"k": k}) for k in range(300)]
+        [
+            sublex.Document(
+                f"more-{k}", "a crane and a seal " * (k % 7) + f"number{k}", "", {"theme": ["x", f"t{k % 9}"][: k % 3]}
+            )
+            for k in range(300)
+        ]
     )
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
@@ -259,7 +266,7 @@ def make(folder: Path) -> Path:
         "notes": {},
         "fields": {},
     }
-    sources = [identity, manifest["analyzer"], manifest["store"]]
+    sources = [identity, manifest["analyzer"], manifest["store"], manifest["columns"]]
     journal = {"sources": sources, "batches": 1, "docs": entry["docs"], "spills": [entry], "outcome": outcome}
     (spill.parent / "journal.json").write_text(json.dumps(journal))
     make_mirrors(folder)
@@ -479,6 +486,7 @@ def answers(root: Path) -> list[Any]:
     found.append([index.term(term) for term in ("crane", "river", "seal")])
     # As many positions as frequencies, or an error.
     found.append([positions_of(index, term) for term in ("crane", "river", "seal")])
+    found.append([list(index.snapshot.column(name).words[:3]) for name in index.snapshot.columns])
     found.append([(docno in index) for docno in ("birds-01", "birds-02", "more-1", "more-2")])
     return found
 

@@ -243,6 +243,7 @@ USERS_OWN = {
     "building/indexing.py": {"os.PathLike"},
     "index/lookup.py": {"os.environ", "os.stat", "folder.glob"},
     "index/snapshot.py": {"os.PathLike"},
+    "pipeline/documents.py": {"os.PathLike", "sublex.tools.files.replacing"},
     "pipeline/index.py": {"os.PathLike"},
     "pipeline/running.py": {"folder.mkdir"},
     "pipeline/stages/score_cache.py": {"self.path.parent.mkdir"},

@@ -14,13 +14,14 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
+import numpy as np
 import pytest
 from child import Child, Ended, at_change, kill_self, run
 from command import invoke
@@ -49,9 +50,13 @@ from sublex.readers import batch, jsonl
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 OLD = [
-    Document(f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title") for k in range(300)
-]
-NEW = [Document(f"d{k}", f"harpoon t{k}") for k in range(290, 420)]
+    Document(
+        f"d{k}", f"whale ship t{k} " + " ".join(f"w{k * j % 997}" for j in range(60)), "Title",
+        {"year": k, "tags": [f"g{k % 7}", f"g{k % 3}"][: k % 4]},
+    )
+    for k in range(300)
+]  # fmt: skip
+NEW = [Document(f"d{k}", f"harpoon t{k}", "", {"year": 2 * k, "tags": f"h{k % 9}"}) for k in range(290, 420)]
 DELETED = [f"d{k}" for k in range(0, 60, 7)]
 GONE = [f"d{k}" for k in range(100, 160)]
 
@@ -68,8 +73,11 @@ HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
 # All parts that an index may store.
 STORED = writer.STORED_PARTS
+COLUMNS = {"tags": "text", "year": "int"}
 CHANGES = {
-    "index": Change(lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED), HELD, ADDED),
+    "index": Change(
+        lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED, columns=COLUMNS), HELD, ADDED
+    ),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
     "merge": Change(lambda root: merge_all(root, 2), HELD, HELD),
@@ -83,7 +91,7 @@ change = pytest.mark.parametrize("what", CHANGES)
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index of two segments with deletions, so that every kind of change has something to do."""
-    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED)
+    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED, columns=COLUMNS)
     index.add(OLD[200:])
     index.delete(DELETED)
     return index.path
@@ -112,6 +120,11 @@ def docnos(root: Path) -> frozenset[str]:
     assert check(root) == []
     assert all(segment.has_positions is ("positions" in index.store) for segment in index.snapshot.segments)
     found = [index.docno(doc) for doc in index.corpus.docs]
+    if "year" in index.snapshot.columns:
+        years = index.snapshot.column("year")
+        for doc, docno in zip(index.corpus.docs.tolist(), found, strict=True):
+            held = [d.fields["year"] for d in (*OLD, *NEW) if d.docno == docno]
+            assert (years.rows(np.array([doc])).values.tolist() or [None])[0] in (held or [None]), docno
     assert len(found) == len(set(found)) == len(index)
     assert index.statistics.tokens == index.corpus.lengths.sum()
     return frozenset(found)
@@ -124,7 +137,7 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
     assert is_new or found == made.before, f"{what}: neither the old index nor the new one"
     assert is_new or segments == 2, what
     index = sublex.open(root)
-    assert index.store == frozenset(STORED)
+    assert (index.store, dict(index.snapshot.columns)) == (frozenset(STORED), COLUMNS)
     index.add([Document("another", "whale")])
     index.delete(["another"])
     assert docnos(root) == found, what
@@ -517,7 +530,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write a file of documents that is read in about a dozen batches."""
     monkeypatch.setattr(batch, "BATCH_BYTES", 8_000)
     monkeypatch.setattr(jsonl, "BATCH_BYTES", 8_000)
-    lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text}) for d in [*OLD, *OLD[:20]]]
+    lines = [json.dumps({"id": d.docno, "title": d.title, "text": d.text, **d.fields}) for d in [*OLD, *OLD[:20]]]
     lines[77] = '{"id": "broken"'
     lines[200] = '{"id": "odd", "text": "odd", "x": [1, 2]}'
     (tmp_path / "source.jsonl").write_text("\n".join(lines))
@@ -529,11 +542,12 @@ def resumable(
     source: Path | str,
     analyzer: str = "english",
     store: tuple[str, ...] = writer.STORED_PARTS,
+    columns: Mapping[str, str] = COLUMNS,
     **options: Any,
 ) -> Any:
     """Build from a file with one byte of memory, so the build spills as often as possible."""
     registry = plugins.load()
-    made = BuildSettings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first")
+    made = BuildSettings(registry.make("analyzer", analyzer), frozenset(store), 2, 1, "first", columns)
     given = source_of(str(source), registry, None, False)
     return writer.create(root, given, made, described(made), "sublex", lambda docs: None, **options)
 
@@ -611,6 +625,19 @@ def test_without_resume_an_interrupted_build_starts_again(tmp_path, source):
     assert_tidy(tmp_path / "index")
 
 
+def test_a_resumed_build_counts_the_values_that_were_read_before_it_was_interrupted(tmp_path, source):
+    source.write_text(source.read_text() + '\n{"id": "late", "text": "whale", "year": "n.d."}')
+    root, sentence = (
+        tmp_path / "index",
+        "Of 299 values of the column year:int, 298 are whole numbers, the first 0 in document d0, and 1 ",
+    )
+    interrupted(root, source)
+    for again in (True, True, False):
+        with pytest.raises(InputError, match=sentence):
+            resumable(root, source, resume=again)
+        assert not (root / "index.json").exists()
+
+
 def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp_path, source):
     root = tmp_path / "index"
     interrupted(root, source)
@@ -627,6 +654,9 @@ def test_resume_refuses_changed_sources_and_settings_and_keeps_what_there_is(tmp
             resumable(root, source, "plain", resume=True),
         ),
         lambda: resumable(root, source, store=("text",), resume=True),
+        lambda: resumable(root, source, columns={"year": "int"}, resume=True),
+        lambda: resumable(root, source, columns={**COLUMNS, "year": "float"}, resume=True),
+        lambda: resumable(root, source, columns={}, resume=True),
     ]
     for k, again in enumerate(wrong):
         with pytest.raises(InputError, match="changed since the build was interrupted: start again without resume"):
@@ -700,7 +730,7 @@ def test_a_table_of_docnos_beyond_the_memory_does_not_make_every_batch_a_spill(t
     look = lambda docs: spills.update(f.name for f in tmp_path.glob("index/building/spill-*"))  # noqa: E731
     given = source_of(str(source), registry, None, False)
     writer.create(tmp_path / "index", given, made, described(made), "sublex", look)
-    assert 1 < len(spills) < 6
+    assert 1 < len(spills) < 8
 
 
 def test_resume_refuses_what_cannot_be_read_twice(tmp_path, source):

@@ -40,14 +40,26 @@ def collection() -> list[Document]:
     found = [
         Document(f"d{k}", f"{common} t{k} t{k % 17} {filler[k % 50 :]} n{k * k}", f"Title {k % 5}") for k in range(400)
     ]
-    return [*found, Document("文書", "東京 Tokyo whale", "", {"theme": "city"})]
+    return [*found, Document("文書", "東京 Tokyo whale", "", {"theme": "city", "k": [7, 5]})]
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index with three segments, deletions in two of them, and all optional parts."""
-    index = sublex.build(collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions")
-    index.add([Document(f"new{k}", f"whale t{k} harpoon harpoon", "", {"k": k}) for k in range(150)])
+    index = sublex.build(
+        collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions", columns="k:int,theme"
+    )
+    index.add(
+        [
+            Document(
+                f"new{k}",
+                f"whale t{k} harpoon harpoon",
+                "",
+                {"k": [k, 7][: k % 3], "theme": ["t", f"t{k % 3}"][: k % 3]},
+            )
+            for k in range(150)
+        ]
+    )
     index.add([Document("d7", "ship ship ship"), Document("last", "")], duplicates="last")
     index.delete([f"d{k}" for k in range(0, 90, 3)] + ["new0", "new149"])
     assert check(index.path) == []
@@ -77,6 +89,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
     asked |= {f"query {' '.join(query)}": partial(search, index, query) for query in QUERIES}
     asked |= {f"docno {docno}": partial(index.doc, docno) for docno in DOCNOS}
     asked |= {f"document {docno}": partial(document, index, docno) for docno in DOCNOS}
+    asked |= {f"column {name}": partial(column, index, name) for name in ("k", "theme")}
     asked["terms"] = lambda: list(index.terms())
     asked["documents"] = lambda: list(index.documents())
     asked["docnos"] = lambda: [index.docno(doc) for doc in index.corpus.docs]
@@ -101,6 +114,12 @@ def positions(index: Index, term: str) -> list[list[int]]:
     """Return the positions of a term in each segment."""
     ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
     return [segment.positions(n, n + 1).tolist() for segment, n in ordinals if n is not None]
+
+
+def column(index: Index, name: str) -> list[Any]:
+    """Return the values of a column, with their documents."""
+    found = index.snapshot.column(name)
+    return [found.starts is not None and found.starts.tolist(), [found.shown(value) for value in found.values]]
 
 
 def search(index: Index, query: tuple[str, ...]) -> list[naive.Hit]:
@@ -239,6 +258,14 @@ def kinds() -> list[str]:
         "position_widths",
         "position_tails",
         "position_tail_sizes",
+        "columns",
+        "column_sizes",
+        "column0_values",
+        "column0_counts",
+        "column1_values",
+        "column1_counts",
+        "column1_words",
+        "column1_word_sizes",
     )
     words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
     return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
@@ -417,11 +444,12 @@ def rewritten(path: Path, change: Callable[[dict[str, Any]], Any]) -> None:
     write_manifest(path, manifest)
 
 
-@pytest.mark.parametrize("number", [0, 3, 99, "1", None])
+@pytest.mark.parametrize("number", [0, 4, 99, "1", None])
 def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
     rewritten(copy, lambda manifest: manifest.update(format=number))
     with pytest.raises(
-        IndexProblem, match=f"has index format {number}, and this Sublex reads 1 and 2: update Sublex or rebuild it"
+        IndexProblem,
+        match=f"has index format {number}, and this Sublex reads 1 and 2 and 3: update Sublex or rebuild it",
     ):
         sublex.open(copy)
     for change in (lambda: index_of(copy).delete(["d1"]), lambda: index_of(copy).add([Document("a", "b")])):
@@ -431,7 +459,8 @@ def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
 
 
 @pytest.mark.parametrize(
-    "change", [{"format": 1}, {"store": ["terms", "text"]}, {"store": []}, {"format": True}, {"format": 2.0}]
+    "change",
+    [{"format": 1}, {"format": 2}, {"columns": {}}, {"columns": {}, "store": []}, {"format": True}, {"format": 3.0}],
 )
 def test_a_format_that_does_not_fit_the_stored_parts_is_damage(copy, change):
     rewritten(copy, lambda manifest: manifest.update(change))

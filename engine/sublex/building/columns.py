@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.columns import KINDS, Column, days_of, is_column_name
+from sublex.contracts.columns import KINDS, Column, days_of
+from sublex.contracts.fields import LONGEST_NAME, is_name
 from sublex.errors import InputError
 from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, value_counts
 from sublex.index.format import FolderWriter
@@ -66,10 +67,10 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
         raise InputError(f"The columns are {shown(given)}; give names and types, such as 'year:int,category'.")
     columns: dict[str, str] = {}
     for name, kind in pairs:
-        if not isinstance(name, str) or not is_column_name(name):
+        if not isinstance(name, str) or not is_name(name):
             raise InputError(
-                f"No column can be called {shown(name)}; its name is that of a stored field, and has letters, digits "
-                "and the signs _ - . after a first letter."
+                f"{shown(name)} is no name of a column; a name begins with a letter and has letters, digits, _, - and dots, "
+                f"at most {LONGEST_NAME} in all."
             )
         if kind not in KINDS:
             raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
@@ -323,12 +324,9 @@ class ColumnCounts:
         for name, values in self._values.items():
             if not values:
                 fields = sorted(self._fields)
-                known = (
-                    f"they have {', '.join(fields[:_NAMED])}{', …' * (len(fields) > _NAMED)}"
-                    if fields
-                    else "they have none"
-                )
+                listed = ", ".join(fields[:_NAMED]) + ", …" * (len(fields) > _NAMED)
+                known = f"the stored fields are {listed}" if fields else "the documents have no stored fields"
                 raise InputError(
                     f"No document has a value in the stored field {name}, so it makes no column and nothing was indexed; "
-                    f"of stored fields, {known}."
+                    f"{known}."
                 )

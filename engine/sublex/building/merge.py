@@ -93,8 +93,11 @@ def _merge_document_terms(
 
 def _merge_columns(segments: list[Segment], live: list[np.ndarray], folder: FolderWriter) -> None:
     """Write the columns of the documents that are live."""
-    writer = ColumnsWriter(folder, segments[0].columns)
-    for name in segments[0].columns:
+    kinds = segments[0].columns
+    writer = ColumnsWriter(folder, kinds)
+    for segment in segments:
+        segment.expect_columns(kinds)
+    for name in kinds:
         parts = [segment.column(name).rows(np.flatnonzero(mask)) for segment, mask in zip(segments, live, strict=True)]
         writer.write(name, without_unused(joined(parts)))
 

@@ -29,9 +29,6 @@ KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "t
 RANGES = ("between", "> <", "> <=", ">= <")
 RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", *RANGES)
 Value = str | float | int
-# Characters that the name of a column may have.
-NAME_LETTERS = 200
-_NAME = re.compile(r"[^\W\d][\w.-]*")
 # A date of ISO 8601: a year, a month, or a day, perhaps with a time and a zone after it.
 _TIME = r"(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
 _DATE = re.compile(rf"(\d{{4}})(?:-(\d\d)(?:-(\d\d){_TIME})?|(\d\d)(\d\d){_TIME})?", re.ASCII)
@@ -267,11 +264,6 @@ def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str])
 def _shown(value: Value) -> str:
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else f"{value}"
     return text if len(text) <= 40 else f"{text[:40]}…"
-
-
-def is_column_name(name: str) -> bool:
-    """Return whether a column may have this name: a letter, then letters, digits and the signs _, - and dots."""
-    return len(name) <= NAME_LETTERS and _NAME.fullmatch(name) is not None
 
 
 @lru_cache(1 << 16)

@@ -31,6 +31,7 @@ def overview(index: Index, terms: int) -> Shown:
         "made with": ", ".join(f"{library} {version}" for library, version in index.analyzer_versions.items()),
         "stored": ", ".join(sorted(index.store)) or "none",
         **({"fields": ", ".join(index.fields)} if index.fields else {}),
+        **_columns(index),
         **_attached(index),
         "fitted": ", ".join(e for entry in index.fitted.values() for e in expressions_of(entry)) or "nothing",
         **({"names": ", ".join(sorted(index.names))} if index.names else {}),
@@ -64,6 +65,12 @@ def overview(index: Index, terms: int) -> Shown:
         return {fact.replace(" ", "_"): value for fact, value in facts.items()} | more
 
     return Shown(lines, data)
+
+
+def _columns(index: Index) -> dict[str, str]:
+    """Return the columns of an index with their types, as a fact with its name."""
+    columns = index.snapshot.columns
+    return {"columns": ", ".join(f"{name}:{kind}" for name, kind in columns.items())} if columns else {}
 
 
 def _attached(index: Index) -> dict[str, str]:

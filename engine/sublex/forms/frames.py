@@ -1,4 +1,4 @@
-"""Make pandas DataFrames, and read the columns of DataFrames that a user gives. pandas is an optional package."""
+"""Make pandas DataFrames, and read the columns of DataFrames that a user gives. pandas and pyarrow are optional packages."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ def data_frame(columns: Mapping[str, Any], index: tuple[str, Sequence[str]] | No
         raise MissingExtra("A DataFrame", "pandas") from None
     labels = None if index is None else pandas.Index(index[1], name=index[0])
     return pandas.DataFrame(dict(columns), labels)
+
+
+def arrow() -> Any:
+    """Return the package pyarrow with its module for Parquet. Raise MissingExtra if it is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("Parquet", "parquet") from None
+    return pyarrow
 
 
 def is_frame(value: Any) -> bool:

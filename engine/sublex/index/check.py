@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,7 +38,7 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
         directory = index / SEGMENTS / segment.name
-        problems += _verdict(_check_segment, directory, segment)
+        problems += _verdict(partial(_check_segment, manifest.columns), directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
         problems += _check_model(root, name, model)
@@ -93,8 +94,8 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
-def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
-    """Return the problems of a segment.
+def _check_segment(columns: Mapping[str, str], directory: Directory, entry: SegmentEntry) -> list[str]:
+    """Return the problems of a segment. `columns` has the types of the columns of the index, by name.
 
     The components are compared with one another only if no component is damaged.
     """
@@ -102,7 +103,7 @@ def _check_segment(directory: Directory, entry: SegmentEntry) -> list[str]:
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
         problems += _check_folder(directory / entry.deleted.name, entry.deleted.data)
-    return problems or list(_disagreements(segment))
+    return problems or list(_disagreements(segment, columns))
 
 
 def _damaged_components(folder: Folder) -> Iterator[str]:
@@ -113,7 +114,7 @@ def _damaged_components(folder: Folder) -> Iterator[str]:
             yield str(error)
 
 
-def _disagreements(segment: Segment) -> Iterator[str]:
+def _disagreements(segment: Segment, columns: Mapping[str, str]) -> Iterator[str]:
     """Yield a sentence for each pair of components that do not fit each other, though their checksums are right."""
     yield from _postings_disagreements(segment)
     terms = segment.terms.list()
@@ -127,8 +128,9 @@ def _disagreements(segment: Segment) -> Iterator[str]:
     segment.docnos.texts()
     if terms:
         segment.lexicon.surface(0)
-    for name in segment.columns:
-        # Raises an error if its components do not fit each other.
+    # These raise an error if the columns are others, or if their components do not fit each other.
+    segment.expect_columns(columns)
+    for name in columns:
         segment.column(name)
     for frame in range(len(segment.texts.counts) if segment.texts else 0):
         segment.texts.validate(frame)  # type: ignore[union-attr]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from sublex.contracts.base import Statistics
-from sublex.contracts.columns import KINDS, is_column_name
+from sublex.contracts.columns import KINDS
 from sublex.contracts.fields import is_name
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
@@ -62,7 +62,7 @@ Word = Annotated[str, _matching("a short word", r"[A-Za-z0-9._-]{1,200}")]
 FieldName = Annotated[str, Rule("the name of a field", is_name)]
 IdText = Annotated[str, _matching("32 hexadecimal digits", r"[0-9a-f]{32}")]
 Text = Annotated[str, Rule("text", lambda text: text == "text")]
-ColumnName = Annotated[str, Rule("the name of a column", is_column_name)]
+ColumnName = Annotated[str, Rule("the name of a column", is_name)]
 ColumnKind = Annotated[str, Rule(f"one of {', '.join(KINDS)}", KINDS.__contains__)]
 # What people decide about labels, the names that they give, and the texts by which models know their labels.
 ACTIONS = ("accept", "rename", "merge", "reject")

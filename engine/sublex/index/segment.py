@@ -6,7 +6,7 @@ and the ordinals of terms are local to the segment and start at 0.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -132,6 +132,11 @@ class Segment:
         if name not in self.columns:
             raise IndexCorrupt(f"{self.path} lacks the column {name}; rebuild the index.")
         return self._columns.column(name)  # type: ignore[union-attr]
+
+    def expect_columns(self, kinds: Mapping[str, str]) -> None:
+        """Raise `IndexCorrupt` unless the columns have these names and types."""
+        if self.columns != kinds:
+            raise IndexCorrupt(f"{self.path} has other columns than the index; rebuild the index.")
 
     # Document terms.
 

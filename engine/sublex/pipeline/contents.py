@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Statistics
-from sublex.contracts.operators import Operator, operator, words_in
+from sublex.contracts.operators import Operator, operator, within, words_in
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
@@ -19,6 +19,7 @@ from sublex.tools.hints import resolve_hints
 if TYPE_CHECKING:
     from sublex.index.attachment import Attachment
     from sublex.index.entries import ModelEntry, ResourceEntry
+    from sublex.pipeline.documents import LiveDocuments
     from sublex.retrieval.term_table import TermTable
 
 
@@ -123,8 +124,8 @@ class Contents:
         """Return the statistics of a term, or None when no live document contains it.
 
         A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`. The
-        printed form of an operator, such as `#1('stem','cell')`, stands for the operator.
-        Raise InputError if the analyzer makes several terms of it.
+        printed form of an operator, such as `#1('stem','cell')`, stands for the operator, and "title:indexing" for the term
+        within the field. Raise InputError if the analyzer makes several terms of it.
         """
         named = self._term(term)
         if not isinstance(named, Operator):
@@ -136,13 +137,16 @@ class Contents:
         return Term(named, df, cf, words_in(named, self.snapshot.corpus.surface))
 
     def _term(self, text: str) -> str:
-        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, or else
-        what the analyzer makes of it.
+        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, a term within
+        a field, or else what the analyzer makes of it.
         """
         if isinstance(text, Operator) or self.snapshot.term(arguments.text(text, "The term")):
             return text
         if found := operator(text):
             return found
+        field, colon, word = text.partition(":")
+        if colon and field in self.snapshot.fields:
+            return within(field, self._term(word))
         terms = list(dict.fromkeys(self.snapshot.analyze(text)))
         if len(terms) > 1:
             raise InputError(
@@ -216,9 +220,15 @@ class Contents:
             raise InputError(f"No document {docno or repr(docno)} in {self.path}.")
         return doc
 
-    def documents(self) -> Iterator[Document]:
-        """Yield all live stored documents, in the order in which they were indexed."""
-        return self.snapshot.documents()
+    def documents(self, columns: str | Iterable[str] | None = None) -> LiveDocuments:
+        """Return an iterator over all live stored documents, in the order in which they were indexed.
+
+        Its methods `to_pandas` and `to_parquet` give the documents' values in columns of the index: in `columns`, such as
+        "year,category", or by default in all.
+        """
+        from sublex.pipeline.documents import LiveDocuments
+
+        return LiveDocuments(self.snapshot, columns)
 
     def to_ciff(self, file: str | Path, workers: int | None = None, overwrite: bool = False) -> None:
         """Write the postings, document lengths and docnos as a CIFF file for other engines.

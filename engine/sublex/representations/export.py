@@ -12,7 +12,8 @@ import numpy as np
 from sublex.building.document_source import source_of
 from sublex.contracts.base import Report
 from sublex.contracts.fitted import Rows
-from sublex.errors import InputError, MissingExtra
+from sublex.errors import InputError
+from sublex.forms.frames import arrow
 from sublex.index.snapshot import Snapshot
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.loaded import LoadedRepresentation
@@ -112,11 +113,7 @@ def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
 
 def _write_parquet(stream: IO[bytes], vectors: Vectors) -> int:
     """Write vectors as lists of numbers, a block at a time; return the number of documents."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("Parquet", "parquet") from None
+    pyarrow = arrow()
     count, writer = 0, None
     for docnos, rows in vectors:
         dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows).reshape(len(docnos), -1)

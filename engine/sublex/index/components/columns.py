@@ -12,7 +12,8 @@ from datetime import date
 
 import numpy as np
 
-from sublex.contracts.columns import EPOCH, KINDS, Column, is_column_name
+from sublex.contracts.columns import EPOCH, KINDS, Column
+from sublex.contracts.fields import is_name
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST_DOCS
 from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
@@ -57,7 +58,7 @@ class ColumnsReader:
         names = StringsReader(folder, "column")
         for listed in names.texts():
             name, _, kind = listed.rpartition(":")
-            if not is_column_name(name) or kind not in KINDS or (self.kinds and name <= list(self.kinds)[-1]):
+            if not is_name(name) or kind not in KINDS or (self.kinds and name <= list(self.kinds)[-1]):
                 raise folder["columns"].damaged(f"lists {listed!r}, which is no column")
             self.kinds[name] = kind
         self._read: dict[str, Column] = {}
