@@ -23,6 +23,7 @@ from strategies import every, examples
 
 import sublex
 from sublex.contracts.base import DocStats, Document, FieldStatistics, Ranker, Statistics, TermStats
+from sublex.contracts.operators import ordered, synonyms, window, within
 from sublex.errors import InputError, PluginError, SublexError
 from sublex.index import derived
 from sublex.language import plugins
@@ -210,6 +211,51 @@ def test_an_index_whose_only_text_is_one_field_ranks_by_bm25f_as_by_bm25(tmp_pat
         scores = {hit.docno: hit.score for hit in whole}
         assert len(scores) == len(found) > 0
         assert all(abs(hit.score - scores[hit.docno]) <= 1e-6 * max(1, abs(hit.score)) for hit in found)
+
+
+def test_operators_have_the_frequencies_within_each_field(tmp_path):
+    index = sublex.build(
+        with_fields(120, 4, "d"), tmp_path / "i", fields="title,text,place", store="text,terms,positions"
+    )
+    index.add(with_fields(60, 5, "e"))
+    index.delete([f"d{k}" for k in range(0, 120, 7)])
+    known = naive.WithOperators(index.snapshot)
+    operators = [
+        ordered(["w1", "w0"]), window(["w0", "w2"], 6), synonyms(["w4", "w9"]), ordered([synonyms(["w0", "w3"]), "w1"], 3),
+    ]  # fmt: skip
+    for ranker in (BY_FIELD["BM25F"], BY_FIELD["PL2F"]):
+        searcher = Searcher(index.snapshot, ranker)
+        for query in [{operator: 1.0, "w5": 0.5} for operator in operators] + [dict.fromkeys(operators, 2.0)]:
+            hits = searcher.search(query, 300)
+            docs, scores = naive.retrieve(known, ranker, query, 300)
+            assert (hits.docs.tolist(), hits.scores.tolist()) == (docs, scores) and len(hits)
+            alone = next(iter(searcher.batch([query, query], 300)))
+            assert alone.scores.tolist() == scores
+
+
+def test_a_term_of_one_field_has_no_frequency_in_the_others(tmp_path):
+    texts = [("crane", "crane crane"), ("", "crane"), ("bird", ""), ("crane bird", "")]
+    documents = [Document(f"d{k}", text, title) for k, (title, text) in enumerate(texts)]
+    index = sublex.build(documents, tmp_path / "index", fields="title,text")
+
+    class Frequencies(Ranker):
+        fields = ("title", "text")
+
+        def score(self, tf: Any, doc: DocStats, term: TermStats, collection: FieldStatistics) -> np.ndarray:
+            return 10 * tf["title"] + tf["text"]
+
+    def found(term: str) -> dict[str, float]:
+        hits = Searcher(index.snapshot, Frequencies()).search({term: 1.0}, 9)
+        return dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
+
+    assert found("crane") == {"d0": 12, "d1": 1, "d3": 10}
+    assert found(within("title", "crane")) == {"d0": 10, "d3": 10}
+    assert found(within("text", "crane")) == {"d0": 2, "d1": 1}
+    assert found(synonyms([within("title", "bird"), within("text", "crane")])) == {"d0": 2, "d1": 1, "d2": 10, "d3": 10}
+    tree = index.explain("title:crane", "d0", "BM25F", language="query")
+    title, text = tree.parts[0].parts[1].parts[0].parts
+    assert (title.evidence["tf"], text.evidence["tf"]) == (1, 0)
+    assert tree.value == pytest.approx(index.search("title:crane", "BM25F", language="query")[0].score, rel=1e-6)
 
 
 def test_an_explanation_by_fields_has_the_score_of_search(by_field):
