@@ -992,10 +992,10 @@ class WithOperators:
 
 
 def positions_in(snapshot: Any, doc: int) -> Places:
-    """Return the positions of each term of a stored document. Values of fields other than title and text are texts."""
+    """Return the positions of each term of a stored document."""
     document = snapshot.stored(doc)
     texts = {"title": document.title, "text": document.text}
-    texts |= {name: document.fields.get(name) or "" for name in snapshot.fields if name not in texts}
+    texts |= {name: content_of(document.fields.get(name)) for name in snapshot.fields if name not in texts}
     return places_of({name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()})
 
 

@@ -110,8 +110,8 @@ class Slots:
                 there = counts > 0
                 stats, fields = known.stats(operators[there]), arrays.impacts.fields
                 if fields:
-                    own = [known.operator(number) for number in operators.tolist()]
-                    tfs = of_operators(table, k, fields, own, counts, docs)
+                    asked = [known.operator(number) for number in operators.tolist()]
+                    tfs = of_operators(table, k, fields, asked, counts, docs)
                 arrays.add_operators(slots[~of_words][there], counts[there], stats, docs, tfs)
             self._left[k] -= postings[k]
             self.largest = max(

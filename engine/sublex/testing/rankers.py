@@ -351,8 +351,8 @@ class Collection(NamedTuple):
         ]
         named = {f"d{number:03}": words for number, words in enumerate(texts)}
         if not fields:
-            documents = [Document(docno, " ".join(words)) for docno, words in named.items()]
-            return cls(documents, {docno: {"": Counter(words)} for docno, words in named.items()})
+            whole = [Document(docno, " ".join(words)) for docno, words in named.items()]
+            return cls(whole, {docno: {"": Counter(words)} for docno, words in named.items()})
         all_fields = [*fields, _other(fields)]
         documents: list[Document] = []
         counts: dict[str, Fields] = {}
