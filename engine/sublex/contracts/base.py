@@ -486,6 +486,13 @@ class Facet(NamedTuple):
     docs: int
 
 
+class ValueCount(NamedTuple):
+    """A value of a column, and the number of documents that have it. A date is a text such as "2015-03-01"."""
+
+    value: str | float | int
+    docs: int
+
+
 class Mark(NamedTuple):
     """Words of a document that belong to a label of a fitted model, to be shown in the label's colour.
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sublex.contracts.columns import Comparison, expect_values
+from sublex.contracts.columns import expect_values
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Kind, read_head, unescaped
 from sublex.errors import InputError
 from sublex.language.conditions import value_of

@@ -6,7 +6,7 @@ come and go, so they have slots in arrays of their own. The words beside them in
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from threading import Lock
 
@@ -39,6 +39,11 @@ class SlotArrays:
         # The last row has no bounds.
         self.kth = np.full((len(self._levels) + 1, slots), -np.inf, np.float32)
         self._row_of = np.full(slots, -1, np.int32)
+
+    def near(self, depth: int) -> np.ndarray:
+        """Return for each slot an impact that about `depth` of its postings reach; -inf if none is known."""
+        level = bisect_right(self._levels, depth)
+        return self.kth[max(0, level - 1)] if level < len(self._levels) else self.kth[-1]
 
     def best(self, k: int) -> np.ndarray:
         """Return for each slot a lower bound of its k-th best impact; -inf if no bound is known."""

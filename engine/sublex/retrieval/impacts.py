@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 from threading import Lock
 
@@ -116,6 +116,11 @@ class Impacts:
         # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]
+
+    def near(self, depth: int) -> np.ndarray:
+        """Return for each term an impact that about `depth` of its postings reach; -inf if none is known."""
+        level = bisect_right(self._levels, depth)
+        return self.kth[max(0, level - 1)] if level < len(self._levels) else self._unknown
 
     def best(self, k: int) -> np.ndarray:
         """Return for each term a lower bound of its k-th best impact; -inf if no bound is known."""

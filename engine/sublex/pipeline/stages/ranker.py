@@ -9,9 +9,13 @@ from sublex.contracts.base import Explanation, Query, TermStats
 from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
+from sublex.pipeline.stages.mask import PASSES, narrowest
 from sublex.pipeline.stages.stage import Scoring, State, scores_in
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.searcher import Among, Searcher
+
+# If at most one of FEW documents passes, the terms of a query are looked up for each of them.
+FEW = 50
 
 
 class RankerScoring(Scoring):
@@ -41,6 +45,19 @@ class RankerScoring(Scoring):
 
     def search(self, k: int) -> Hits:
         return self.searcher.search(self.state.query.weights(), k)
+
+    def search_passing(self, k: int) -> Hits:
+        masks = self.state.binding
+        few = narrowest(masks)
+        if few is None or any(mask.passing is None for mask in masks):
+            # A function of the user is asked about as few documents as possible.
+            return super().search_passing(k)
+        answers = np.minimum.reduce([mask.answers for mask in masks]) if len(masks) > 1 else masks[0].answers
+        number = len(few)
+        looked_up = None
+        if number * FEW <= len(answers):
+            looked_up = few[answers[few] == PASSES] if len(masks) > 1 else few
+        return self.searcher.search(self.state.query.weights(), k, Among(answers, number, looked_up))
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
         """Return the computed scores of documents, whether they were found or not."""
