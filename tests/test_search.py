@@ -18,7 +18,7 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import RANKERS, WORDS, texts
+from shared import RANKERS, WORDS, AnySign, texts
 from strategies import every, examples
 
 import sublex
