@@ -859,14 +859,36 @@ def minimal(intervals: Iterable[Interval]) -> list[Interval]:
     )  # fmt: skip
 
 
+class Places(dict[str, list[int]]):
+    """The positions of each term of a document. `fields` has the first and the last position of each field with raw tokens."""
+
+    fields: Mapping[str, Interval]
+
+
+def places_of(fields: Mapping[str, Sequence[Sequence[str]]]) -> Places:
+    """Return the positions of each term in a document with these fields, in which each raw token is given by its terms."""
+    found = Places(positions(*fields.values()))
+    taken: dict[str, list[int]] = {}
+    for terms, number, place in placed([*fields.values()]):
+        taken.setdefault([*fields][number], []).extend(range(place, place + max(1, len(terms))))
+    found.fields = {name: (own[0], own[-1]) for name, own in taken.items()}
+    return found
+
+
 def intervals_of(part: Any, positions: Mapping[str, Sequence[int]]) -> list[Interval]:
-    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms."""
+    """Return the minimal intervals of a term, a gap or an operator in a document with these positions of terms.
+
+    Operators within fields need `Places`.
+    """
     if part is GAP:
         last = max((places[-1] for places in positions.values() if places), default=-1)
         return [(place, place) for place in range(last + 1)]
     if not isinstance(part, Operator):
         return [(place, place) for place in positions.get(part, ())]
     found = [intervals_of(inner, positions) for inner in part.parts]
+    if part.kind is Kind.FIELD:
+        first, last = positions.fields.get(part.field, (0, -1))  # type: ignore[attr-defined]
+        return [(begin, end) for begin, end in found[0] if first <= begin and end <= last]
     if part.kind is Kind.SYNONYMS:
         return minimal(itertools.chain(*found))
     fits = _ordered if part.kind is Kind.ORDERED else _within
@@ -928,12 +950,12 @@ class WithOperators:
         return TermStats(len(tfs), int(tfs.sum())) if len(tfs) else None
 
 
-def positions_in(snapshot: Any, doc: int) -> dict[str, list[int]]:
-    """Return the positions of each term of a stored document."""
+def positions_in(snapshot: Any, doc: int) -> Places:
+    """Return the positions of each term of a stored document. Values of fields other than title and text are texts."""
     document = snapshot.stored(doc)
-    return positions(
-        *([snapshot.analyzer.terms(raw) for raw in raw_tokens(part)] for part in (document.title, document.text))
-    )
+    texts = {"title": document.title, "text": document.text}
+    texts |= {name: document.fields.get(name) or "" for name in snapshot.fields if name not in texts}
+    return places_of({name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()})
 
 
 # Retrieval of each document that holds a term of the query. Impacts are float32; their sum is float64, rarest term first.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import naive
@@ -20,7 +20,7 @@ from strategies import examples
 import sublex
 from sublex.analysis.tokens import raw_tokens
 from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
-from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window
+from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window, within
 from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.index.segment import Segment
 from sublex.rankers.bm25 import BM25
@@ -55,11 +55,19 @@ RANKERS = {
 }
 
 
-def parts(words: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
-    """Words, and operators on them within one another."""
+def in_field(field: str, part: str) -> str:
+    """Return a part within a field; the part itself if it is in another field."""
+    try:
+        return within(field, part)
+    except InputError:
+        return part
+
+
+def parts(words: st.SearchStrategy[str], fields: Sequence[str] = ()) -> st.SearchStrategy[str]:
+    """Words, and operators on them within one another and within fields."""
     few = {"min_size": 2, "max_size": 3}
 
-    def within(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    def combined(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         with_gaps = st.lists(st.one_of(inner, inner, inner, st.just(GAP)), **few).filter(
             lambda some: any(part is not GAP for part in some)
         )
@@ -69,9 +77,10 @@ def parts(words: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
                 lambda part: not isinstance(part, Operator) or len([*part.terms()]) < 7
             ),
             st.builds(synonyms, st.lists(inner, **few)),
+            *([st.builds(in_field, st.sampled_from(fields), inner)] if fields else []),
         )
 
-    return st.recursive(words, within, max_leaves=5)
+    return st.recursive(words, combined, max_leaves=5)
 
 
 OPERATORS = parts(st.sampled_from([*WORDS, "absent"])).filter(lambda part: isinstance(part, Operator))
@@ -80,14 +89,21 @@ QUERIES = st.dictionaries(
 )
 
 
+FIELDS = ("tags", "title", "text")
+IN_FIELDS = parts(st.sampled_from([*WORDS, "absent"]), FIELDS).filter(
+    lambda part: isinstance(part, Operator) and part.fields
+)
+
+
 def documents(number: int, seed: int, name: str = "d") -> list[Document]:
-    """Return short documents of the words in WORDS and a stop word; every third has a title."""
+    """Return short documents of the words in WORDS and a stop word; every third has a title, every second has tags."""
     chance = random.Random(seed)
 
     def words(most: int) -> str:
         return " ".join(chance.choices([*WORDS, "the"], [5, 4, 3, 2, 2, 1, 1, 3], k=chance.randint(0, most)))
 
-    return [Document(f"{name}{k}", words(9), words(3) if k % 3 == 0 else "") for k in range(number)]
+    found = [Document(f"{name}{k}", words(9), words(3) if k % 3 == 0 else "") for k in range(number)]
+    return [d._replace(fields={"tags": words(3)} if k % 2 else {}) for k, d in enumerate(found)]
 
 
 def built(path, documents: list[Document], **options) -> sublex.Index:
@@ -97,7 +113,18 @@ def built(path, documents: list[Document], **options) -> sublex.Index:
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory):
     """An index of three segments with deleted documents; the last segment lacks most words."""
-    index = built(tmp_path_factory.mktemp("operators") / "index", documents(120, 1))
+    return in_segments(tmp_path_factory.mktemp("operators") / "index")
+
+
+@pytest.fixture(scope="module")
+def fielded(tmp_path_factory: pytest.TempPathFactory):
+    """The index of the same documents with fields, and the definition for it."""
+    index = in_segments(tmp_path_factory.mktemp("fields") / "index", fields=FIELDS)
+    return index, naive.WithOperators(index.snapshot)
+
+
+def in_segments(path, **options) -> sublex.Index:
+    index = built(path, documents(120, 1), **options)
     index.add(documents(70, 2, "é"), workers=1)
     index.add([Document("x", "w0 w1 w0"), Document("y", "w1 w0 w1"), Document("z", "only")], workers=1)
     index.delete(["x", *(f"d{k}" for k in range(0, 120, 7))])
@@ -146,6 +173,82 @@ def check(searcher: Searcher, exact: naive.WithOperators, query: Mapping[str, fl
 @settings(max_examples=examples(150))
 def test_postings_equal_those_of_the_definition(index, exact, terms):
     expect_postings(TermTable(index.snapshot), exact, terms)
+
+
+@given(terms=st.lists(IN_FIELDS, min_size=1, max_size=6))
+@settings(max_examples=examples(150))
+def test_postings_within_fields_equal_those_of_the_definition(fielded, terms):
+    index, exact = fielded
+    expect_postings(TermTable(index.snapshot), exact, terms)
+
+
+@pytest.mark.parametrize("name", RANKERS)
+@given(query=st.dictionaries(st.one_of(IN_FIELDS, IN_FIELDS, st.sampled_from(WORDS)), st.just(1.5), max_size=4))
+@settings(max_examples=examples(20))
+def test_hits_within_fields_equal_those_of_the_exhaustive_definition(fielded, name, query):
+    index, exact = fielded
+    check(Searcher(index.snapshot, RANKERS[name]), exact, query, 10)
+
+
+@given(collection=strategies.collections(1, 8), more=strategies.collections(0, 4), data=st.data())
+@settings(max_examples=examples(25))
+def test_postings_within_fields_of_arbitrary_collections_equal_those_of_the_definition(
+    tmp_path_factory, collection, more, data
+):
+    # A field in which no document has a term is refused.
+    collection = [*collection, Document("anchor", "anchor", "anchor")]
+    index = built(tmp_path_factory.mktemp("odd") / "index", collection, fields="title,text")
+    docnos = {document.docno for document in collection}
+    if new := [document for document in more if document.docno not in docnos]:
+        index.add(new, workers=1)
+    terms = [term.term for term in index.terms()] or ["none"]
+    some = parts(st.sampled_from(terms), ("title", "text")).filter(lambda part: isinstance(part, Operator))
+    exact = naive.WithOperators(index.snapshot)
+    expect_postings(TermTable(index.snapshot), exact, data.draw(st.lists(some, max_size=4)))
+
+
+def test_merged_and_reordered_indexes_give_the_postings_within_fields_of_the_definition(tmp_path):
+    index = built(tmp_path / "index", documents(60, 3), fields=FIELDS)
+    index.add(documents(40, 4, "e"), workers=1)
+    index.delete(["d3", "e5"])
+    index.store_impacts(["BM25"])
+    terms = [
+        within("title", "w0"), within("tags", ordered(["w0", "w1"])), within("text", window(["w0", "w1"], 4)),
+        ordered([within("title", "w0"), "w1"]), synonyms([within("title", "w0"), "w0", within("tags", "w1")]),
+    ]  # fmt: skip
+    for change in (lambda: None, index.merge, partial(index.merge, reorder=True)):
+        change()
+        opened = sublex.open(index.path)
+        exact = naive.WithOperators(opened.snapshot)
+        expect_postings(TermTable(opened.snapshot), exact, terms)
+        check(opened.searcher("BM25"), exact, dict.fromkeys([*terms, "w0"], 1.0), 10)
+
+
+def test_words_within_a_field_need_no_positions_and_no_document_of_another_field_is_found(tmp_path):
+    index = sublex.build(
+        [Document("a", "stem cell cell", "cell"), Document("b", "cell", "stem"), Document("c", "x", "y cell cell")],
+        tmp_path / "index", fields="title",
+    )  # fmt: skip
+    found = index.postings(within("title", "cell"))
+    assert [found.docs.tolist(), found.tfs.tolist()] == [[0, 2], [1, 2]]
+    both = index.postings(synonyms([within("title", "cell"), "cell"]))
+    assert [both.docs.tolist(), both.tfs.tolist()] == [[0, 1, 2], [3, 1, 2]]
+    assert index.term("#field(title:'cell')")[1:3] == index.term("title:cells")[1:3] == (2, 3)
+    assert index.term("title:stem").surface == "title:stem"
+    # The length is that of the whole document, so the shorter one is better.
+    assert index.searcher("BM25").search({within("title", "cell"): 1.0}).docnos == ["c", "a"]
+    with pytest.raises(IndexProblem, match="built without stored positions"):
+        index.postings(within("title", ordered(["stem", "cell"])))
+
+
+def test_an_unknown_field_costs_a_sentence_that_names_the_fields(fielded, index):
+    for own, words in (
+        (fielded[0], "has no field author; its fields are tags, title, text"),
+        (index, "--fields title,text"),
+    ):
+        for term in (within("author", "w0"), ordered([within("author", "w0"), "w1"])):
+            with pytest.raises(InputError, match=words):
+                own.searcher("BM25").search({term: 1.0})
 
 
 @pytest.mark.parametrize("name", RANKERS)

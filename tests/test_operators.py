@@ -9,7 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import GAP, Condition, Kind, Operator, operator, ordered, synonyms, window
+from sublex.contracts.operators import (
+    GAP,
+    Condition,
+    Kind,
+    Operator,
+    least_width,
+    operator,
+    ordered,
+    synonyms,
+    window,
+    within,
+    words_in,
+    written_operator,
+)
 from sublex.errors import InputError
 
 TERMS = st.text(min_size=1, max_size=6)
@@ -22,9 +35,18 @@ def operators(terms: st.SearchStrategy[str] = TERMS) -> st.SearchStrategy[str]:
             st.builds(ordered, st.lists(parts, min_size=2, max_size=3), st.integers(1, 9)),
             st.builds(lambda some: window(some, 100), st.lists(parts, min_size=2, max_size=3)),
             st.builds(synonyms, st.lists(parts, min_size=2, max_size=3)),
+            st.builds(in_field, st.sampled_from(["title", "Größe_2", "full-text.en"]), parts),
         ),
         max_leaves=6,
     ).filter(lambda part: isinstance(part, Operator))
+
+
+def in_field(field: str, part: str) -> str:
+    """Return a part within a field; the part itself if it is in another field."""
+    try:
+        return within(field, part)
+    except InputError:
+        return part
 
 
 @given(operators())
@@ -32,7 +54,44 @@ def test_the_printed_form_has_no_white_space_and_is_read_back(part):
     assert len(part.split()) == 1
     read = operator(str(part))
     assert (read, read.kind, read.width, read.parts) == (part, part.kind, part.width, part.parts)
+    assert (read.field, read.fields, read.depth) == (part.field, part.fields, part.depth)
     assert pickle.loads(pickle.dumps(part)) == part
+
+
+def test_a_field_goes_inward_past_synonyms_and_collapses():
+    phrase = ordered(["stem", "cell"])
+    made = within("title", phrase)
+    assert (str(made), made.kind, made.width, made.parts) == (
+        "#field(title:#1('stem','cell'))",
+        Kind.FIELD,
+        0,
+        (phrase,),
+    )
+    assert (made.field, phrase.field, made.fields, phrase.fields) == ("title", "", {"title"}, frozenset())
+    assert within("title", made) is made
+    assert (
+        str(within("title", synonyms(["car", phrase]))) == "#syn(#field(title:#1('stem','cell')),#field(title:'car'))"
+    )
+    assert within("title", synonyms(["car", within("title", "car")])) == within("title", "car")
+    assert ordered([within("title", "a"), within("text", "b")]).fields == {"title", "text"}
+    assert operator("#field(title:#field(title:'a'))") is None
+    assert written_operator("#field(title:#field(title:'a'))") == within("title", "a")
+
+
+def test_only_operators_within_a_field_read_positions():
+    word = within("title", "cell")
+    assert not word.reads_positions
+    assert not synonyms([word, "cell", within("text", "a")]).reads_positions
+    assert within("title", ordered(["a", "b"])).reads_positions
+    assert ordered([word, "a"]).reads_positions
+
+
+def test_a_field_in_words_and_in_windows():
+    assert words_in(within("title", "cell"), str.upper) == "title:CELL"
+    assert words_in(within("title", ordered(["stem", "cell"]))) == 'title:"stem cell"'
+    assert least_width(within("title", ordered(["a", "b"]))) == 2
+    with pytest.raises(InputError, match="smaller than its 3 words"):
+        window([within("title", ordered(["a", "b"])), "c"], 2)
 
 
 def test_an_operator_is_equal_to_operators_alone():
@@ -66,6 +125,12 @@ def test_a_mistake_costs_one_sentence():
         (lambda: ordered([GAP]), "no word in the operator"),
         (lambda: synonyms(map(str, range(2_000))), "2,000 parts"),
         (lambda: ordered(["a", "b"], 0), "The width 0"),
+        (lambda: within("title", GAP), "no word in the operator"),
+        (lambda: within("title", within("text", "a")), r"#field\(title:…\) cannot hold #field\(text:…\)"),
+        (lambda: within("title", ordered([within("text", "a"), "b"])), r"cannot hold #field\(text:…\)"),
+        (lambda: within("two words", "a"), "'two words' is no name of a field"),
+        (lambda: written_operator("#field(title:'a','b')"), "has 2 parts; it should have one"),
+        (lambda: written_operator(f"#field({'x' * 201}:'a')"), "at most 200"),
     ):
         with pytest.raises(InputError, match=words):
             wrong()
@@ -87,12 +152,25 @@ def test_the_constructor_refuses_what_no_operator_can_be():
         (Kind.ORDERED, 1, "ab", "list of terms"),
         (Kind.ORDERED, 1, [deep, "a"], "deep within one another"),
         ("near", 1, ["a", "b"], "is not a kind of operator"),
+        (Kind.FIELD, 0, ["a"], "'' is no name of a field"),
     ):
         with pytest.raises(InputError, match=words):
             Operator(kind, width, parts)
+    for field, kind, parts, words in (
+        ("title", Kind.ORDERED, ["a", "b"], "Only #field has a field"),
+        ("title", Kind.FIELD, ["a", "b"], "has 2 parts"),
+        ("title", Kind.FIELD, [], "has 0 parts"),
+        ("title", Kind.FIELD, [GAP], "A gap"),
+        ("title", Kind.FIELD, [synonyms(["a", "b"])], "within\\('title', part\\)"),
+        ("title", Kind.FIELD, [within("title", "a")], "within\\('title', part\\)"),
+        ("1a", Kind.FIELD, ["a"], "is no name of a field"),
+        (None, Kind.FIELD, ["a"], "is no name of a field"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Operator(kind, 0, parts, field)
 
 
-@given(st.text(alphabet="#1uw(syn)'a\\,*^ ", max_size=12))
+@given(st.text(alphabet="#1uw(syn)field:'a\\,*^ ", max_size=14))
 def test_other_texts_are_no_operators(text):
     read = operator(text)
     assert read is None or str(read) == text

@@ -20,13 +20,13 @@ from test_operators import operators
 import sublex
 from sublex.analysis.tokens import analyze
 from sublex.contracts.base import Document, Explanation, Query, QueryTerm
-from sublex.contracts.operators import GAP, Kind, Operator, ordered, synonyms, window
+from sublex.contracts.operators import GAP, Kind, Operator, ordered, synonyms, window, within
 from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
 from sublex.pipeline.compose import KEPT
 from sublex.pipeline.running import write
-from sublex.retrieval.passages import passage
+from sublex.retrieval.passages import passage, passage_of, title_spans
 from sublex.retrieval.text_occurrences import occurrences
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
@@ -422,13 +422,12 @@ def test_passages_follow_phrases_and_windows():
 @given(
     st.lists(st.sampled_from("uvw"), max_size=9),
     operators(st.sampled_from("uvw")).filter(lambda part: len([*part.terms()]) < 6),
+    st.sampled_from(["text", "title"]),
 )
 @settings(max_examples=examples(300))
-def test_occurrences_in_a_text_are_those_of_the_definition(words, operator):
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        places.setdefault(word, []).append(place)
-    found, expected = occurrences(operator, places), naive.intervals_of(operator, places)
+def test_occurrences_in_a_text_are_those_of_the_definition(words, operator, field):
+    places = naive.places_of({field: [[word] for word in words]})
+    found, expected = occurrences(operator, places, field), naive.intervals_of(operator, places)
     windows = [part for part in parts_of(operator) if part.kind is Kind.WINDOW]
     if all(not isinstance(inner, Operator) for part in windows for inner in part.parts):
         assert found == expected
@@ -442,6 +441,34 @@ def parts_of(operator: Operator) -> Iterator[Operator]:
     for part in operator.parts:
         if isinstance(part, Operator):
             yield from parts_of(part)
+
+
+def test_passages_leave_out_words_of_other_fields_and_titles_mark_their_own():
+    analyzer = sublex.language.plugins.load().make("analyzer", "english")
+    text = "Stem cells. The cell has a stem."
+    document = Document("a", text, "Stem cells of a cell", {"tags": ["red cells", "blue"], "note": "cell"})
+
+    def marked(*terms):
+        best = passage_of(document, analyzer, terms)
+        return best.text, [best.text[begin:end] for begin, end in best.spans]
+
+    def in_title(*terms):
+        return [document.title[begin:end] for begin, end in title_spans(document.title, analyzer, terms)]
+
+    phrase = ordered(["stem", "cell"])
+    assert marked(within("title", "cell")) == (text, [])
+    assert marked("stem", within("title", "cell"))[1] == ["Stem", "stem"]
+    assert marked(within("text", phrase))[1] == ["Stem", "cells"]
+    # A phrase that does not occur is shown by its words, but for those of another field.
+    assert marked(ordered([within("title", "cell"), "stem"]))[1] == ["Stem", "stem"]
+    # Without a word in the text, another field that the query asks for is shown.
+    assert marked(within("tags", "cell")) == ("red cells blue", ["cells"])
+    assert marked(within("tags", "cell"), "stem")[0] == text
+    assert marked(within("tags", "green")) == (text, [])
+    assert in_title(within("title", "cell")) == ["cells", "cell"]
+    assert in_title(within("title", phrase)) == ["Stem", "cells"]
+    assert in_title("cell", within("text", "cell"), phrase) == []
+    assert title_spans("Stem \n cells", analyzer, [within("title", "cell")]) == ()
 
 
 def test_a_word_longer_than_the_passage_is_shown_from_its_beginning():

@@ -13,7 +13,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 from sublex.errors import InputError
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, cut
 
 # The most parts of an operator, and the most operators within one another.
 MOST_PARTS, DEEPEST = 1_024, 16
@@ -24,14 +24,20 @@ WRONG_PARTS = "The parts of a condition should be a list of terms, operators, co
 MOST_NESTED = 6
 # The widest window.
 WIDEST = 1 << 20
+# A name of a field or of a column of an index, and its most characters.
+NAME, LONGEST_NAME = r"[^\W\d][\w.-]*", 200
 
 
 class Kind(StrEnum):
-    """The kinds of operators. ORDERED: one part after the other. WINDOW: all parts, in any order. SYNONYMS: any part."""
+    """The kinds of operators.
+
+    ORDERED: one part after the other. WINDOW: all parts, in any order. SYNONYMS: any part. FIELD: a part within a field.
+    """
 
     ORDERED = "ordered"
     WINDOW = "window"
     SYNONYMS = "syn"
+    FIELD = "field"
 
 
 class Gap:
@@ -50,32 +56,37 @@ GAP = Gap()
 class Operator(str):
     """A term of a query that is made of other terms. Its text is its printed form, such as `#1('stem','cell')`.
 
-    `kind` is one of `Kind`. `width` is the number in the printed form, 0 for SYNONYMS: for ORDERED, the most positions
-    from the end of a part to the begin of the next; for WINDOW, the most positions from the first to the last, both
-    counted. `parts` are terms, operators and, for ORDERED, gaps. Operators are equal to operators alone, since an
-    index may hold any text as a term.
+    `kind` is one of `Kind`. `width` is the number in the printed form, 0 for SYNONYMS and FIELD: for ORDERED, the most
+    positions from the end of a part to the begin of the next; for WINDOW, the most positions from the first to the last,
+    both counted. `parts` are terms, operators and, for ORDERED, gaps; FIELD has one part, a term, an ORDERED or a WINDOW.
+    `field` is the name of the field, "" for other kinds. Operators are equal to operators alone, since an index may hold
+    any text as a term.
 
-    `reads_positions` says whether occurrences depend on positions: true for all but SYNONYMS of terms and of other such
-    SYNONYMS. `depth` is the number of operators within one another, this one counted.
+    `reads_positions` says whether occurrences depend on positions: true for all but FIELD of a term, and SYNONYMS of terms
+    and of other operators that read none. `fields` are the names of all fields in the operator. `depth` is the number of
+    operators within one another, this one counted.
 
-    `ordered`, `window` and `synonyms` make operators, and `operator` reads a printed form. Raise InputError if an
-    operator cannot have this kind, this width or these parts.
+    `ordered`, `window`, `synonyms` and `within` make operators, and `operator` reads a printed form. Raise InputError if
+    an operator cannot have this kind, this width, these parts or this field.
     """
 
     kind: Kind
     width: int
     parts: tuple[Any, ...]
+    field: str
+    fields: frozenset[str]
     reads_positions: bool
     depth: int
     _hash: int
 
-    def __new__(cls, kind: Kind, width: int, parts: Sequence[Any]) -> Operator:
-        kind, width, parts = _checked(kind, width, parts)
-        printed = ",".join(map(_printed, parts))
-        made = super().__new__(cls, f"{head(kind, width)}{printed})")
-        made.kind, made.width, made.parts = kind, width, parts
+    def __new__(cls, kind: Kind, width: int, parts: Sequence[Any], field: str = "") -> Operator:
+        kind, width, parts = _checked(kind, width, parts, field)
+        made = super().__new__(cls, f"{head(kind, width, field)}{','.join(map(_printed, parts))})")
+        made.kind, made.width, made.parts, made.field = kind, width, parts, field
         inner = [part for part in made.parts if isinstance(part, Operator)]
-        made.reads_positions = kind is not Kind.SYNONYMS or any(part.reads_positions for part in inner)
+        made.fields = frozenset(name for part in inner for name in part.fields).union([field] if field else [])
+        counts_only = kind in (Kind.SYNONYMS, Kind.FIELD)
+        made.reads_positions = not counts_only or any(part.reads_positions for part in inner)
         made.depth = 1 + max((part.depth for part in inner), default=0)
         # A search looks operators up many times.
         made._hash = hash((Operator, str.__hash__(made)))
@@ -91,7 +102,7 @@ class Operator(str):
         return self._hash
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Operator, (self.kind, self.width, self.parts)
+        return Operator, (self.kind, self.width, self.parts, self.field)
 
     def terms(self) -> Iterator[str]:
         """Yield the terms in the operator, in order, with repetitions."""
@@ -132,6 +143,23 @@ def synonyms(parts: Sequence[Any]) -> str:
     return _made(Kind.SYNONYMS, 0, sorted({part for part in parts if part is not GAP}))
 
 
+def within(field: str, part: Any) -> str:
+    """Return the term that occurs where `part` occurs within a field. A part in the same field is returned unchanged.
+
+    Synonyms become synonyms of their parts within the field. Raise InputError for a part in another field.
+    """
+    if part is GAP:
+        raise InputError("There is no word in the operator that the index could hold; write at least one.")
+    if isinstance(part, Operator):
+        for other in sorted(part.fields - {field}):
+            raise InputError(f"#field({field}:…) cannot hold #field({other}:…): no word is in both fields.")
+        if part.kind is Kind.FIELD:
+            return part
+        if part.kind is Kind.SYNONYMS:
+            return synonyms([within(field, inner) for inner in part.parts])
+    return Operator(Kind.FIELD, 0, [part], field)
+
+
 def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
     if not parts:
         raise InputError("There is no word in the operator that the index could hold; write at least one.")
@@ -140,17 +168,23 @@ def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
     return parts[0] if len(parts) == 1 else Operator(kind, width, parts)
 
 
-def _checked(kind: Kind, width: int, parts: Sequence[Any]) -> tuple[Kind, int, tuple[Any, ...]]:
+def _checked(kind: Kind, width: int, parts: Sequence[Any], field: str) -> tuple[Kind, int, tuple[Any, ...]]:
     """Return the kind, the width and the parts of an operator. Raise InputError if no operator has these."""
     if kind not in {*Kind}:
         raise InputError(f"{kind!r} is not a kind of operator; the kinds are {', '.join(Kind)}.")
     if isinstance(parts, str) or not all(part is GAP or isinstance(part, str) for part in parts):
         raise InputError("The parts of an operator should be a list of terms, operators and gaps.")
-    if not 2 <= len(parts) <= MOST_PARTS:
+    if kind == Kind.FIELD:
+        _expect_field(field, parts)
+        if isinstance(parts[0], Operator) and parts[0].kind in (Kind.SYNONYMS, Kind.FIELD):
+            raise InputError(f"#field takes a term, #N(…) or #uwN(…); within({field!r}, part) makes it of other parts.")
+    elif field:
+        raise InputError(f"Only #field has a field, and not an operator of the kind {kind}.")
+    elif not 2 <= len(parts) <= MOST_PARTS:
         raise InputError(f"An operator has {counted(len(parts), 'part')}; it should have from 2 to {MOST_PARTS:,}.")
     if (GAP in parts and kind != Kind.ORDERED) or GAP in (parts[0], parts[-1]):
         raise InputError("A gap stands between two parts of #N alone.")
-    if kind == Kind.SYNONYMS:
+    if kind in (Kind.SYNONYMS, Kind.FIELD):
         width = 0
     else:
         _expect_width(width)
@@ -165,6 +199,17 @@ def _checked(kind: Kind, width: int, parts: Sequence[Any]) -> tuple[Kind, int, t
     return Kind(kind), int(width), tuple(parts)
 
 
+def _expect_field(field: str, parts: Sequence[Any]) -> None:
+    """Raise InputError for a name that no field has, and unless there is one part."""
+    if not isinstance(field, str) or len(field) > LONGEST_NAME or not re.fullmatch(NAME, field):
+        raise InputError(
+            f"{cut(repr(field))} is no name of a field; it should be letters, digits, _, . and -, with a letter or _ first, "
+            f"at most {LONGEST_NAME}."
+        )
+    if len(parts) != 1:
+        raise InputError(f"#field({field}:…) has {counted(len(parts), 'part')}; it should have one, such as #1(…).")
+
+
 def _expect_width(width: int) -> None:
     if not isinstance(width, Integral) or not 1 <= width <= WIDEST:
         raise InputError(f"The width {width} of an operator should be from 1 to {WIDEST:,}.")
@@ -175,7 +220,7 @@ def least_width(part: Any) -> int:
     if not isinstance(part, Operator):
         return 1
     least = [least_width(inner) for inner in part.parts]
-    return min(least) if part.kind is Kind.SYNONYMS else sum(least)
+    return min(least) if part.kind in (Kind.SYNONYMS, Kind.FIELD) else sum(least)
 
 
 def terms_in(terms: Iterable[str]) -> Iterator[str]:
@@ -187,14 +232,29 @@ def terms_in(terms: Iterable[str]) -> Iterator[str]:
             yield term
 
 
+def sought_in(terms: Iterable[str]) -> Iterator[str]:
+    """Yield the terms that a query misses if no document has them: those of `terms_in`, and FIELD of a word.
+
+    Of synonyms within a field, such as those of a prefix, some may well be in no document.
+    """
+    for term in terms:
+        yield from terms_in([term])
+        if isinstance(term, Operator) and term.kind is not Kind.SYNONYMS:
+            if term.kind is Kind.FIELD and not term.reads_positions:
+                yield term
+            yield from (own for own in sought_in(term.parts) if isinstance(own, Operator))
+
+
 def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
-    """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words` or `car or automobile`.
+    """Return a term as people read it, such as `"stem cell"`, `(stem … cell) within 8 words`, `car or automobile`, `title:cell`.
 
     `word_of` returns the word to show for a term that is no operator.
     """
     if not isinstance(term, Operator):
         return word_of(term)
     parts = ["*" if part is GAP else words_in(part, word_of) for part in term.parts]
+    if term.kind is Kind.FIELD:
+        return f"{term.field}:{parts[0]}"
     if term.kind is Kind.ORDERED:
         return f'"{" ".join(parts)}"' + (f" with gaps of {term.width - 1}" if term.width > 1 else "")
     return " or ".join(parts) if term.kind is Kind.SYNONYMS else f"({' … '.join(parts)}) within {term.width} words"
@@ -202,25 +262,42 @@ def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
 
 # The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.
 _ESCAPED = re.compile(r"[\\'\s\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_HEAD = re.compile(r"#(?:(syn)|(uw)?(\d{1,30}))\(")
+_HEAD = re.compile(rf"#(?:(?:(syn)|(uw)?(\d{{1,30}}))\(|field\(({NAME}):)")
 _TERM = re.compile(r"'((?:[^\\']|\\.)*)'")
 _CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
 
 
-def head(kind: Kind, width: int) -> str:
-    """Return how an operator begins, such as `#1(` or `#syn(`."""
-    return {Kind.ORDERED: f"#{width}(", Kind.WINDOW: f"#uw{width}(", Kind.SYNONYMS: "#syn("}[kind]
+class Head(NamedTuple):
+    """How an operator begins: its kind, its width, its field, and the place where its parts begin."""
+
+    kind: Kind
+    width: int
+    field: str
+    end: int
 
 
-def read_head(text: str, at: int = 0) -> tuple[Kind, int, int] | None:
-    """Return the kind and the width of the operator that begins at a place of a text, and where its parts begin.
+def head(kind: Kind, width: int, field: str = "") -> str:
+    """Return how an operator begins, such as `#1(`, `#syn(` or `#field(title:`."""
+    return {
+        Kind.ORDERED: f"#{width}(", Kind.WINDOW: f"#uw{width}(", Kind.SYNONYMS: "#syn(", Kind.FIELD: f"#field({field}:",
+    }[kind]  # fmt: skip
 
-    Return None if there is no operator.
-    """
+
+def read_head(text: str, at: int = 0) -> Head | None:
+    """Return the head of the operator that begins at a place of a text; None if there is no operator."""
     found = _HEAD.match(text, at)
     if not found:
         return None
-    return Kind.SYNONYMS if found[1] else Kind.WINDOW if found[2] else Kind.ORDERED, int(found[3] or 0), found.end()
+    kind = Kind.FIELD if found[4] else Kind.SYNONYMS if found[1] else Kind.WINDOW if found[2] else Kind.ORDERED
+    return Head(kind, int(found[3] or 0), found[4] or "", found.end())
+
+
+def make(kind: Kind, width: int, parts: Sequence[Any], field: str = "") -> str:
+    """Return the term that `ordered`, `window`, `synonyms` or `within` makes of parts."""
+    if kind is Kind.FIELD:
+        _expect_field(field, parts)
+        return within(field, parts[0])
+    return synonyms(parts) if kind is Kind.SYNONYMS else (window if kind is Kind.WINDOW else ordered)(parts, width)
 
 
 def _printed(part: Any) -> str:
@@ -285,8 +362,7 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
     begin = read_head(text, at)
     if not begin or depth > DEEPEST:
         raise _NotPrinted
-    kind, width, at = begin
-    parts = []
+    at, parts = begin.end, []
     while True:
         part, at = _read(text, at, depth + 1)
         parts.append(part)
@@ -295,9 +371,7 @@ def _read(text: str, at: int, depth: int) -> tuple[Any, int]:
         if not text.startswith(",", at):
             raise _NotPrinted
         at += 1
-    if kind is Kind.SYNONYMS:
-        return synonyms(parts), at + 1
-    return (window if kind is Kind.WINDOW else ordered)(parts, width), at + 1
+    return make(begin.kind, begin.width, parts, begin.field), at + 1
 
 
 class _KindAndParts(NamedTuple):

@@ -29,13 +29,17 @@ LABEL_STYLES = 8
 
 
 class Found(NamedTuple):
-    """A hit with its title and its best passage, and the places of the query's words in the passage, in characters."""
+    """A hit with its title and its best passage, and the places of the query's words in the passage, in characters.
+
+    `in_title` has the places of the words that the query asks for in titles.
+    """
 
     hit: Hit
     score: float
     title: str = ""
     passage: str = ""
     places: tuple[tuple[int, int], ...] = ()
+    in_title: tuple[tuple[int, int], ...] = ()
 
 
 class Extras(NamedTuple):
@@ -72,21 +76,24 @@ def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
     document = index.snapshot.shown(hit.doc)
     if document is None:
         return Found(hit, score)
-    from sublex.retrieval.passages import passage
+    from sublex.retrieval.passages import passage_of, title_spans
 
-    best = passage(document.text, index.analyzer, answer.query.weights())
-    return Found(hit, score, document.title, best.text, best.spans)
+    terms = answer.query.weights()
+    best = passage_of(document, index.analyzer, terms)
+    return Found(
+        hit, score, document.title, best.text, best.spans, title_spans(document.title, index.analyzer, terms)
+    )  # fmt: skip
 
 
 def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras) -> Iterator[Line]:
     """Yield a line for each hit, and one for its passage."""
     most = max((each.score for each in found), default=0.0)
     for each in found:
-        docno, title = each.hit.docno, each.title
+        docno, title = each.hit.docno, marked(each.title, each.in_title) if each.in_title else [each.title]
         bar = f"{_bar(each.score, most)} " if extras.bars else ""
         grade = "" if extras.grades is None else f"{extras.grades.get(docno, '?')!s:>2} "
         rank = f"{each.hit.rank:>3}  {each.hit.score:<9.6g} "
-        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), f"  {title}", indent=INDENT)
+        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), "  ", *title, indent=INDENT)
         marks = index.marks(answer.query, docno, extras.labels) if extras.labels and each.passage else []
         if each.passage:
             spans = label_spans(index, each, marks) if marks else marked(each.passage, each.places)

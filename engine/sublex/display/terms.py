@@ -6,7 +6,7 @@ import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from sublex.contracts.operators import operator
+from sublex.contracts.operators import Operator, operator, within
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, records
 
@@ -37,6 +37,7 @@ def _no_term(index: Index, pattern: str) -> str:
 def words(index: Index, text: str) -> Shown:
     """Return the statistics of each term that the analyzer makes of a text as Shown, or those of a printed operator.
 
+    A word after the name of a field and a colon, such as `title:cell`, stands for the word within the field.
     Raise InputError if no term is indexed.
     """
     if operator(text):
@@ -44,10 +45,25 @@ def words(index: Index, text: str) -> Shown:
         return records(
             HEAD, [known] if known else [], [] if known else [f"No document of {index.path} contains {text}."]
         )
-    analyzed = list(dict.fromkeys(index.analyze(text)))
-    if not analyzed:
+    terms = analyzed_terms(index, text)
+    if not terms:
         raise InputError(f"The analyzer leaves no term of {text!r}.")
-    found = [term for term in map(index.snapshot.term, analyzed) if term]
-    written = {term: word for word in reversed(text.split()) for term in index.analyze(word)}
-    missing = ", ".join(written.get(term, term) for term in analyzed if index.snapshot.term(term) is None)
+    stats = {term: index.term(term) if isinstance(term, Operator) else index.snapshot.term(term) for term in terms}
+    found = [term for term in stats.values() if term]
+    written = {term: word for word in reversed(text.split()) for term in analyzed_terms(index, word)}
+    missing = ", ".join(written.get(term, term) for term in terms if stats[term] is None)
     return records(HEAD, found, [f"No document of {index.path} contains {missing}."] if missing else [])
+
+
+def analyzed_terms(index: Index, text: str) -> list[str]:
+    """Return the distinct terms of a text, of whose words any may name a field."""
+    words = text.split()
+    fields = [word.partition(":")[0] for word in words]
+    if not any(":" in word and field in index.fields for word, field in zip(words, fields, strict=True)):
+        return list(dict.fromkeys(index.analyze(text)))
+    found: dict[str, None] = {}
+    for word, field in zip(words, fields, strict=True):
+        named = ":" in word and field in index.fields
+        for term in index.analyze(word.partition(":")[2] if named else word):
+            found[within(field, term) if named else term] = None
+    return list(found)

@@ -21,7 +21,7 @@ import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Query, Statistics
 from sublex.contracts.columns import Column, no_column
-from sublex.contracts.operators import terms_in
+from sublex.contracts.operators import Operator, sought_in, words_in
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.components.columns import joined
 from sublex.index.components.docnos import byte_order
@@ -166,8 +166,17 @@ class Snapshot(Deferred):
         return self._term(term, [(segment, ordinal) for segment, ordinal in found if ordinal is not None])
 
     def absent(self, terms: Iterable[str]) -> list[str]:
-        """Return the distinct terms among `terms` that no live document contains, in their order."""
-        left = list(dict.fromkeys(terms))
+        """Return the distinct terms among `terms` that no live document contains, in their order.
+
+        FIELD of a word may be among them; of a word that no document contains, only the word is returned.
+        """
+        asked = list(dict.fromkeys(terms))
+        left = self._absent_words([term for term in asked if not isinstance(term, Operator)])
+        words = frozenset(left)
+        operators = [term for term in asked if isinstance(term, Operator) and term.parts[0] not in words]
+        return [*left, *self._absent_in_fields(operators)]
+
+    def _absent_words(self, left: list[str]) -> list[str]:
         for segment in self.segments:
             if not left:
                 break
@@ -175,16 +184,30 @@ class Snapshot(Deferred):
             left = [term for term, n in zip(left, ordinals, strict=True) if n < 0 or not segment.live_df[n]]
         return left
 
+    def _absent_in_fields(self, operators: list[Operator]) -> list[Operator]:
+        """Return the operators among some FIELDs of words that no live document contains."""
+        left = [operator for operator in operators if operator.field in self.fields]
+        for segment in self.segments:
+            kept = []
+            for operator in left:
+                ordinals = np.array(segment.find_all([operator.parts[0]]), np.int64)
+                ordinals = ordinals[ordinals >= 0]
+                docs, tfs = segment.gather(ordinals)
+                if not ((segment.field_tfs(operator.field, ordinals, tfs) > 0) & ~segment.dead[docs]).any():
+                    kept.append(operator)
+            left = kept
+        return left
+
     def missing(self, query: Query) -> dict[str, str]:
         """Return the terms of a query that no live document contains, each with its word as the query writes it.
 
-        Stop words are no terms, so they are not among them. Terms within operators are.
+        Stop words are no terms, so they are not among them. Terms within operators are, and FIELD of a word.
         """
         from sublex.analysis.tokens import words_by_term
 
-        absent = self.absent(terms_in(query.weights()))
+        absent = self.absent(sought_in(query.weights()))
         words = words_by_term(self.analyzer, query.text) if absent else {}
-        return {term: words.get(term, term) for term in absent}
+        return {term: words_in(term, lambda word: words.get(word, word)) for term in absent}
 
     def word(self, number: int) -> str:
         """Return a term, given by its ordinal in the only segment, or else by its place in the vocabulary of the corpus."""

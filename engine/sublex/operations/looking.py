@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from sublex.contracts.operators import NAME
 from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown, table_lines
 from sublex.operations.context import Context
@@ -72,14 +74,21 @@ def terms(
     return shown(context.index, pattern, number or None)
 
 
-@operation(faces=("shell",), forms=("table", "json", "csv"), python="index.term(index.analyze({text})[0])")
+def term_code(given: Mapping[str, Any]) -> str:
+    """Return the statistics of a word as code."""
+    text = given["text"]
+    # A word with a field, such as title:cell, is analysed by the index.
+    return f"index.term({text!r})" if re.match(rf"{NAME}:\S", text) else f"index.term(index.analyze({text!r})[0])"
+
+
+@operation(faces=("shell",), forms=("table", "json", "csv"), python=term_code)
 def term(context: Context, text: Annotated[str, positional("WORD...", completes="word")]) -> Shown:
     """Show the document frequency and the collection frequency of words, as you write them."""
-    from sublex.display.terms import words
+    from sublex.display.terms import analyzed_terms, words
 
-    shown, analyzed = words(context.index, text), context.index.analyze(text)
+    shown, analyzed = words(context.index, text), analyzed_terms(context.index, text)
     if len(analyzed) == 1:
-        shown.step = terms.step({"pattern": analyzed[0]}, context.path)
+        shown.step = terms.step({"pattern": str(analyzed[0])}, context.path)
     return shown
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sublex.contracts.base import Analyzer, Document, Statistics
-from sublex.contracts.operators import Operator, operator, words_in
+from sublex.contracts.operators import Operator, operator, within, words_in
 from sublex.errors import InputError
 from sublex.index.corpus import Corpus
 from sublex.index.snapshot import Postings, Snapshot, Term
@@ -124,8 +124,8 @@ class Contents:
         """Return the statistics of a term, or None when no live document contains it.
 
         A text that is no term of the index is analysed as the documents were, so "indexing" finds the term `index`. The
-        printed form of an operator, such as `#1('stem','cell')`, stands for the operator.
-        Raise InputError if the analyzer makes several terms of it.
+        printed form of an operator, such as `#1('stem','cell')`, stands for the operator, and "title:indexing" for the term
+        within the field. Raise InputError if the analyzer makes several terms of it.
         """
         named = self._term(term)
         if not isinstance(named, Operator):
@@ -137,13 +137,16 @@ class Contents:
         return Term(named, df, cf, words_in(named, self.snapshot.corpus.surface))
 
     def _term(self, text: str) -> str:
-        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, or else
-        what the analyzer makes of it.
+        """Return the term that a text stands for: the text itself if it is a term, the operator that it prints, a term within
+        a field, or else what the analyzer makes of it.
         """
         if isinstance(text, Operator) or self.snapshot.term(arguments.text(text, "The term")):
             return text
         if found := operator(text):
             return found
+        field, colon, word = text.partition(":")
+        if colon and field in self.snapshot.fields:
+            return within(field, self._term(word))
         terms = list(dict.fromkeys(self.snapshot.analyze(text)))
         if len(terms) > 1:
             raise InputError(

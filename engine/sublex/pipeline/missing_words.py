@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sublex.contracts.operators import terms_in
+from sublex.contracts.operators import Operator, sought_in
 from sublex.index.spelling import Correction, correction
 from sublex.tools.messages import counted, cut
 
@@ -27,7 +27,7 @@ def corrections(snapshot: Snapshot, words: Mapping[str, str]) -> dict[str, Corre
 
     `words` maps terms to words as written. Only the first words are looked at.
     """
-    some = islice(words.items(), MOST_CORRECTED)
+    some = islice((item for item in words.items() if not isinstance(item[0], Operator)), MOST_CORRECTED)
     found = {term: correction(snapshot, term, word) for term, word in some}
     return {term: other for term, other in found.items() if other}
 
@@ -74,14 +74,14 @@ class MissingWords(Mapping[str, tuple[str, ...]]):
     def terms(self) -> frozenset[str]:
         """The distinct terms of all the words."""
         return frozenset(
-            self._snapshot.absent({t for query in self._queries.values() for t in terms_in(query.weights())})
+            self._snapshot.absent({t for query in self._queries.values() for t in sought_in(query.weights())})
         )
 
     @cached_property
     def _found(self) -> dict[str, Query]:
         """The queries with a word that no document contains."""
         terms = self.terms
-        return {qid: query for qid, query in self._queries.items() if not terms.isdisjoint(terms_in(query.weights()))}
+        return {qid: query for qid, query in self._queries.items() if not terms.isdisjoint(sought_in(query.weights()))}
 
     def __getitem__(self, qid: str) -> tuple[str, ...]:
         return tuple(self._snapshot.missing(self._found[qid]).values())

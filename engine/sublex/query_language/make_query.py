@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.columns import comparisons_in
-from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, ordered, synonyms, window
+from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, make, ordered, synonyms, within
 from sublex.contracts.scores import expect_weights
 from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
 from sublex.query_language.read import NO_COLUMNS, read_tree
@@ -18,6 +18,7 @@ from sublex.query_language.tree import (
     Boost,
     Clauses,
     Compared,
+    Field,
     Fuzzy,
     Gap,
     Node,
@@ -42,7 +43,8 @@ def read_query(text: str, analyzer: Analyzer, snapshot: Snapshot | None) -> Quer
     The notes of its tree say what is read in another way than users may expect. Without a snapshot, prefixes and fuzzy
     words stand for no terms. Raise InputError for what no query may have, such as a window that is smaller than its words.
     """
-    return Maker(analyzer, snapshot).query(read_tree(text, snapshot.columns if snapshot else NO_COLUMNS))
+    fields, columns = (snapshot.fields, snapshot.columns) if snapshot else ((), NO_COLUMNS)
+    return Maker(analyzer, snapshot).query(read_tree(text, fields, columns))
 
 
 class Maker:
@@ -98,16 +100,26 @@ class Maker:
                 )
             case Operation(kind=kind, width=width, parts=inner):
                 return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
+            case Field(name=name, part=inside):
+                return [self._within(name, term) for term in self.terms(inside)]
         return []
 
     def _part(self, part: Node, kind: Kind) -> list[Any]:
         """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""
-        places = self._places(part.text) if isinstance(part, Word) else self.terms(part)
+        inner = _leaf(part)
+        places = self._places(inner.text) if isinstance(inner, Word) else self.terms(inner)
         if any(place is not GAP for place in places):
-            return [ordered(places)]
+            term = ordered(places)
+            return [self._within(part.name, term) if isinstance(part, Field) else term]
         if kind is not Kind.ORDERED:
             return []
         return places or ([GAP] if isinstance(part, Gap) else self._gap)
+
+    def _within(self, field: str, term: str) -> str:
+        """Return the term within a field. Raise InputError if the index has no such field."""
+        if self.snapshot is not None:
+            self.snapshot.need_field(field)
+        return within(field, term)
 
     def _places(self, text: str) -> list[Any]:
         """Return what stands at each position of a text within a phrase: its terms, and gaps for words without terms."""
@@ -119,9 +131,7 @@ class Maker:
         if all(part is GAP for part in parts):
             self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
             return []
-        if kind is Kind.SYNONYMS:
-            return [synonyms(parts)]
-        return [(window if kind is Kind.WINDOW else ordered)(parts, width)]
+        return [make(kind, width, parts)]
 
     def _expanded(self, leaf: Prefix | Fuzzy) -> list[str]:
         """Return the terms that a prefix or a fuzzy word stands for as one term, in a list; [] without any."""
@@ -202,7 +212,7 @@ class Maker:
             case Clauses(clauses=clauses):
                 return self._of_clauses(clauses)
         terms = self.terms(node)
-        return NOTHING if not terms and isinstance(node, (Prefix, Fuzzy)) else _joined("all", terms)
+        return NOTHING if not terms and isinstance(_leaf(node), (Prefix, Fuzzy)) else _joined("all", terms)
 
     def _of_clauses(self, clauses: Iterable[tuple[str, Node]], free: bool = False) -> Any:
         """Return the condition of clauses side by side. If none is required, one without a sign has to hold, unless `free`.
@@ -231,7 +241,12 @@ class Maker:
 
     def _choices(self, part: Node) -> list[Any]:
         """Return the conditions of which one has to hold. A word of several terms is then as several words."""
-        return self.terms(part) if isinstance(part, Word) else [self._of(part)]
+        return self.terms(part) if isinstance(_leaf(part), Word) else [self._of(part)]
+
+
+def _leaf(node: Node) -> Node:
+    """Return a part without its field."""
+    return node.part if isinstance(node, Field) else node
 
 
 def _joined(kind: str, parts: Iterable[Any]) -> Any:
@@ -290,6 +305,8 @@ def _words(leaf: Node) -> Iterator[str]:
         case Operation(parts=parts):
             for part in parts:
                 yield from _words(part)
+        case Field(part=part):
+            yield from _words(part)
 
 
 def _extent(parts: list[Any]) -> int:

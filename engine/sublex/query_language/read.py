@@ -7,7 +7,7 @@ OR, AND, NOT and single parts, in this order of precedence. It calls itself only
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sublex.contracts.columns import Comparison, expect_values
@@ -16,6 +16,7 @@ from sublex.errors import InputError
 from sublex.language.conditions import value_of
 from sublex.query_language.other_names import instead_of
 from sublex.query_language.tree import (
+    IN_FIELD,
     JOINERS,
     QUOTES,
     And,
@@ -33,6 +34,7 @@ from sublex.query_language.tree import (
     QueryTree,
     Stem,
     Word,
+    in_field,
 )  # fmt: skip
 
 # The most parentheses within one another, and the most operators and phrases of a query.
@@ -66,7 +68,7 @@ _UNREAD = (
     (re.compile(r".*\^.*"), "^ takes a number, as in stem^2.5"),
     (re.compile(r".+~.*"), "~ takes 1 or 2 after a word, as in stem~1"),
     (re.compile(r".*\w[*?].*|.*[*?]\w.*"), "only a * at the end of a word stands for letters"),
-    (re.compile(r"#\w+(?::\d*)?"), "the operators are #1(…), #3(…), #uw8(…) and #syn(…)"),
+    (re.compile(r"#\w+(?::\d*)?"), "the operators are #1(…), #3(…), #uw8(…), #syn(…) and #field(title:…)"),
 )
 _STARS = re.compile(r"[*:]*\*[*:]*")
 # Forms within a phrase that have a meaning outside of it, and a phrase whose words may stand within an operator.
@@ -83,6 +85,8 @@ _COMPARED = re.compile(
     re.DOTALL,
 )
 NO_COLUMNS: Mapping[str, str] = {}
+# Tokens that belong to the part directly after them.
+_BEFORE_A_PART = ("sign", "field")
 
 
 class _Token(NamedTuple):
@@ -100,28 +104,34 @@ class _Token(NamedTuple):
     pair: int = -1
 
 
-def read_tree(text: str, columns: Mapping[str, str] = NO_COLUMNS) -> QueryTree:
-    """Return the tree of a query. `columns` has the types of the columns that `year:2015` can name.
+def read_tree(text: str, fields: Collection[str] = (), columns: Mapping[str, str] = NO_COLUMNS) -> QueryTree:
+    """Return the tree of a query.
+
+    `fields` are those that `title:cell` can name, and `columns` has the types of the columns that `year:2015` can name. Of
+    a name of both, `name:word` is the field, and only a range such as `name:a..b` and `name:>a` is the column.
 
     Raise InputError if its parentheses are too deep or its operators too many.
     """
     notes: dict[str, None] = {}
-    tokens = _paired(list(_scan(text, notes, columns)), notes)
+    tokens = _paired(list(_scan(text, notes, fields, columns)), notes)
     operators = sum(token.kind in ("phrase", "head") for token in tokens)
     if operators > WRITTEN_OPERATORS:
         raise InputError(f"The query has {operators:,} phrases and operators; the most are {WRITTEN_OPERATORS:,}.")
-    return QueryTree(_Parser(tokens, notes, columns).clauses(len(tokens)), tuple(notes))
+    return QueryTree(_Parser(tokens, notes, fields, columns).clauses(len(tokens)), tuple(notes))
 
 
-def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iterator[_Token]:
+def _scan(
+    text: str, notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
+) -> Iterator[_Token]:  # fmt: skip
     """Yield the tokens of a text."""
-    at, begins, opened, after_sign = 0, True, list[str](), -1
+    # `after` is the end of the last sign or field, which belongs to the part directly after it.
+    at, begins, opened, after = 0, True, list[str](), -1
     while at < len(text):
         joined = True
         if space := _SPACE.match(text, at):
             at, begins, joined = space.end(), True, False
             continue
-        joined, begins, may_begin = not begins, False, begins or text[at - 1] in "()"
+        joined, begins, may_begin = not begins, False, begins or text[at - 1] in "()" or at == after
         letter, within = text[at], "#" in opened[-1:]
         if letter == "(":
             opened.append("(")
@@ -137,9 +147,8 @@ def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iter
             begins, at = True, at + 1
         elif head := read_head(text, at):
             opened.append("#")
-            kind, width, end = head
-            yield _Token("head", text[at:end], (kind, width), joined)
-            begins, at = True, end
+            yield _Token("head", text[at : head.end], head, joined)
+            begins, at = True, head.end
         elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
             slop = _SLOP.match(text, phrase.end())
             boost = _BOOST.match(text, slop.end() if slop else phrase.end())
@@ -151,8 +160,8 @@ def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iter
             _note(notes, text[at:], "its quotation mark has no partner")
             begins, at = True, at + 1
         elif (
-            columns and not within and (may_begin or at == after_sign)
-            and (compared := _COMPARED.match(text, at)) and (found := _comparison(compared, columns, notes))
+            columns and not within and may_begin and text[at - 1 : at] != ":"
+            and (compared := _COMPARED.match(text, at)) and (found := _comparison(compared, fields, columns, notes))
         ):  # fmt: skip
             boost = _BOOST.match(text, compared.end())
             at = (boost or compared).end()
@@ -162,13 +171,11 @@ def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iter
             at = (boost or stem).end()
             yield _Token("stem", stem[0], unescaped(stem[1]), joined, _weight(boost))
         elif not joined and not within and (sign := _SIGN.match(text, at)):
-            at = after_sign = sign.end()
+            at = after = sign.end()
             yield _Token("sign", sign[0])
-            # The part after a sign may be a term in quotes, but no sign and no joiner.
-            if stem := _STEM.match(text, at):
-                boost = _BOOST.match(text, stem.end())
-                at = (boost or stem).end()
-                yield _Token("stem", stem[0], unescaped(stem[1]), True, _weight(boost))
+        elif may_begin and text[at - 1 : at] != ":" and (field := IN_FIELD.match(text, at)) and field[1] in fields:
+            at = after = field.end()
+            yield _Token("field", field[0], field[1], joined)
         else:
             word = (_WORD_WITHIN if within else _WORD).match(text, at)
             written = word[0] if word else letter
@@ -176,11 +183,13 @@ def _scan(text: str, notes: dict[str, None], columns: Mapping[str, str]) -> Iter
             yield _Token("word", written, joined=joined)
 
 
-def _comparison(written: re.Match[str], columns: Mapping[str, str], notes: dict[str, None]) -> Comparison | None:
+def _comparison(
+    written: re.Match[str], fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
+) -> Comparison | None:
     """Return the comparison of a column that a form such as `year:2015..2020` means; None, perhaps with a note, for plain text."""
     name, open_end = written["name"], ">=" if written["to"] else "<=" if written["until"] else "="
     kind = columns.get(name)
-    if kind is None:
+    if kind is None or (name in fields and not (written["relation"] or written["to"] or written["until"])):
         return None
     ends = (written[end] for end in ("only", "low", "high", "most") if written[end])
     texts = (unescaped_phrase(end[1:-1]) if end.startswith('"') else end for end in ends)
@@ -234,9 +243,11 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
         _note(notes, tokens[place].written, "it has no partner")
     kept, moved, depth, deepest = list[_Token](), dict[int, int](), 0, 0
     for place, token in enumerate(tokens):
-        if (place in without and token.kind != "head") or (token.kind == "sign" and _is_lone(place, tokens, without)):
+        is_lone = token.kind in _BEFORE_A_PART and _is_lone(place, tokens, without)
+        if (place in without and token.kind != "head") or (token.kind == "sign" and is_lone):
             continue
         moved[place] = len(kept)
+        token = token._replace(kind="word") if is_lone else token
         kept.append(token._replace(kind="word", written=f"\\{token.written[:-1]}") if place in without else token)
         depth += (place in partners) - (token.kind == ")")
         deepest = max(deepest, depth)
@@ -249,7 +260,7 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
 
 
 def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
-    """Return whether no part stands directly after the sign at a place."""
+    """Return whether no part stands directly after the sign or the field at a place."""
     return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
         place + 1 in without and tokens[place + 1].kind != "head"
     )  # fmt: skip
@@ -265,8 +276,10 @@ def _note(notes: dict[str, None], form: str, reason: str) -> None:
 class _Parser:
     """Reads the tokens of one query. `at` is the place of the next token."""
 
-    def __init__(self, tokens: list[_Token], notes: dict[str, None], columns: Mapping[str, str]):
-        self.tokens, self.notes, self.columns, self.at = tokens, notes, columns, 0
+    def __init__(
+        self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
+    ):
+        self.tokens, self.notes, self.fields, self.columns, self.at = tokens, notes, fields, columns, 0
         # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
@@ -320,8 +333,8 @@ class _Parser:
         if place >= len(self.tokens):
             return False
         token = self.tokens[place]
-        after_sign = place > 0 and self.tokens[place - 1].kind == "sign"
-        return token.kind == "word" and token.written in (joiners or JOINERS) and not after_sign
+        is_bound = place > 0 and self.tokens[place - 1].kind in _BEFORE_A_PART
+        return token.kind == "word" and token.written in (joiners or JOINERS) and not is_bound
 
     def _part(self) -> tuple[str, Node] | None:
         """Read one part, with its sign, or with NOT before it. Return None for parentheses without words."""
@@ -340,9 +353,12 @@ class _Parser:
         return sign, node
 
     def _atom(self) -> Node | None:
-        """Read a word, a term, a phrase, an operator or parentheses."""
+        """Read a word, a term, a phrase, an operator or parentheses, with or without a field."""
         token = self.tokens[self.at]
         self.at += 1
+        if token.kind == "field":
+            part = self._atom()
+            return part and in_field(token.value, part)
         weight = token.weight
         node: Node | None
         if token.kind == "(":
@@ -360,14 +376,14 @@ class _Parser:
         elif token.kind == "column":
             node = Compared(token.value)
         else:
-            if token.kind == "word" and token.written in JOINERS and not self._after_sign():
+            if token.kind == "word" and token.written in JOINERS and not self._is_bound():
                 _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
             self._note_loose(token)
             return self._word(token)
         return node if node is None or weight is None else Boost(node, weight)
 
-    def _after_sign(self) -> bool:
-        return self.at > 1 and self.tokens[self.at - 2].kind == "sign"
+    def _is_bound(self) -> bool:
+        return self.at > 1 and self.tokens[self.at - 2].kind in _BEFORE_A_PART
 
     def _note_loose(self, token: _Token) -> None:
         """Add a note about a ~ or a ^ after a phrase or a group that takes none such, and about stars without letters."""
@@ -393,25 +409,39 @@ class _Parser:
 
     def _plain(self, text: str, mask: str) -> Node:
         """Return a word, a prefix or a fuzzy word; `mask` has an x for each character that was escaped."""
+        begin = IN_FIELD.match(text)
+        name, colon, _ = text.partition(":")
+        named = bool(begin and begin[1] in self.fields) or bool(colon and name in self.columns)
         if _PREFIX.fullmatch(mask) and _has_letters(text[:-1]):
-            return Prefix(text[:-1])
+            return Prefix(text[:-1], named)
         if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
-            return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2))
+            return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2), named)
         if (field := _FIELD.match(mask)) and field[0][:-1] not in self.columns:
-            _note(self.notes, field[0], "it names no field")
+            _note(self.notes, field[0], self._why_no_field(field[0][:-1], field[0] == mask))
         for form, reason in _UNREAD:
             if form.fullmatch(mask) and _has_letters(text):
                 instead = instead_of(text[1:]) if text[0] == "#" else None
                 _note(self.notes, text, instead or reason)
-        return Word(text)
+        return Word(text, named)
+
+    def _why_no_field(self, name: str, is_whole: bool) -> str:
+        if name in self.fields and not is_whole:
+            return "a part has one field"
+        if name in self.fields:
+            return 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
+        fields = f"; the fields are {', '.join(self.fields)}" if self.fields else ""
+        return f"it names no field{fields}"
 
     def _operation(self, head: _Token) -> Node | None:
         """Read the parts of an operator."""
-        kind, width = head.value
+        kind, width, field, _ = head.value
         parts: list[Node] = []
         while self.at < head.pair:
             token = self.tokens[self.at]
-            if token.kind in ("(", ")"):
+            if token.kind == "field" and self.tokens[self.at + 1].kind == "(":
+                parts.append(Word(token.written))
+                self.at += 1
+            elif token.kind in ("(", ")"):
                 _note(self.notes, token.written, f"within {head.written}…), only operators have parentheses")
                 self.at += 1
             elif token.kind == "word" and token.written == "*" and kind is Kind.ORDERED:
@@ -423,7 +453,13 @@ class _Parser:
         if not any(not isinstance(part, Gap) for part in parts):
             _note(self.notes, f"{head.written})", "it has no words")
             return None
-        return Operation(kind, width, tuple(parts))
+        if kind is not Kind.FIELD:
+            return Operation(kind, width, tuple(parts))
+        if len(parts) > 1:
+            raise InputError(
+                f"{head.written}…) takes one part; write {field}:(…), or an operator such as #1(…) within it."
+            )
+        return in_field(field, parts[0])
 
     def _within(self, head: _Token) -> list[Node]:
         """Read one part of an operator, whose weight counts nothing."""

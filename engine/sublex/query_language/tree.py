@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from typing import Union
 
 from sublex.contracts.columns import Comparison
-from sublex.contracts.operators import Kind, head, quoted
+from sublex.contracts.operators import NAME, Kind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.
 QUOTES = '"“”„‟«»'
 # Characters that are escaped in the printed form of a word: those with a meaning, white space, and controls.
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
+# How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
+IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
+# How values of a column are compared, directly after its name and a colon.
+_RANGE, _BACKSLASH = re.compile(r"^[<>]|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
@@ -22,12 +26,16 @@ JOINERS = ("AND", "OR", "NOT")
 
 @dataclass(frozen=True)
 class Word:
-    """A word as the user wrote it. The analyzer makes terms of it: one, several or none."""
+    """A word as the user wrote it. The analyzer makes terms of it: one, several or none.
+
+    `named` says that the word begins with the name of a field and a colon, which is printed with a backslash.
+    """
 
     text: str
+    named: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"\\{self.text}" if self.text in JOINERS else _escaped(self.text)
+        return f"\\{self.text}" if self.text in JOINERS else _escaped(self.text, self.named)
 
 
 @dataclass(frozen=True)
@@ -42,23 +50,25 @@ class Stem:
 
 @dataclass(frozen=True)
 class Prefix:
-    """All terms that begin with the letters of a text: `stem*`."""
+    """All terms that begin with the letters of a text: `stem*`. `named` is that of a `Word`."""
 
     text: str
+    named: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{_letters(self.text)}*"
+        return f"{_letters(self.text, self.named)}*"
 
 
 @dataclass(frozen=True)
 class Fuzzy:
-    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`."""
+    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`. `named` is that of a `Word`."""
 
     text: str
     edits: int
+    named: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return f"{_letters(self.text)}~{self.edits}"
+        return f"{_letters(self.text, self.named)}~{self.edits}"
 
 
 @dataclass(frozen=True)
@@ -91,6 +101,19 @@ class Operation:
 
     def __str__(self) -> str:
         return f"{head(self.kind, self.width)}{' '.join(map(_within, self.parts))})"
+
+
+@dataclass(frozen=True)
+class Field:
+    """A word, a phrase or an operator within a field of the index: `title:cell`, `title:"stem cells"`."""
+
+    name: str
+    part: Node
+
+    def __str__(self) -> str:
+        part = str(self.part)
+        # If a column has the same name, its ranges are written so.
+        return f"{self.name}:{_RANGE.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
 
 
 @dataclass(frozen=True)
@@ -154,7 +177,7 @@ class Clauses:
         return _printed(self)
 
 
-Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
+Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
 
 
 @dataclass(frozen=True)
@@ -171,6 +194,24 @@ class QueryTree:
         return str(self.root)
 
 
+def in_field(name: str, node: Node) -> Node:
+    """Return a part whose words, phrases and operators are within a field. Those that name a field of their own keep it."""
+    match node:
+        case Boost(part=part, weight=weight):
+            return Boost(in_field(name, part), weight)
+        case Not(part=part):
+            return Not(in_field(name, part))
+        case And(parts=parts):
+            return And(tuple(in_field(name, part) for part in parts))
+        case Or(parts=parts):
+            return Or(tuple(in_field(name, part) for part in parts))
+        case Clauses(clauses=clauses):
+            return Clauses(tuple((sign, in_field(name, part)) for sign, part in clauses))
+        case Field() | Compared():
+            return node
+    return Field(name, node)
+
+
 def _printed(node: Node) -> str:
     return "".join(map(str, pieces(node)))
 
@@ -180,18 +221,19 @@ def _number(weight: float) -> str:
     return text.removesuffix(".0")
 
 
-def _escaped(text: str) -> str:
-    return _UNSEEN.sub(_coded, _SPECIAL.sub(r"\\\g<0>", text))
+def _escaped(text: str, named: bool) -> str:
+    escaped = _UNSEEN.sub(_coded, _SPECIAL.sub(r"\\\g<0>", text))
+    return escaped.replace(":", "\\:", 1) if named else escaped
 
 
-def _letters(text: str) -> str:
+def _letters(text: str, named: bool) -> str:
     """Return the letters of a prefix or a fuzzy word, in which a ? would stand for another letter in other languages."""
-    return _escaped(text).replace("?", "\\?")
+    return _escaped(text, named).replace("?", "\\?")
 
 
 def _within(part: Node) -> str:
     """Return the printed form of a part of an operator, in which commas separate words."""
-    if isinstance(part, (Word, Prefix, Fuzzy)):
+    if isinstance(part.part if isinstance(part, Field) else part, (Word, Prefix, Fuzzy)):
         return str(part).replace(",", "\\,")
     return str(part)
 

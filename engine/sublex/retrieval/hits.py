@@ -18,7 +18,7 @@ from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, summary
 from sublex.forms.tables import ROWS_SHOWN
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval.passages import passage
+from sublex.retrieval.passages import passage_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
@@ -182,10 +182,11 @@ class Hits(InParts):
     def passage(self, doc: int) -> str:
         """Return about 200 characters of a document's text: the part that matches the query best.
 
+        If the text has no word of the query, it is a part of another field that the query asks for and that has one.
         Without a query, this is the beginning of the text.
         """
         terms = self.query.weights() if self.query else {}
-        return passage(self.document(doc).text, self.snapshot.analyzer, terms).text
+        return passage_of(self.document(doc), self.snapshot.analyzer, terms).text
 
     @property
     def _has_titles(self) -> bool:

@@ -6,7 +6,7 @@ The postings of recent operators are kept in memory, up to a limit. They are nev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
@@ -206,6 +206,8 @@ class OperatorTable:
             # The words of the message take a tenth of a search.
             shown = self._snapshot.corpus.surface(reader)
             self._snapshot.need("positions", f"phrases and windows read, such as {shown}")
+        for field in sorted({name for operator in operators for name in operator.fields}):
+            self._snapshot.need_field(field)
         if len(operators) > KEPT_OPERATORS and not alone:
             return None
         most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], Reading()
@@ -291,11 +293,21 @@ class OperatorTable:
         return PostingsOfOperators(docs[:n], tfs[:n], counts, totals)
 
     def _summed(self, k: int, operator: Operator) -> tuple[np.ndarray, np.ndarray]:
-        """Return the postings in segment k of SYNONYMS of words: the sums of the words' frequencies."""
-        segment = self._snapshot.segments[k]
-        ordinals = self._ordinals_of(k, self._numbers_of(list(dict.fromkeys(operator.terms()))))
-        docs, tfs = segment.gather(ordinals[ordinals >= 0])
-        live = ~segment.dead[docs]
+        """Return the postings in segment k of FIELD of a word, or of SYNONYMS of words: the sums of the words' frequencies."""
+        segment, wanted = self._snapshot.segments[k], dict.fromkeys(_counted(operator))
+        by_field: dict[str, list[str]] = {}
+        for field, word in wanted:
+            # The occurrences of a word in a field are occurrences of the word, too.
+            if not field or ("", word) not in wanted:
+                by_field.setdefault(field, []).append(word)
+        found = []
+        for field, words in by_field.items():
+            ordinals = self._ordinals_of(k, self._numbers_of(words))
+            own = ordinals[ordinals >= 0]
+            docs, tfs = segment.gather(own)
+            found.append((docs, segment.field_tfs(field, own, tfs) if field else tfs))
+        docs, tfs = (np.concatenate(column) for column in zip(*found, strict=True))
+        live = ~segment.dead[docs] & (tfs > 0)
         order = np.argsort(docs[live], kind="stable")
         docs, tfs = docs[live][order], tfs[live][order]
         firsts = np.flatnonzero(np.diff(docs, prepend=-1))
@@ -325,6 +337,9 @@ class OperatorTable:
         """Return the intervals of an operator in segment k, made of those of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
+        if operator.kind is Kind.FIELD:
+            inside = self._intervals(k, operator.parts[0], reading)
+            return _within(inside, *self._snapshot.segments[k].field_places(operator.field))
         kind = {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[
             operator.kind
         ]
@@ -367,6 +382,27 @@ class OperatorTable:
         docs, tfs = segment.gather(own)
         positions = segment.gather_positions(own, tfs)
         return Intervals(docs, starts_of(tfs), positions, positions)
+
+
+def _counted(operator: Operator) -> Iterator[tuple[str, str]]:
+    """Yield the words of an operator that reads no positions, each with its field, "" without one."""
+    for part in operator.parts:
+        if isinstance(part, Operator):
+            yield from _counted(part)
+        else:
+            yield operator.field, part
+
+
+def _within(intervals: Intervals, begins: np.ndarray, ends: np.ndarray) -> Intervals:
+    """Return the intervals that lie within a field, whose positions in document d are from begins[d] below ends[d]."""
+    docs = np.repeat(intervals.docs, np.diff(intervals.starts))
+    kept = (intervals.begins >= begins[docs]) & (intervals.ends < ends[docs])
+    before = starts_of(kept)
+    counts = np.diff(before[intervals.starts])
+    there = counts > 0
+    return Intervals(
+        intervals.docs[there], starts_of(counts[there]), intervals.begins[kept], intervals.ends[kept]
+    )  # fmt: skip
 
 
 def _distinct(numbers: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Passages: the part of a document's text with the most query terms, and the places of these terms in it.
 
 An operator, such as a phrase, counts as a term where it occurs; its words are marked there. If it does not occur in the
-text, its words count and are marked wherever they stand.
+text, its words count and are marked wherever they stand, except words that are asked for in another field.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from sublex.analysis.tokens import located_terms
-from sublex.contracts.base import Analyzer
-from sublex.contracts.operators import Operator, terms_in
+from sublex.contracts.base import Analyzer, Document
+from sublex.contracts.fields import TEXT, TITLE, text_of
+from sublex.contracts.operators import Kind, Operator
 from sublex.retrieval.text_occurrences import occurrences
 
 
@@ -33,7 +34,27 @@ class _Match(NamedTuple):
     term: str
 
 
-def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200) -> Passage:
+def passage_of(document: Document, analyzer: Analyzer, terms: Collection[str]) -> Passage:
+    """Return the passage of a document's text. If it has no query term, look into other fields that the query asks for."""
+    best = passage(document.text, analyzer, terms)
+    asked = {name for term in terms if isinstance(term, Operator) for name in term.fields}
+    for field in () if best.spans else sorted(asked - {TITLE, TEXT}):
+        other = passage(text_of(document.fields.get(field)), analyzer, terms, field=field)
+        if other.spans:
+            return other
+    return best
+
+
+def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple[tuple[int, int], ...]:
+    """Return the places of the words of a title that a query asks for in titles, in characters."""
+    asked = [term for term in terms if isinstance(term, Operator) and TITLE in term.fields]
+    # A passage has a single space wherever the title has white space.
+    if not asked or title != " ".join(title.split()):
+        return ()
+    return passage(title, analyzer, asked, len(title), TITLE).spans
+
+
+def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200, field: str = TEXT) -> Passage:
     """Return about `width` characters of a text: the part with the most different terms.
 
     Of parts with equally many terms, the part with the most matches is returned; if these are equal too, the first one.
@@ -43,10 +64,10 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
     text = " ".join(text.split())
     operators = [term for term in terms if isinstance(term, Operator)]
     words = frozenset(terms).difference(operators)
-    matches = _matches(text, analyzer, words.union(terms_in(operators)))
+    matches = _matches(text, analyzer, words.union(*(_words_of(operator, field) for operator in operators)))
     marks = matches
     if operators:
-        matches, marks = _with_operators(text, analyzer, words, operators, matches)
+        matches, marks = _with_operators(text, analyzer, words, operators, matches, field)
     begin = _start(text, _densest(matches, width), width)
     end = begin + width
     if end < len(text):
@@ -69,7 +90,12 @@ def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Matc
 
 
 def _with_operators(
-    text: str, analyzer: Analyzer, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match]
+    text: str,
+    analyzer: Analyzer,
+    words: frozenset[str],
+    operators: Sequence[Operator],
+    matches: list[_Match],
+    field: str,
 ) -> tuple[list[_Match], list[_Match]]:
     """Return what counts for a passage, words and occurrences of operators, and the words to mark.
 
@@ -83,16 +109,27 @@ def _with_operators(
         spans += located
     counted, marked, shown = list[_Match](), dict[str, list[_Match]](), words
     for operator in operators:
-        own = [_Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places)]
+        own = [
+            _Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places, field)
+        ]
         counted += own
-        for term in set(operator.terms()) if own else ():
+        inside = _words_of(operator, field)
+        for term in inside if own else ():
             marked.setdefault(term, []).extend(own)
-        shown = shown if own else shown.union(operator.terms())
+        shown = shown if own else shown.union(inside)
     counted += [match for match in matches if match.term in shown]
     # Of intervals in the order of their begins, the furthest end so far says whether a word lies in one of them.
     reach = {term: _reach(own) for term, own in marked.items()}
     marks = [match for match in matches if match.term in shown or _is_in(reach.get(match.term), match)]
     return sorted(counted, key=lambda match: match[:2]), marks
+
+
+def _words_of(part: Operator, field: str) -> frozenset[str]:
+    """Return the words of an operator but for those that are asked for in another field."""
+    if part.kind is Kind.FIELD and part.field != field:
+        return frozenset()
+    inner = (_words_of(own, field) for own in part.parts if isinstance(own, Operator))
+    return frozenset(own for own in part.parts if isinstance(own, str) and not isinstance(own, Operator)).union(*inner)
 
 
 def _reach(intervals: list[_Match]) -> tuple[list[int], list[int]]:

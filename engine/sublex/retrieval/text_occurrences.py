@@ -16,27 +16,29 @@ from sublex.contracts.operators import GAP, Kind, Operator
 Interval = tuple[int, int]
 
 
-def occurrences(part: str, places: Mapping[str, Sequence[int]]) -> list[Interval]:
+def occurrences(part: str, places: Mapping[str, Sequence[int]], field: str = "text") -> list[Interval]:
     """Return the occurrences of a term or an operator, ascending: those that hold no other one.
 
-    `places` has the positions of each term, ascending.
+    `places` has the positions of each term, ascending. The text is that of the field `field`.
     """
     if not isinstance(part, Operator):
         return [(place, place) for place in places.get(part, ())]
+    if part.kind is Kind.FIELD:
+        return occurrences(part.parts[0], places, field) if part.field == field else []
     if part.kind is Kind.SYNONYMS:
-        return _least(interval for inner in part.parts for interval in occurrences(inner, places))
+        return _least(interval for inner in part.parts for interval in occurrences(inner, places, field))
     if part.kind is Kind.WINDOW:
-        return _within(part, places)
-    return _in_order(part, places)
+        return _within(part, places, field)
+    return _in_order(part, places, field)
 
 
-def _in_order(part: Operator, places: Mapping[str, Sequence[int]]) -> list[Interval]:
+def _in_order(part: Operator, places: Mapping[str, Sequence[int]], field: str) -> list[Interval]:
     found, gaps = list[Interval](), 0
     for place, inner in enumerate(part.parts):
         if inner is GAP:
             gaps += 1
             continue
-        own = occurrences(inner, places)
+        own = occurrences(inner, places, field)
         found = _after(found, own, gaps + 1, (gaps + 1) * part.width) if place else own
         gaps = 0
     return found
@@ -53,8 +55,8 @@ def _after(before: Sequence[Interval], then: Sequence[Interval], least: int, mos
     return _least(found)
 
 
-def _within(part: Operator, places: Mapping[str, Sequence[int]]) -> list[Interval]:
-    wanted = [(occurrences(inner, places), number) for inner, number in Counter(part.parts).items()]
+def _within(part: Operator, places: Mapping[str, Sequence[int]], field: str) -> list[Interval]:
+    wanted = [(occurrences(inner, places, field), number) for inner, number in Counter(part.parts).items()]
     begins = [[begin for begin, _ in own] for own, _ in wanted]
     found = []
     for first in sorted({begin for each in begins for begin in each}):

@@ -88,6 +88,10 @@ class Completions:
         word = _WORD_AT_END.search(text)[0]  # type: ignore[index]
         if not word or self._vocabulary is None:
             return
+        if self.session.settings.language == "query" and text[: -len(word)][-1:] != ":":
+            for field in self.session.index.snapshot.fields:
+                if field.startswith(word):
+                    yield Offer(f"{field}:", len(word), "field")
         words = self._vocabulary.beginning(word, OFFERED)
         for found in words:
             if found.written != word:

@@ -41,17 +41,19 @@ class Reader:
     def _of_tree(self, text: str) -> Iterator[Span]:
         """Yield how a text is read in the query language."""
         from sublex.query_language.read import read_tree
-        from sublex.query_language.tree import Word, pieces
+        from sublex.query_language.tree import Compared, Word, pieces
 
-        for piece in pieces(read_tree(text).root):
+        for piece in pieces(read_tree(text, self.snapshot.fields, self.snapshot.columns).root):
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
                 # A word at the end of the line may still be typed.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
+            elif isinstance(piece, Compared):
+                yield Span(str(piece), "kept")
             else:
                 terms = self._terms_of(piece)
-                shown = words_in(terms[0]) if terms else "nothing"
+                shown = " ".join(map(words_in, terms)) if terms else "nothing"
                 cut = shown if len(shown) <= SHOWN else f"{shown[:SHOWN]}…"
                 yield Span(f"{piece}→{cut}" if terms else f"{piece}", "kept" if terms else "stopped")
 
