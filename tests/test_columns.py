@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
-from sublex.contracts.columns import RANGES, Column, Comparison, days_of, documents_of, meeting, without_column
+from sublex.contracts.columns import Column, days_of, documents_of, meeting, without_column
+from sublex.contracts.comparisons import RANGES, Comparison
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 

@@ -742,3 +742,40 @@ def test_a_filter_cannot_write_into_what_it_is_asked_about(index, name):
     with pytest.raises(PluginError, match=r"The filter keep\(Writes@.* failed \(ValueError: .*read-only"):
         index.search(TEXT, "BM25" >> sublex.keep(Writes()), 300)
     assert as_pairs(complete(index, TEXT, "BM25")) == before
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """An index of two segments with deletions and positions, of so many documents that frequent terms have rows of bits."""
+    made = texts(6000, 21)
+    built = sublex.build(
+        [Document(f"d{k:05}", text) for k, text in enumerate(made[:4500])],
+        tmp_path_factory.mktemp("large") / "index",
+        store=("text", "terms", "positions"),
+    )
+    built.add([Document(f"d{k:05}", text) for k, text in enumerate(made[4500:], 4500)])
+    built.delete([f"d{k:05}" for k in range(0, 6000, 13)])
+    return built
+
+
+@pytest.mark.parametrize("language, query", [
+    ("plain", " ".join(WORDS[:5])), ("query", f'"{WORDS[0]} {WORDS[1]}" {WORDS[2]} #uw8({WORDS[3]} {WORDS[4]})'),
+])  # fmt: skip
+@pytest.mark.parametrize("ranker", ["BM25", "DirichletLM"])
+@pytest.mark.parametrize("how", ["random", "best", "worst", "middle"])
+@pytest.mark.parametrize("share", [0.95, 0.5, 0.1, 0.019, 0.001, 0])
+def test_the_best_that_pass_are_exact_for_masks_of_any_size_and_kind(large, ranker, language, query, how, share):
+    asked = large.query(query, language)
+    ranking = large.search(asked, ranker, len(large))
+    size, number = round(share * len(ranking)), int(large.snapshot.bases[-1])
+    random = np.random.default_rng(size)
+    order = {"random": random.permutation(ranking.docs), "best": ranking.docs, "worst": ranking.docs[::-1]}
+    passes = np.isin(np.arange(number), order.get(how, np.roll(ranking.docs, len(ranking) // 2))[:size])
+    mask = Mask(lambda docs: passes[docs], large.snapshot)
+    expected = np.flatnonzero(passes[ranking.docs])
+    scorer = large.pipeline(ranker).scorer
+    for masks in ((mask,), (mask, Mask(lambda docs: passes[docs] | (docs % 2 == 0), large.snapshot))):
+        for k in (1, 10, 100, 2000):
+            found = scorer.start(State(asked, masks=masks)).find(k)
+            assert found.docs.tolist() == ranking.docs[expected][:k].tolist()
+            assert found.scores.tobytes() == ranking.scores[expected][:k].tobytes()

@@ -503,7 +503,9 @@ def test_tables_of_documents_need_no_texts_and_name_columns_that_there_are(tmp_p
 
 
 def test_fields_that_cannot_be_read_are_refused_with_their_document():
-    made = batch.pack([Document("a", "x", "", {"year": 1}), Document("b", "x"), Document("c", "x", "", {"year": 2})], Report())
+    made = batch.pack(
+        [Document("a", "x", "", {"year": 1}), Document("b", "x"), Document("c", "x", "", {"year": 2})], Report()
+    )
     read = read_columns(made, np.array([True, True, True]), {"year": "int"})
     assert (read.columns["year"].counts.tolist(), read.columns["year"].values.tolist()) == ([1, 0, 1], [1, 2])
     for fields in (b'{"year": 3', b"[" * 90_000, b'{"a":1},{"b":2}'):

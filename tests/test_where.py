@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Document
-from sublex.contracts.columns import Comparison
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.language.conditions import parse_condition, printed_condition
@@ -266,3 +268,56 @@ def test_tuning_comparing_and_pyterrier_refuse_to_sort(index, tmp_path):
     for ask in asked:
         with pytest.raises(InputError, match=r"leave sort\(year\) out"):
             ask()
+
+
+def counted(documents, column):
+    """Return the number of documents with each value, the most frequent first, and equal ones ascending."""
+    numbers = Counter(value for document in documents for value in values(document.fields, column))
+    return sorted(numbers.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("filtered", ["", "year >= 2012", "kind not in (cs.CL) and 0 < score"])
+def test_facets_of_a_column_count_all_documents_with_a_word_of_the_query_that_pass(index, column, filtered):
+    words = " ".join(texts(1, 3)[0].split()[:2])
+    expression = f"BM25 >> where({as_text(filtered)})" if filtered else "BM25 >> PL2"
+    terms = {*index.analyze(words)}
+    passing = [
+        document for document in index.documents()
+        if terms & {*index.analyze(document.text)} and (not filtered or CONDITIONS[filtered](document.fields))
+    ]  # fmt: skip
+    found = index.facets(words, column, expression)
+    assert [(each.value, each.docs) for each in found] == counted(passing, column) != []
+
+
+def test_facets_of_a_column_count_hits_as_they_are(index):
+    hits = index.search(texts(1, 3)[0], k=20)
+    assert [(each.value, each.docs) for each in index.facets(hits, "kind")] == counted(hits, "kind")
+    assert index.facets(texts(1, 3)[0], "kind", "BM25 % 20") == index.facets(hits, "kind")
+
+
+def test_the_counts_of_a_column_ignore_the_filter_on_this_column(index):
+    words = texts(1, 3)[0]
+    where = "kind = cs.IR and year = 2010..2012"
+    found = index.facets(words, ["kind", "year", "score"], where=where)
+    hits = index.search(words, "BM25", len(index))
+    in_kind = [hit for hit in hits if "cs.IR" in values(hit.fields, "kind")]
+    in_year = [hit for hit in hits if any(2010 <= year <= 2012 for year in values(hit.fields, "year"))]
+    in_both = [hit for hit in in_kind if hit.docno in {other.docno for other in in_year}]
+    for column, documents in (("kind", in_year), ("year", in_kind), ("score", in_both)):
+        assert [(each.value, each.docs) for each in found[column]] == counted(documents, column)
+
+
+def test_a_search_prints_facets_of_several_columns(index, command):
+    query = " ".join(texts(1, 3)[0].split()[:2])
+    of = ("--facets", "2", "--of", "kind", "--of", "year")
+    output = command("search", index.path, query, "-k", "1", *of).output
+    kinds, years = index.facets(query, ["kind", "year"]).values()
+    all_found = len(index.search(query, k=len(index)))
+    assert (
+        f"All {all_found} documents found, by kind:" in output
+        and f"All {all_found} documents found, by year:" in output
+    )
+    for each in (*kinds[:2], *years[:2]):
+        assert re.search(rf"^ *{each.docs}  {each.value}$", output, re.MULTILINE)
+    assert f"{kinds[2].docs}  {kinds[2].value}\n" not in output

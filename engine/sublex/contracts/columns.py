@@ -1,7 +1,6 @@
-"""Columns: typed values of documents, such as years, dates and categories; and comparisons, which say what documents pass.
+"""Columns: typed values of documents, such as years, dates and categories; and which documents a comparison allows.
 
-A comparison is a leaf of a `sublex.contracts.operators.Condition`. Filters, conditions of queries and facets all ask
-`documents_of` which documents a comparison allows.
+Filters, conditions of queries and facets all ask `documents_of`.
 """
 
 from __future__ import annotations
@@ -15,61 +14,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
+from sublex.contracts.comparisons import RANGES, RELATIONS, Comparison, Value, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.tools.messages import nearest
 
 # For each type of a column: what its values are called.
 KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}
-# How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
-RANGES = ("between", "> <", "> <=", ">= <")
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", *RANGES)
-Value = str | float | int
 # A date of ISO 8601: a year, a month, or a day, perhaps with a time and a zone after it.
 _TIME = r"(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
 _DATE = re.compile(rf"(\d{{4}})(?:-(\d\d)(?:-(\d\d){_TIME})?|(\d\d)(\d\d){_TIME})?", re.ASCII)
 # The day from which dates count, as a proleptic Gregorian ordinal.
 EPOCH = date(1970, 1, 1).toordinal()
-# The values of an unquoted word in a printed comparison.
-_BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
-
-
-class Comparison(NamedTuple):
-    """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
-
-    "in" has any number of values, a range two, and all other relations have one. One value has to lie in a range. A
-    document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
-    month and year.
-    """
-
-    column: str
-    relation: str
-    values: tuple[Value, ...]
-
-    def __str__(self) -> str:
-        """Return the comparison as the query language writes it, such as `year:2015..2020`, or as a filter does."""
-        values = [printed_value(value) for value in self.values]
-        if self.relation == "between":
-            return f"{self.column}:{'..'.join(values)}"
-        if self.relation == "in":
-            return f"{self.column} in ({', '.join(values)})"
-        if self.relation in RANGES:
-            after, before = self.relation.split()
-            return f"{values[0]} {after.replace('>', '<')} {self.column} {before} {values[1]}"
-        if self.relation == "!=":
-            return f"{self.column} != {values[0]}"
-        return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
-
-
-def printed_value(value: Value) -> str:
-    """Return a value as it is written in a comparison. A text that could be read in another way stands in quotes."""
-    if not isinstance(value, str):
-        return f"{value}"
-    return value if _BARE.fullmatch(value) else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
 
 
 @dataclass(frozen=True, eq=False)

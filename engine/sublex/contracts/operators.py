@@ -12,6 +12,7 @@ from enum import StrEnum
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from sublex.contracts.comparisons import Comparison
 from sublex.errors import InputError
 from sublex.tools.messages import counted, cut
 
@@ -381,7 +382,7 @@ class _KindAndParts(NamedTuple):
 
 class Condition(_KindAndParts):
     """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms, operators and
-    `sublex.contracts.columns.Comparison`s.
+    `sublex.contracts.comparisons.Comparison`s.
 
     A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
     meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
@@ -391,10 +392,10 @@ class Condition(_KindAndParts):
     def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
         if kind not in ("all", "any", "not"):
             raise InputError(f"{kind!r} is not a kind of condition; the kinds are all, any and not.")
-        if isinstance(parts, (str, Condition)) or _is_comparison(parts) or not isinstance(parts, Iterable):
+        if isinstance(parts, (str, Condition, Comparison)) or not isinstance(parts, Iterable):
             raise InputError(WRONG_PARTS)
         made = super().__new__(cls, kind, tuple(parts))
-        if not all(isinstance(part, (str, Condition)) or _is_comparison(part) for part in made.parts):
+        if not all(isinstance(part, (str, Condition, Comparison)) for part in made.parts):
             raise InputError(WRONG_PARTS)
         if kind == "not" and len(made.parts) != 1:
             raise InputError(f'A condition "not" has {counted(len(made.parts), "part")}; it should have one.')
@@ -427,12 +428,6 @@ class Condition(_KindAndParts):
         leaves = [part.parts[0] for part in nots if isinstance(part, Condition) and part.kind == "not"]
         either = [leaf.parts if isinstance(leaf, Condition) and leaf.kind == "any" else [leaf] for leaf in leaves]
         return frozenset(leaf for group in either for leaf in group if isinstance(leaf, str))
-
-
-def _is_comparison(part: object) -> bool:
-    from sublex.contracts.columns import Comparison
-
-    return isinstance(part, Comparison)
 
 
 # A condition that no document meets.

@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sublex.contracts.columns import RANGES, Comparison, Value, printed_value
+from sublex.contracts.comparisons import RANGES, Comparison, Value, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.language.parser import DEEPEST, LONGEST, Token, Unreadable, printable, with_caret

@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sublex.contracts.operators import Operator
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
-from sublex.tools.messages import Step, shell_word
+from sublex.tools.messages import Message, Step, shell_word
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
@@ -59,7 +59,7 @@ def search(
     context: Context,
     asked: Asked,
     facets: Annotated[int | None, option(least=1)] = None,
-    of: Annotated[str | None, option(metavar="EXPR", completes="model", shown="that of the ranker")] = None,
+    of: Annotated[tuple[str, ...], option(metavar="NAME", completes="model", shown="the model of the ranker")] = (),
 ) -> Shown:
     """Find the documents that match QUERY best.
 
@@ -67,8 +67,9 @@ def search(
     is a query; write -- before a query that begins with a dash.
 
     Args:
-        facets: Count the labels of a fitted model, such as topics, in the first 1,000 documents found, and show N of them.
-        of: The fitted model whose labels --facets counts, such as lda(k=20).
+        facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as topics, and show
+            the N most frequent.
+        of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
 
     Examples:
         sublex search demo "cranes by the river"
@@ -79,14 +80,16 @@ def search(
     from sublex.display.hits import NO_EXTRAS, hits, nothing_found, trec_lines
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
 
-    if of is not None and facets is None:
-        raise InputError("--of names the model of --facets; write for example --facets 10, too.")
+    if of and facets is None:
+        raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = (context.meaning(of) if of else _labelled(index, pipeline)) if facets else ""
+    counted = _counted(context, of, lambda: _labelled(index, pipeline)) if facets else []
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
     with context.step(f"Ranked by {pipeline}"):
-        found = answered(index, query, pipeline, max(asked.k, context.least_hits, DEPTH if model else 0), asked.without)
+        found = answered(
+            index, query, pipeline, max(asked.k, context.least_hits, DEPTH if counted else 0), asked.without
+        )
     answer = found._replace(hits=found.hits.first(asked.k))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
@@ -105,10 +108,10 @@ def search(
     def data() -> dict[str, Any]:
         return {"hits": shown.data, "missing": list(missing.values())}
 
-    if not model:
+    if not counted:
         forms = {"trec": lambda: trec_lines(answer, pipeline, context.topic)}
         return Shown(lambda: shown.lines, data, shown.head, shown.rows, notes, forms=forms)
-    labels = _facets(index, found, model, facets or LABELS)
+    labels = _facets(index, query, pipeline, counted, facets or LABELS, asked.without)
     below = [line(), *labels.lines] if len(answer.hits) or corrected else []
     return Shown(lambda: [*shown.lines, *below], lambda: {**data(), **labels.data}, notes=notes)
 
@@ -141,20 +144,21 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 def facets(
     context: Context,
     asked: Asked,
-    of: Annotated[str, positional("EXPR", completes="model")] = "",
+    of: Annotated[tuple[str, ...], positional("NAME", completes="model")] = (),
     number: Annotated[int, option("-n", least=1)] = LABELS,
 ) -> Shown:
-    """Count the labels of a fitted model, such as topics, in the first 1,000 documents found for the last query.
+    """Count the documents found for the last query by the values of columns, or by the labels of fitted models, such as topics.
 
-    Without EXPR, the model is the one in the expression.
+    A column counts all documents found; labels, and columns if a representation ranks, count the first 1,000. Without
+    NAME, the model is the one in the expression.
 
     Args:
-        number: Labels to show.
+        number: Values or labels to show.
     """
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
-    model = context.meaning(of) if of else _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model))
-    shown = _facets(index, answered(index, read_query(index, asked), pipeline, max(asked.k, DEPTH)), model, number)
-    shown.step = search.step({**asked._asdict(), "facets": number, "of": model}, index.path)
+    counted = _counted(context, of, lambda: _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model)))
+    shown = _facets(index, read_query(index, asked), pipeline, counted, number, asked.without)
+    shown.step = search.step({**asked._asdict(), "facets": number, "of": tuple(counted)}, index.path)
     return shown
 
 
@@ -166,10 +170,23 @@ def _labelled(
     return labelled_model(index, pipeline, naming)
 
 
-def _facets(index: Index, found: Answer, model: str, number: int) -> Shown:
-    from sublex.display.facets import facets as shown
+def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
+    """Return the columns and the expressions of the models that a user names; without any, the model that has labels."""
+    columns = context.index.snapshot.columns
+    try:
+        return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
+    except UnknownName as error:
+        if not columns:
+            raise
+        raise UnknownName(Message(error.args[0], f" The columns are {', '.join(sorted(columns))}.")) from None
 
-    return shown(index.facets(found.hits, model)[:number], model, len(found.hits))
+
+def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], number: int, without: str) -> Shown:
+    from sublex.display.facets import facets as shown
+    from sublex.pipeline.facets import facets_of
+
+    left_out = index.doc(without) if without else None
+    return shown([facets_of(index, query, pipeline, of, without=left_out) for of in counted], number)
 
 
 @operation(faces=("shell",))

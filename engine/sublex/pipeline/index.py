@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm
+from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm, ValueCount
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError, warn
 from sublex.index.snapshot import Snapshot
@@ -285,16 +285,54 @@ class Index(Contents):
         models = map(self._composer.model, self._composer.fitted_components(self.pipeline(pipeline).expression))
         return list(dict.fromkeys(model.name for model in models if model.labels))
 
-    def facets(self, hits: Hits, expression: Expr) -> list[Facet]:
-        """Return the labels that a fitted model gives to hits, such as topics, and the number of hits that have each.
+    def facets(
+        self,
+        found: Hits | str | Query,
+        of: Any,
+        pipeline: Expr | Pipeline | None = None,
+        profile: str | None = None,
+        *,
+        where: str = "",
+        language: str = "plain",
+    ) -> Any:
+        """Return the values of a column, or the labels of a fitted model, and the number of documents found that have each.
 
-        The most frequent label comes first. The hits must come from the index as it is now.
+        `of` is the name of a column, or the expression of a model, and the result is a list of `ValueCount` or `Facet`,
+        the most frequent first. With a list of names, the result is a dictionary of such lists.
+
+        `found` are hits of the index as it is now, or a query. For a query, columns count all documents with a word of
+        the query that pass the filters of the pipeline; labels count the first 1,000 documents, and so do columns for a
+        pipeline with representations, retrievers, Python functions or a depth. `where` is a condition such as
+        "year >= 2015 and category = cs.IR", which documents have to meet, too. The counts of a column ignore the parts of
+        it that read this column alone: if a user chose a category, its facet shows what other categories would give.
         """
+        if not isinstance(of, (str, Expression)):
+            return {
+                str(each): self.facets(found, each, pipeline, profile, where=where, language=language) for each in of
+            }
+        if isinstance(found, (str, Query)):
+            from sublex.language.conditions import parse_condition
+            from sublex.pipeline.facets import facets_of
+
+            ready, query = self.pipeline(pipeline, profile), self.query(found, language)
+            return facets_of(self, query, ready, str(of), parse_condition(where) if where else None).facets
+        if where or pipeline is not None:
+            raise InputError(
+                "Hits are counted as they are; give the query in their place, to search by an expression or where."
+            )
+        return self._facets_in(found, of)
+
+    def _facets_in(self, hits: Hits, of: Expr) -> list[Facet] | list[ValueCount]:
+        """Return the facets of hits."""
         if not hasattr(hits, "snapshot"):
-            raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned.")
+            raise InputError(f"The hits are {arguments.shown(hits)}; give what search returned, or a query.")
         if hits.snapshot is not self.snapshot and hits.snapshot.identity != self.snapshot.identity:
             raise InputError(f"The hits come from another generation of {self.path}, or another index; search again.")
-        return self.representation(expression).facets(hits.docs)
+        if str(of) in self.snapshot.columns:
+            from sublex.pipeline.facets import value_counts
+
+            return value_counts(self.snapshot.column(str(of)).rows(hits.docs))
+        return self.representation(of).facets(hits.docs)
 
     def marks(self, text: str | Query, docno: str, expression: Expr) -> list[Mark]:
         """Return the words of a document with the labels, such as topics, that a fitted model gives to them.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from sublex.contracts.columns import Comparison
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import NAME, Kind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sublex.retrieval.block_kernels import BITS, RANKS
 from sublex.retrieval.coding.coding_kernels import (
     COUNT,
     F64,
@@ -15,9 +16,12 @@ from sublex.retrieval.coding.coding_kernels import (
     U8,
     U16,
     U32,
+    U64,
     impact_at,
     run_size,
 )
+from sublex.retrieval.key_kernels import KEYS, key_of, select
+from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
 # The score of a document that contains no term of the query. It is below every real score.
@@ -82,3 +86,44 @@ def rescore(docs, runs, codes, lists, query_ends, terms, weights, wanted_ends, w
         for t in range(begin, query_ends[q]):
             _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted[first:end], sums[first:end])
         begin, first = query_ends[q], end
+
+
+@inner
+def _look_up_row(codes, lists, bits, ranks, row, term, weight, wanted, sums):
+    """Add the impacts of a term to the sums of the wanted documents, which may be in any order. `bits` have a row for the term."""
+    halves, floats = codes.view(np.uint16), codes.view(np.float32)
+    own_bits, own_ranks, start = bits[row], ranks[row], lists[term, FIRST]
+    for w in range(len(wanted)):
+        doc = np.int64(wanted[w])
+        word, bit = own_bits[doc >> 6], np.uint64(1) << np.uint64(doc & 63)
+        if word & bit:
+            place = start + np.int64(own_ranks[doc >> 6]) + np.int64(ones(word & (bit - np.uint64(1))))
+            more = weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+            sums[w] = more if sums[w] == NOTHING else sums[w] + more
+
+
+@kernel((U16, U32, U8, LISTS, I32, BITS, RANKS, I32, I64, F64, I32, F64, U64, KEYS), before="search")
+def best_of(docs, runs, codes, lists, docno_ranks, bits, ranks, row_of, terms, weights, wanted, sums, keys, found):
+    """Write the keys of the best wanted documents for one query to the only row of `found`, in no order, followed by zeros.
+
+    `wanted` ascends. `bits`, `ranks` and `row_of` are those of `retrieve`. `sums` and `keys` are scratch arrays with a
+    place for each wanted document, and one more.
+    """
+    n, k, scores = np.int64(0), found.shape[1], sums[: len(wanted)]
+    scores[:] = NOTHING
+    for t in range(len(terms)):
+        if row_of[terms[t]] >= 0:
+            _look_up_row(codes, lists, bits, ranks, row_of[terms[t]], terms[t], weights[t], wanted, scores)
+        else:
+            _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted, scores)
+    for w in range(len(wanted)):
+        if scores[w] != NOTHING:
+            keys[n] = key_of(scores[w], docno_ranks[wanted[w]])
+            n += 1
+    if n > k:
+        select(keys, n, k)
+        n = k
+    for i in range(n):
+        found[0, i] = keys[i]
+    for i in range(n, k):
+        found[0, i] = 0

@@ -55,6 +55,8 @@ MOST_SORTED = 1 << 10
 # number of looked-up terms with a row is less than this number times the added postings in the window.
 # DOCUMENTS: a threshold is guessed if the index has fewer documents than this number times the added postings.
 HITS, ADDED, BLOCKS, DOCUMENTS = 0, 1, 2, 3
+# The answer about a document that passes.
+PASSES = 2
 # The threshold as long as no document is known: the lowest finite float64. No real score is below it.
 LOWEST = -1.7976931348623157e308
 
@@ -144,11 +146,22 @@ def _blocks_pay(lowest, added, terms, places, shares, first, window, choices):
 
 
 @inner
+def _passing(candidates, found, passing, first):
+    """Move the candidates that pass to the front, in their order. Return their number."""
+    kept = np.int64(0)
+    for c in range(found):
+        if passing[first + candidates[c]] == PASSES:
+            candidates[kept] = candidates[c]
+            kept += 1
+    return kept
+
+
+@inner
 def _best(
-    docs, runs, codes, lists, docno_ranks, bits, ranks, bounds, terms, threshold, k, limit, choices, places, shares, sums, noted, needed,
-    candidates, keys,
+    docs, runs, codes, lists, docno_ranks, passing, bits, ranks, bounds, terms, threshold, k, limit, choices, places, shares, sums,
+    noted, needed, candidates, keys,
 ):  # fmt: skip
-    """Write the keys of the best documents for one query to `keys`, in no order.
+    """Write the keys of the best documents for one query that pass to `keys`, in no order.
 
     Return the number of keys, at most k, and the new threshold. Only the first `limit` of every SPAN documents are
     searched. Between windows all `sums` are 0 and all `noted` are false.
@@ -190,6 +203,8 @@ def _best(
             )  # fmt: skip
         for c in range(found):
             noted[candidates[c]] = 0
+        if len(passing):
+            found = _passing(candidates, found, passing, base + first)
         for t in range(added, terms):
             found = kept(candidates, found, sums, threshold - shares[REST, t])
             look_up(
@@ -229,17 +244,19 @@ def _enough(documents, k):
 
 
 @kernel((
-    U16, U32, U8, LISTS, I32, F32, F32, F32, BITS, RANKS, BOUNDS, I32, I64, I64, F64, F64, I64, PLACES, SHARES, F64, U8, F32, I32, U64,
+    U16, U32, U8, LISTS, I32, F32, F32, U8, F32, BITS, RANKS, BOUNDS, I32, I64, I64, F64, F64, I64, PLACES, SHARES, F64, U8, F32, I32, U64,
     KEYS,
 ), before="search")  # fmt: skip
 def retrieve(
-    docs, runs, codes, lists, docno_ranks, least, most, kth, bits, ranks, bounds, row_of, query_ends, terms, weights, thresholds,
+    docs, runs, codes, lists, docno_ranks, least, most, passing, kth, bits, ranks, bounds, row_of, query_ends, terms, weights, thresholds,
     choices, places, shares, sums, noted, needed, candidates, keys, found
 ):  # fmt: skip
     """Write to each row of `found` the keys of the best documents for one query, in no order, followed by zeros.
 
     The postings are in `docs`, `runs`, `codes` and `lists`; the impacts of deleted documents are NaN. `least`, `most`
-    and `kth` have the least, greatest and k-th best impact of each term. `bits`, `ranks` and `bounds` are the arrays of
+    and `kth` have the least, greatest and k-th best impact of each term. If `passing` is not empty, it says of each
+    document whether it passes, and only such documents are found; `kth` then has the impacts at a depth at which k
+    documents pass if documents pass at random. `bits`, `ranks` and `bounds` are the arrays of
     the blocks; `row_of` has the row of each term in them, or -1.
 
     `query_ends` has the place in `terms` and `weights` where each query ends. Scores are rounded as if the impacts were
@@ -255,28 +272,35 @@ def retrieve(
         own, factors = terms[begin : query_ends[q]], weights[begin : query_ends[q]]
         begin = query_ends[q]
         _plan(lists, row_of, least, most, own, factors, places, shares, len(own) <= MOST_SORTED)
-        threshold = max(_first_threshold(own, factors, least, most, kth), thresholds[q])
+        likely = max(_first_threshold(own, factors, least, most, kth), thresholds[q])
         # If another order of adding could change many scores, the terms keep the order of the query.
-        if shares[REST, len(own)] != 0 and not shares[REST, len(own)] <= threshold * 2.0**-30:
+        if shares[REST, len(own)] != 0 and not shares[REST, len(own)] <= likely * 2.0**-30:
             _plan(lists, row_of, least, most, own, factors, places, shares, False)
-        added = _added(lists, len(own), places, shares, threshold, k, choices)
+        added = _added(lists, len(own), places, shares, likely, k, choices)
         many = postings_of(lists, places[TERM, :added]) * choices[DOCUMENTS] > documents
-        guess, limit = LOWEST, SAMPLE if many and enough <= k else SPAN
+        threshold, guess = likely, LOWEST
+        if len(passing) and likely > thresholds[q]:
+            # The documents that reach this score may not pass.
+            threshold, guess = thresholds[q], likely
+        samples = many and enough <= k
+        limit, again = SAMPLE if samples else SPAN, samples and guess > LOWEST
         while True:
             n, reached = _best(
-                docs, runs, codes, lists, docno_ranks, bits, ranks, bounds, len(own), max(threshold, at_least(guess)), k, limit,
-                choices, places, shares, sums, noted, needed, candidates, keys,
+                docs, runs, codes, lists, docno_ranks, passing, bits, ranks, bounds, len(own), max(threshold, at_least(guess)), k,
+                limit, choices, places, shares, sums, noted, needed, candidates, keys,
             )  # fmt: skip
             if limit == SAMPLE:
-                limit, threshold = SPAN, max(threshold, reached)
+                limit = SPAN
+                if n >= k:
+                    threshold = max(threshold, reached)
                 if n >= enough:
                     select(keys, n, enough)
-                    guess = np.float64(score_of(keys[enough - 1]))
+                    guess = max(guess, np.float64(score_of(keys[enough - 1])))
             elif guess == LOWEST or (n == k and score_of(keys[k - 1]) >= guess):
                 break
             else:
                 # Fewer than k documents reach the guessed threshold, so the search begins again without it.
-                guess = LOWEST
+                guess, limit, again = LOWEST, SAMPLE if again else SPAN, False
         thresholds[q] = reached
         for i in range(n):
             found[q, i] = keys[i]

@@ -24,6 +24,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
 from sublex.retrieval.arena import Arena, Slots, in_segment
 from sublex.retrieval.coding.pairs import checked
+from sublex.retrieval.field_frequencies import field_postings, fields_of, statistics_for
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
@@ -37,6 +38,10 @@ GROUP, KEYS = 256, 1 << 20
 # The kernel's `choices`: HITS, ADDED, BLOCKS and DOCUMENTS, which `retrieval_kernels` describes. With these values the
 # kernel was fastest in measurements on abstracts (100,000 to 3,000,000), sentences and paragraphs.
 CHOICES = np.array([400, 16, 128, 20])
+# What `retrieve` gets if all documents pass.
+ALL = np.empty(0, np.uint8)
+# A search under a filter guesses a threshold at SPARE times the depth that it would need if documents passed at random.
+SPARE = 1.2
 # The most operators of one query.
 OPERATORS_OF_A_QUERY = 1 << 12
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
@@ -70,8 +75,27 @@ class Weighted(NamedTuple):
         return np.concatenate(([0], np.cumsum(there)))[self.ends], own[there], self.weights[there]
 
 
+class Among(NamedTuple):
+    """The documents that pass a filter, of which one query finds the best.
+
+    `answers` has for each document of the snapshot 2 if it passes, and less otherwise. `number` is the number of those
+    that pass, at most. `few` are their numbers, ascending, if they are so few that the query's terms are looked up for
+    each of them; otherwise None.
+    """
+
+    answers: np.ndarray
+    number: int
+    few: np.ndarray | None
+
+    def depth(self, k: int) -> int:
+        """Return a depth of the ranking of all documents at which k documents pass, if documents pass at random."""
+        return int(SPARE * k * len(self.answers) / max(1, self.number)) + k
+
+
 class Searcher(Uncopied):
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
+
+    Raise InputError if the index lacks a field of the ranker.
 
     `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. `name` and
     `code` identify the ranker's stored impacts. Without a name, no stored impacts are used.
@@ -82,6 +106,8 @@ class Searcher(Uncopied):
     ):
         self.snapshot, self.ranker, self.name, self.code = snapshot, ranker, name, code
         self.term_table = term_table or TermTable(snapshot)
+        # The statistics of the collection that the ranker gets.
+        self.collection = statistics_for(ranker, snapshot)
         self.origin: tuple[Any, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -94,9 +120,7 @@ class Searcher(Uncopied):
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]
             stored = (folders[0], folders[1]) if folders[0] and folders[1] else None
-            impacts.append(
-                Impacts(segment, self.ranker, self.term_table.of_segment(k), self.snapshot.statistics, stored)
-            )
+            impacts.append(Impacts(segment, self.ranker, self.term_table.of_segment(k), self.collection, stored))
         return impacts
 
     def _folders(self, segment: Segment) -> tuple[Directory, Directory]:
@@ -118,10 +142,10 @@ class Searcher(Uncopied):
         with contract("ranker", self.ranker):
             return getattr(self.ranker.weight, "__func__", None) is not Ranker.weight
 
-    def search(self, query: Terms, k: int = 10) -> Hits:
-        """Return the best k documents for one query."""
+    def search(self, query: Terms, k: int = 10, among: Among | None = None) -> Hits:
+        """Return the best k documents for one query, of all documents or of those that pass a filter."""
         self._prepare()
-        docs, scores, counts = self._group([query], self._at_most(k))
+        docs, scores, counts = self._group([query], self._at_most(k), among)
         return Hits(self.snapshot, docs[0, : counts[0]], scores[0, : counts[0]])
 
     def batch(self, queries: Sequence[Terms], k: int = 1000, workers: int = 1) -> Iterator[Hits]:
@@ -136,11 +160,11 @@ class Searcher(Uncopied):
                     yield Hits(self.snapshot, docs[q, :n], scores[q, :n])
 
     @cached_property
-    def _kernels(self) -> tuple[ModuleType, ModuleType]:
+    def _kernels(self) -> tuple[ModuleType, ModuleType, ModuleType]:
         # These modules import Numba, which takes long, so they are imported at the first search.
-        from sublex.retrieval import key_kernels, retrieval_kernels
+        from sublex.retrieval import key_kernels, rescoring_kernels, retrieval_kernels
 
-        return retrieval_kernels, key_kernels
+        return retrieval_kernels, key_kernels, rescoring_kernels
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
@@ -152,7 +176,9 @@ class Searcher(Uncopied):
             raise InputError(f"k={k} should be at least 1.")
         return max(1, min(k, len(self.snapshot.docs_by_docno)))
 
-    def _group(self, queries: Sequence[Terms], k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _group(
+        self, queries: Sequence[Terms], k: int, among: Among | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
         asked = self._weighted(queries)
         given = self._slots(asked, len(queries) == 1) if asked else None
@@ -162,14 +188,14 @@ class Searcher(Uncopied):
             docs, scores, counts = (np.concatenate(both) for both in zip(*parts, strict=True))
             return docs, scores, counts
         thresholds, found = np.empty(len(queries)), []
-        kernels, key_kernels = self._kernels
+        kernels, key_kernels, _ = self._kernels
         # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
         for segment, ordinals in enumerate(self.term_table.ordinals):
             if given:
-                found.append(self._retrieve_slots(segment, asked, *given, thresholds, k))
+                found.append(self._retrieve_slots(segment, asked, *given, thresholds, k, among))
             else:
-                found.append(self._retrieve(segment, *asked.of_segment(ordinals), thresholds, k))
+                found.append(self._retrieve(segment, *asked.of_segment(ordinals), thresholds, k, among))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
         shape = len(queries), k
@@ -212,22 +238,44 @@ class Searcher(Uncopied):
                 raise InputError(TOO_LARGE)
 
     def _retrieve(
-        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int
-    ) -> np.ndarray:
+        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int, among: Among | None
+    ) -> np.ndarray:  # fmt: skip
         """Return a row for each query: the keys of the best k documents of a segment, unsorted, then zeros."""
         impacts = self.impacts[segment]
         impacts.settle(terms)
+        if among and among.few is not None:
+            return self._of_few(segment, impacts.postings, impacts.blocks.arrays, terms, weights, k, among.few)
         found = np.empty((len(ends), k), np.uint64)
         query = ends, terms, weights, thresholds, CHOICES
-        scratch = self._scratch.arrays(len(terms), k)
+        scratch, passing = self._scratch.arrays(len(terms), k), self._passing(segment, among)
+        kth = impacts.near(among.depth(k)) if among else impacts.best(k)
         self._kernels[0].retrieve(
-            *self._postings[segment], impacts.best(k), *impacts.blocks.arrays, *query, *scratch, found
+            *self._postings[segment], passing, kth, *impacts.blocks.arrays, *query, *scratch, found
         )
         return found
 
-    def _retrieve_slots(
-        self, segment: int, asked: Weighted, slots: Slots, terms: np.ndarray, thresholds: np.ndarray, k: int
+    def _passing(self, segment: int, among: Among | None) -> np.ndarray:
+        """Return for each document of a segment whether it passes; an empty array if all documents do."""
+        base, end = self.snapshot.bases[segment : segment + 2]
+        return ALL if among is None else among.answers[base:end]
+
+    def _of_few(
+        self, segment: int, coded: Any, blocks: Any, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
     ) -> np.ndarray:
+        """Return what `_retrieve` does for one query, among a few documents, which are looked up."""
+        wanted = few
+        if len(self.impacts) > 1:
+            begin, end = np.searchsorted(few, self.snapshot.bases[segment : segment + 2])
+            wanted = few[begin:end] - np.int32(self.snapshot.bases[segment])
+        found = np.empty((1, k), np.uint64)
+        sums, keys = np.empty(len(wanted) + 1), np.empty(len(wanted) + 1, np.uint64)
+        postings = coded.docs, coded.runs, coded.codes, coded.lists, self._postings[segment][4]
+        self._kernels[2].best_of(*postings, blocks[0], blocks[1], blocks[3], terms, weights, wanted, sums, keys, found)
+        return found
+
+    def _retrieve_slots(
+        self, segment: int, asked: Weighted, slots: Slots, terms: np.ndarray, thresholds: np.ndarray, k: int, among: Among | None
+    ) -> np.ndarray:  # fmt: skip
         """Return what `_retrieve` does, for queries with operators, whose terms have slots."""
         arrays, coded = slots.segments[segment], slots.segments[segment].postings
         of_words = asked.terms < self.term_table.words
@@ -235,9 +283,12 @@ class Searcher(Uncopied):
             ordinals, own = in_segment(self.term_table, segment, asked.terms[of_words], terms[of_words])
             self.impacts[segment].settle(ordinals)
             arrays.set_rows(own, ordinals)
+        if among and among.few is not None:
+            return self._of_few(segment, coded, arrays.blocks, terms, asked.weights, k, among.few)
         found = np.empty((len(asked.ends), k), np.uint64)
-        ranks = self._postings[segment][4]
-        postings = coded.docs, coded.runs, coded.codes, coded.lists, ranks, arrays.least, arrays.most, arrays.best(k)
+        ranks, passing = self._postings[segment][4], self._passing(segment, among)
+        kth = arrays.near(among.depth(k)) if among else arrays.best(k)
+        postings = coded.docs, coded.runs, coded.codes, coded.lists, ranks, arrays.least, arrays.most, passing, kth
         query = asked.ends, terms, asked.weights, thresholds, CHOICES
         self._kernels[0].retrieve(*postings, *arrays.blocks, *query, *self._scratch.arrays(len(terms), k), found)
         return found
@@ -289,6 +340,19 @@ class Searcher(Uncopied):
         stats = self._stats(known, operators)
         each, weights = map(TermStats, stats.df, stats.cf), self._weights(known, operators)
         return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, weights, strict=True)]
+
+    def frequency(self, term: str, doc: int, tf: int) -> Any:
+        """Return the frequency of a term in a document that holds it as the ranker's `explain` gets it.
+
+        It is `tf`, the frequency in the whole document; for a ranker with fields, a mapping from fields to frequencies.
+        """
+        fields = fields_of(self.ranker)
+        if not fields:
+            return tf
+        segment, local = self.snapshot.place(doc)
+        k = self.snapshot.segments.index(segment)
+        docs, tfs = field_postings(self.term_table, k, fields, term)
+        return dict(zip(fields, tfs[:, np.searchsorted(docs, local)].tolist(), strict=True))
 
     def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
         """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
@@ -355,7 +419,7 @@ class Searcher(Uncopied):
             return asked
         stats = self._stats(known, operators)
         with contract("ranker", self.ranker), np.errstate(all="ignore"):
-            given = self.ranker.weight(np.array(asked, np.float64), stats, self.snapshot.statistics)
+            given = self.ranker.weight(np.array(asked, np.float64), stats, self.collection)
             weights = real(given).astype(np.float64)
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
 

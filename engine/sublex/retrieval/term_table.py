@@ -15,6 +15,7 @@ import numpy as np
 from sublex.contracts.base import TermStats, TermVector
 from sublex.contracts.operators import Operator
 from sublex.errors import InputError
+from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.operators import OperatorCache, OperatorTable
 
@@ -164,6 +165,10 @@ class TermTable:
                 places = np.minimum(np.searchsorted(own_docs, docs[inside] - begin), len(own_docs) - 1)
                 found[inside] = np.where(own_docs[places] == docs[inside] - begin, tfs[places], 0)
         return found
+
+    def segment(self, k: int) -> Segment:
+        """Return segment k of the snapshot."""
+        return self._snapshot.segments[k]
 
     def of_segment(self, k: int) -> TermStats:
         """Return the statistics of the terms of segment k, in the order of its ordinals.

@@ -234,7 +234,7 @@ class Session:
         text = asked if isinstance(asked, str) else asked.text
         given |= {"allow_uncovered": settings.allow_uncovered, "weighted": not is_text}
         given["language"] = settings.language if is_text else "plain"
-        return self.ask(search, query=text, facets=None, of=None, **given)
+        return self.ask(search, query=text, facets=None, of=(), **given)
 
     def rank_by(self, expression: str) -> Shown:
         """Rank by an expression from now on. Return the expression and the hits of the last query, if any, as Shown."""

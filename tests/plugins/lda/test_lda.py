@@ -206,8 +206,8 @@ def test_hits_of_another_generation_are_refused(fitted, tmp_path):
     other.fit("lsi(e=1, min_df=1)")
     with pytest.raises(InputError, match=r"has no labels to count; name a model that has"):
         other.facets(other.search("river"), "lsi(e=1, min_df=1)")
-    with pytest.raises(InputError, match=r"The hits are 'river' \(str\); give what search returned"):
-        fitted.facets("river", MODEL)
+    with pytest.raises(InputError, match=r"The hits are \['river'\] \(list\); give what search returned, or a query"):
+        fitted.facets(["river"], MODEL)
     with pytest.raises(InputError, match="another generation of .*demo, or another index; search again"):
         fitted.facets(other.search("river"), MODEL)
 
@@ -233,7 +233,7 @@ def test_search_prints_facets(demo: Callable[..., Done]):
     assert (code, messages) == (0, "")
     hit, _, _, title, head, *rows = output.splitlines()
     assert "birds-05" in hit
-    assert re.fullmatch(r"\d+ documents by the labels of lda\(k=3, iterations=20\):", title)
+    assert re.fullmatch(r"All \d+ documents found, by the labels of lda\(k=3, iterations=20\):", title)
     assert head.split() == ["documents", "number", "label"]
     assert len(rows) == 2
     found = json.loads(
@@ -246,7 +246,7 @@ def test_search_prints_facets(demo: Callable[..., Done]):
     assert all(0 < facet["documents"] <= found["counted"] for facet in found["facets"])
     for arguments, message in (
         (("--facets", "3"), "No model in BM25 has labels to count; name a fitted one: --of 'lda(k=3, iterations=20)'"),
-        (("--of", "lda(k=3)"), "--of names the model of --facets"),
+        (("--of", "lda(k=3)"), "--of names a column or the model of --facets"),
         (("--facets", "3", "--of", "lda(k=3, iterations=20)", "--format", "csv"), "This result has no form csv"),
         (("--facets", "3", "--of", "BM25"), "BM25 is not a single fitted model"),
     ):

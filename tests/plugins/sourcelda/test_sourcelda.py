@@ -438,7 +438,7 @@ def test_the_command_line_fits_shows_and_counts(demo: Callable[..., Done], sourc
     code, output, _ = demo("card", "demo", model)
     assert code == 0 and "label" in output and "Birds" in output
     code, output, _ = demo("search", "demo", TEXT, "-k", "1", "-r", f"BM25 >> {model}", "--facets", "2")
-    assert code == 0 and "documents by the labels of sourcelda(themes" in output
+    assert code == 0 and "documents found, by the labels of sourcelda(themes" in output
     code, output, messages = demo("fit", "demo", "sourcelda(thmes)")
     assert (code, output) == (2, "") and "thmes" in messages
 

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.contracts.columns import Comparison, documents_of
+from sublex.contracts.columns import documents_of
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.term_table import TermTable

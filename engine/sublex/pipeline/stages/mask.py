@@ -55,6 +55,11 @@ class Mask:
         return answers == PASSES
 
     @property
+    def answers(self) -> np.ndarray:
+        """The answers about all documents, which are PASSES for those that pass. All must be known: `passing` says so."""
+        return self._answers
+
+    @property
     def passing(self) -> np.ndarray | None:
         """The numbers of all documents that pass, ascending; None as long as this is not known."""
         if self._passing is None and self.at_once:

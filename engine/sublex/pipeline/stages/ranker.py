@@ -9,9 +9,13 @@ from sublex.contracts.base import Explanation, Query, TermStats
 from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
+from sublex.pipeline.stages.mask import PASSES, narrowest
 from sublex.pipeline.stages.stage import Scoring, State, scores_in
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.searcher import Among, Searcher
+
+# If at most one of FEW documents passes, the terms of a query are looked up for each of them.
+FEW = 50
 
 
 class RankerScoring(Scoring):
@@ -42,6 +46,19 @@ class RankerScoring(Scoring):
     def search(self, k: int) -> Hits:
         return self.searcher.search(self.state.query.weights(), k)
 
+    def search_passing(self, k: int) -> Hits:
+        masks = self.state.binding
+        few = narrowest(masks)
+        if few is None or any(mask.passing is None for mask in masks):
+            # A function of the user is asked about as few documents as possible.
+            return super().search_passing(k)
+        answers = np.minimum.reduce([mask.answers for mask in masks]) if len(masks) > 1 else masks[0].answers
+        number = len(few)
+        looked_up = None
+        if number * FEW <= len(answers):
+            looked_up = few[answers[few] == PASSES] if len(masks) > 1 else few
+        return self.searcher.search(self.state.query.weights(), k, Among(answers, number, looked_up))
+
     def computed(self, docs: np.ndarray) -> np.ndarray:
         """Return the computed scores of documents, whether they were found or not."""
         return self.searcher.scores(self.state.query.weights(), docs)
@@ -70,9 +87,10 @@ def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, we
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
-    document = searcher.impacts[snapshot.segments.index(segment)].document(local)
+    impacts = searcher.impacts[snapshot.segments.index(segment)]
+    document, given = impacts.document(local), searcher.frequency(term, doc, tf)
     with contract("ranker", searcher.ranker):
-        score = searcher.ranker.explain(tf, document, stats, snapshot.statistics)
+        score = searcher.ranker.explain(given, document, stats, searcher.collection)
     if weight == 1 and not origin:
         return score._replace(label=f"{label}: {score.label}")
     factor = Explanation(weight, "weight in the query", evidence=origin)
