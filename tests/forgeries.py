@@ -51,7 +51,7 @@ from sublex_whoosh.backend import missing as whoosh_is_missing
 # On a busy machine, a second of the processor takes many of the clock.
 BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
-STORED, COLUMNS = "text,terms,positions", "theme"
+STORED, NAMED, COLUMNS = "text,terms,positions", "title,theme", "theme"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
@@ -92,7 +92,9 @@ WRITING = [
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"),
-    ("index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--columns", COLUMNS),
+    (
+        "index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED, "--columns", COLUMNS,
+    ),
 ]  # fmt: skip
 # Commands that are tried on any index that mirrors one of another engine. The forged copy of an attached index lies elsewhere, so it has no
 # texts before it is attached again.
@@ -225,7 +227,7 @@ def make(folder: Path) -> Path:
     (folder / "more.jsonl").write_text(
         '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
     )
-    index = sublex.build(DEMO, folder / "index", store=STORED, columns=COLUMNS)
+    index = sublex.build(DEMO, folder / "index", store=STORED, fields=NAMED, columns=COLUMNS)
     index.add_resource("given", folder / "vectors.txt")
     index.add_resource("known", folder / "known.jsonl")
     for expression in (
@@ -266,7 +268,7 @@ def make(folder: Path) -> Path:
         "notes": {},
         "fields": {},
     }
-    sources = [identity, manifest["analyzer"], manifest["store"], manifest["columns"]]
+    sources = [identity, manifest["analyzer"], manifest["store"], manifest["columns"], manifest["fields"]]
     journal = {"sources": sources, "batches": 1, "docs": entry["docs"], "spills": [entry], "outcome": outcome}
     (spill.parent / "journal.json").write_text(json.dumps(journal))
     make_mirrors(folder)
@@ -486,9 +488,25 @@ def answers(root: Path) -> list[Any]:
     found.append([index.term(term) for term in ("crane", "river", "seal")])
     # As many positions as frequencies, or an error.
     found.append([positions_of(index, term) for term in ("crane", "river", "seal")])
+    found.append([fields_of(index, term) for term in ("crane", "river", "seal")])
     found.append([list(index.snapshot.column(name).words[:3]) for name in index.snapshot.columns])
     found.append([(docno in index) for docno in ("birds-01", "birds-02", "more-1", "more-2")])
     return found
+
+
+def fields_of(index: sublex.Index, term: str) -> list[list[int]]:
+    """Return the frequencies of a term in each field of each segment that has it, with the lengths and places of the field."""
+    segments = [(segment, segment.find(term)) for segment in index.snapshot.segments]
+    return [
+        [
+            *segment.field_tfs(name, np.array([n])).tolist(),
+            *segment.field_lengths(name).tolist(),
+            *(segment.field_places(name)[0].tolist() if segment.has_positions else ()),
+        ]
+        for segment, n in segments
+        for name in index.fields
+        if n is not None
+    ]
 
 
 def positions_of(index: sublex.Index, term: str) -> list[list[int]]:

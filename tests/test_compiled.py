@@ -146,6 +146,23 @@ def test_the_kernels_of_positions_are_compiled_ahead_for_an_index_that_stores_th
             assert ("positions" in asked[-1].split()) is ("positions" in store), words
 
 
+def test_the_kernels_of_fields_are_compiled_ahead_for_an_index_that_has_them(tmp_path, monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(compile_ahead, "jobs_before", lambda tasks, modules: asked.append(tasks) or [])
+    (tmp_path / "more.jsonl").write_text('{"id": "c", "text": "a crane"}')
+    more, root = str(tmp_path / "more.jsonl"), str(tmp_path / "index")
+    for fields in ("", "text"):
+        for words in (
+            ("index", root, more, "--overwrite", "--fields", fields),
+            ("add", root, more, "--duplicates", "last"),
+            ("merge", root),
+            ("search", root, "crane"),
+        ):
+            assert invoke(*words).code == 0
+            task = "read-fields" if words[0] == "search" else "fields"
+            assert (task in asked[-1].split()) is bool(fields), words
+
+
 def test_the_kernels_of_operators_are_compiled_ahead_where_positions_are_stored(tmp_path, monkeypatch):
     asked: list[set[str]] = []
     monkeypatch.setattr(
@@ -166,6 +183,7 @@ def test_the_tasks_that_commands_begin_are_those_that_kernels_name():
         "fill-blocks",
         "check-stored-impacts",
         "operators",
+        "read-fields",
     ]
     named = {task for job in all_jobs(MODULES) for task in job.kernel().before}
     assert set(" ".join(begun).split()) == named

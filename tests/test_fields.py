@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -13,19 +14,28 @@ from unittest import mock
 import naive
 import numpy as np
 import pytest
+from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import DEMO
+from shared import DEMO, manifest_of, write_manifest
 from strategies import collections as some_documents
 from strategies import examples
 
 import sublex
-from sublex.analysis.tokens import located_terms
+from sublex.analysis.tokens import located_terms, tokenize
 from sublex.building import term_merge
-from sublex.contracts.base import Document
+from sublex.building.inverter import Inverter, count_terms
+from sublex.building.merge import merge_segments
+from sublex.building.vocabulary import TokenVocabulary
+from sublex.contracts.base import Break, Document
 from sublex.contracts.fields import field_names, text_of
-from sublex.errors import InputError
+from sublex.errors import IndexCorrupt, InputError, SublexError
 from sublex.index.check import check
+from sublex.index.components.fields import encode_field
+from sublex.index.directory import Directory
+from sublex.index.format import FolderWriter
+from sublex.index.schema import as_json
+from sublex.language.plugins import load as registry
 from sublex.pipeline.index import Index
 from sublex.readers import batch
 
@@ -174,13 +184,22 @@ def test_documents_are_given_back_and_their_contents_have_all_fields(tmp_path):
     for document in ODD:
         found = index.document(document.docno)
         assert (found.title, found.text, found.searched) == (document.title, document.text, ("place", "tags"))
-    assert index.document("a").contents == "The Whale\nthe whale and the state-of-the-art whale\nthe sea\nwhale\n3"
-    assert index.document("i").contents == "\nonly tags"
+    assert index.document("a").contents == "The Whale\nthe whale and the state-of-the-art whale\n\nthe sea\n\nwhale\n3"
+    assert index.document("i").contents == "\n\nonly tags"
     assert index.document("c").contents == ODD[2].text
     again = sublex.build(index.documents(), tmp_path / "again", fields="place,tags")
     assert again.fingerprint == index.fingerprint
     plain = sublex.build(index.documents(), tmp_path / "plain")
     assert [hit.docno for hit in index.search("nantucket")] == ["f"] and not list(plain.search("nantucket"))
+
+
+def test_a_break_stands_before_each_field_where_words_are_read_in_order(tmp_path):
+    document = Document("a", "white whale", "big sea", {"place": "cold north", "tags": ["ship", "crew"]})
+    index = sublex.build([document], tmp_path / "index", fields="place,tags")
+    (block,) = index.corpus.words().blocks()
+    starts = [bool(breaks & Break.START) for breaks in block.breaks.tolist()]
+    assert starts == [True, False, True, False, True, False, True, False]
+    assert [word.after_break for word in index.corpus.sequence(0)][2::2] == [False, True, True]
 
 
 def test_fields_follow_their_documents_through_every_change(tmp_path, documents):
@@ -275,3 +294,174 @@ def test_asking_for_a_field_that_is_not_there_says_which_there_are(tmp_path):
         f"{plain.path} was built without fields, so it has no field title; "
         f"rebuild it: sublex index {plain.path} SOURCE… --overwrite --fields title,text"
     )
+
+
+def test_fields_of_spills_are_merged_and_memory_does_not_change_the_index(tmp_path, documents):
+    source = tmp_path / "documents.jsonl"
+    with source.open("w", encoding="utf-8") as file:
+        for k in range(5):
+            for d in documents:
+                record = {"id": f"{d.docno}-{k}", "title": d.title, "text": d.text, **d.fields}
+                file.write(json.dumps(record) + "\n")
+    # Batches are cut into frames of texts, so their size changes those.
+    options: dict[str, Any] = {"store": "terms,positions", "fields": "place,title,text"}
+    whole = sublex.build(source, tmp_path / "whole", workers=1, **options)
+    with mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 16):
+        in_parts = sublex.build(source, tmp_path / "parts", workers=2, **options)
+        memory = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
+        merging = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=merge_segments)
+        with memory, merging as merged:
+            spilled = sublex.build(source, tmp_path / "spilled", workers=2, **options)
+    assert len(merged.call_args.args[0]) > 2
+    assert whole.fingerprint == in_parts.fingerprint == spilled.fingerprint
+    assert check(spilled.path) == []
+
+
+def test_a_build_is_resumed_with_the_same_fields_only(tmp_path, documents):
+    source = tmp_path / "documents.jsonl"
+    source.write_text("".join(json.dumps({"id": d.docno, "title": d.title, "text": d.text}) + "\n" for d in documents))
+    expected = sublex.build(source, tmp_path / "expected", fields="title,text", store="terms,positions")
+    options: dict[str, Any] = {"store": "terms,positions", "workers": 1}
+    spill = mock.patch("sublex.building.segment_builder.SegmentBuilder._memory_for_segment", lambda self: 0)
+    small = mock.patch("sublex.readers.jsonl.BATCH_BYTES", 1 << 12)
+    stopped = mock.patch("sublex.building.segment_builder.merge_segments", side_effect=KeyboardInterrupt)
+    with spill, small:
+        with stopped, pytest.raises(KeyboardInterrupt):
+            sublex.build(source, tmp_path / "index", fields="title,text", **options)
+        for fields in ("", "title", "text,title"):
+            with pytest.raises(InputError, match="start again without resume"):
+                sublex.build(source, tmp_path / "index", fields=fields, resume=True, **options)
+        index = sublex.build(source, tmp_path / "index", fields="title,text", resume=True, **options)
+    assert index.fingerprint == expected.fingerprint
+    assert check(index.path) == []
+
+
+def test_kernels_code_the_frequencies_as_the_definition_says():
+    chance = np.random.default_rng(5)
+    df = np.array([0, 1, 127, 128, 129, 300, 512, 3])
+    lists = [
+        chance.integers(0, most, size) for size, most in zip(df, (1, 9, 300, 2, 1, 2**31, 1 << 20, 1), strict=True)
+    ]
+    lists[5][130:256] = 0
+    tfs = np.concatenate(lists).astype(np.int32)
+    encoded = encode_field(tfs, df)
+    expected = [naive.encode_field(part.tolist()) for part in lists]
+    assert encoded.words.tolist() == [word for one in expected for word in one.words]
+    assert encoded.widths.tolist() == [width for one in expected for width in one.widths]
+    assert encoded.tails.tobytes() == b"".join(one.tail for one in expected)
+    assert encoded.tail_sizes.tolist() == [len(one.tail) for one in expected]
+    # Blocks and tails of zeros take nothing.
+    assert encoded.tail_sizes[4] == encoded.tail_sizes[7] == 0 and encoded.widths[1] == 0
+
+
+def test_frequencies_that_do_not_fit_are_damage(tmp_path):
+    """Each forgery has right checksums."""
+    words = " ".join(f"w{number}" for number in range(200))
+    documents = [Document(f"d{k}", words, "w1 w2 w2 w3" if k % 2 else "", {"more": "w1 w9"}) for k in range(130)]
+    whole = sublex.build(documents, tmp_path / "index", store="positions", analyzer="plain", fields="title,more,text")
+
+    def forged(change: Callable[[dict[str, Any]], Any], check_only: bool = False) -> None:
+        (segment,) = whole.snapshot.segments
+        arrays = {name: component.all().copy() for name, component in segment.folder}
+        change(arrays)
+        root = tmp_path / "forged"
+        shutil.copytree(whole.path, root, dirs_exist_ok=True)
+        shutil.rmtree(root / "segments")
+        (root / "segments").mkdir()
+        with FolderWriter(Directory(root / "segments" / segment.name)) as writer:
+            for name, array in arrays.items():
+                writer.put(name, array)
+            entry = writer.finish()
+        manifest = manifest_of(whole.path)
+        manifest["segments"][0]["data"] = as_json(entry)
+        write_manifest(root, manifest)
+        assert check(root)
+        if not check_only:
+            with pytest.raises(IndexCorrupt, match="rebuild the index"):
+                stored(sublex.open(root))
+            with pytest.raises(IndexCorrupt, match="rebuild the index"):
+                sublex.open(root).merge(reorder=True)
+
+    def put(name: str, **values: Any) -> Callable[[dict[str, Any]], Any]:
+        def change(arrays: dict[str, Any]) -> None:
+            array = arrays[name]
+            place = values.get("at", 0)
+            if "resize" in values:
+                arrays[name] = np.resize(array, len(array) + values["resize"])
+            else:
+                array[place] = values["to"]
+
+        return change
+
+    for field in (0, 2):
+        forged(put(f"field_widths_{field}", at=1, to=32))
+        forged(put(f"field_widths_{field}", at=1, to=31))
+        forged(put(f"field_widths_{field}", resize=1))
+        forged(put(f"field_tfs_{field}", resize=-1))
+        forged(put(f"field_tails_{field}", at=0, to=0x80))
+        forged(put(f"field_tails_{field}", at=0, to=9))
+        forged(put(f"field_tail_sizes_{field}", resize=1))
+        forged(put(f"field_tail_sizes_{field}", to=200))
+        forged(put(f"field_lengths_{field}", resize=1))
+        forged(put(f"field_lengths_{field}", to=255), check_only=True)
+    forged(lambda arrays: arrays.update(field_lengths_0=arrays["field_lengths_0"].astype(np.int8)))
+    forged(lambda arrays: arrays.update(field_begins_1=np.full(130, 2**40, np.uint64)))
+    forged(put("field_tfs_0", at=slice(None), to=0xFFFFFFFF))
+    forged(put("field_tfs_2", at=slice(None), to=0), check_only=True)
+    forged(put("field_begins_2", at=1, to=0))
+    forged(put("field_lengths_0", to=1), check_only=True)
+    forged(put("field_begins_2", to=150), check_only=True)
+    forged(lambda arrays: arrays.pop("field_lengths_2"), check_only=True)
+
+
+def test_a_manifest_with_other_fields_than_its_segments_is_damaged(tmp_path):
+    index = sublex.build(ODD, tmp_path / "index", fields="title,place")
+    good = manifest_of(index.path)
+    assert good["format"] == 3 and good["fields"] == ["title", "place"]
+    for changes in (
+        {"fields": ["title"]}, {"fields": ["title", "place", "tags"]}, {"fields": ["place", "place"]}, {"fields": ["../x", "a"]},
+        {"fields": "title"}, {"format": 1}, {"fields": []},
+    ):  # fmt: skip
+        write_manifest(index.path, good | changes)
+        with pytest.raises(SublexError, match="rebuild"):
+            sublex.open(index.path)
+    # Other names for the same number of fields do not fit the texts.
+    write_manifest(index.path, good | {"fields": ["title", "tags"]})
+    assert "the contents do not end with the fields that are searched" in check(index.path)[0]
+
+
+def test_an_index_without_fields_keeps_its_manifest_and_its_format(tmp_path):
+    index = sublex.build(ODD, tmp_path / "index")
+    assert manifest_of(index.path)["format"] == 1 and "fields" not in manifest_of(index.path)
+    assert sublex.build(ODD, tmp_path / "both", store="positions", fields="title").snapshot.manifest.format == 3
+
+
+def test_the_memory_of_a_batch_counts_its_fields():
+    analyzer, contents = registry().make("analyzer", "english"), b"whale and whale " * 1000 + bytes(16)
+    tokens = tokenize(np.frombuffer(contents, np.uint8), np.array([len(contents) - 16]))
+    vocabulary = TokenVocabulary(analyzer)
+    numbers = vocabulary.number(np.frombuffer(contents, np.uint8), tokens)
+    given = tokens, np.ones(1, np.bool_), numbers, vocabulary.token_terms()
+    ends = np.array([[1500, 3000]])
+    without, counts = count_terms(*given), count_terms(*given, ends, has_fields=True)
+    (field,) = counts.fields
+    assert field.lengths.tolist() == [1000] and field.df.tolist() == [1]
+    assert counts.nbytes == without.nbytes + field.sizes.nbytes + field.data.nbytes + field.lengths.nbytes
+    sizes = []
+    for made, fields in ((without, 0), (counts, 2)):
+        with FolderWriter(Directory(Path(tempfile.mkdtemp()) / "folder")) as folder:
+            inverter = Inverter(analyzer, folder, fields=fields)
+            inverter.vocabulary.number(np.frombuffer(contents, np.uint8), tokens)
+            inverter.add(made, numbers)
+            sizes.append(inverter.nbytes)
+    assert sizes[1] >= sizes[0] + field.data.nbytes + 12
+
+
+def test_fields_on_the_command_line(tmp_path):
+    root = tmp_path / "index"
+    made = invoke("index", str(root), str(DEMO), "--fields", "title,text,theme")
+    assert made.code == 0, made
+    assert "title, text, theme" in invoke("info", str(root)).output
+    assert sublex.open(root).fields == ("title", "text", "theme")
+    wrong = invoke("index", str(tmp_path / "other"), str(DEMO), "--fields", "title,a b")
+    assert wrong.code and "'a b' (str) is no name of a field" in wrong.messages

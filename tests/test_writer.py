@@ -56,7 +56,10 @@ OLD = [
     )
     for k in range(300)
 ]  # fmt: skip
-NEW = [Document(f"d{k}", f"harpoon t{k}", "", {"year": 2 * k, "tags": f"h{k % 9}"}) for k in range(290, 420)]
+NEW = [
+    Document(f"d{k}", f"harpoon t{k}", f"Harpoon {k % 3}", {"year": 2 * k, "tags": f"h{k % 9}"})
+    for k in range(290, 420)
+]
 DELETED = [f"d{k}" for k in range(0, 60, 7)]
 GONE = [f"d{k}" for k in range(100, 160)]
 
@@ -72,11 +75,13 @@ class Change(NamedTuple):
 HELD = frozenset(document.docno for document in OLD) - {*DELETED}
 ADDED = frozenset(document.docno for document in NEW)
 # All parts that an index may store.
-STORED = writer.STORED_PARTS
+STORED, FIELDS = writer.STORED_PARTS, "title,tags"
 COLUMNS = {"tags": "text", "year": "int"}
 CHANGES = {
     "index": Change(
-        lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED, columns=COLUMNS), HELD, ADDED
+        lambda root: build_index(root, NEW, overwrite=True, workers=2, store=STORED, columns=COLUMNS, fields=FIELDS),
+        HELD,
+        ADDED,
     ),
     "add": Change(lambda root: add_documents(root, NEW, duplicates="last", workers=2), HELD, HELD | ADDED),
     "delete": Change(lambda root: delete(root, GONE), HELD, HELD - {*GONE}),
@@ -91,7 +96,9 @@ change = pytest.mark.parametrize("what", CHANGES)
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index of two segments with deletions, so that every kind of change has something to do."""
-    index = sublex.build(OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED, columns=COLUMNS)
+    index = sublex.build(
+        OLD[:200], tmp_path_factory.mktemp("whole") / "index", store=STORED, columns=COLUMNS, fields=FIELDS
+    )
     index.add(OLD[200:])
     index.delete(DELETED)
     return index.path
@@ -138,6 +145,7 @@ def is_whole(root: Path, made: Change, what: str) -> bool:
     assert is_new or segments == 2, what
     index = sublex.open(root)
     assert (index.store, dict(index.snapshot.columns)) == (frozenset(STORED), COLUMNS)
+    assert index.fields == tuple(FIELDS.split(",")) and index.snapshot.field_lengths("tags").sum() > 100
     index.add([Document("another", "whale")])
     index.delete(["another"])
     assert docnos(root) == found, what

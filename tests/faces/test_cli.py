@@ -74,16 +74,17 @@ def test_every_option_of_index_reaches_the_function_that_python_calls(sublex, mo
 
     monkeypatch.setattr(sublex_module, "build", build)
     Path("a.tsv").write_text("d1\tcrane\n")
-    options = "--reader tsv --profile pisa --analyzer plain --store terms --workers 1 --memory 64MB --resume --reorder --strict"
+    options = "--reader tsv --profile pisa --analyzer plain --store terms --fields text --workers 1 --memory 64MB"
+    options += " --resume --reorder --strict"
     assert sublex("index", "x", "a.tsv", "--overwrite", *options.split())[0] == 0
     assert sublex("index", "y", "a.tsv", "--reader", "tsv")[0] == 0
     default = {
-        "reader": "tsv", "profile": None, "analyzer": None, "store": "text,terms", "workers": None, "memory": "1GB", "backend": None,
-        "resume": False, "overwrite": False, "reorder": False, "strict": False,
+        "reader": "tsv", "profile": None, "analyzer": None, "store": "text,terms", "fields": "", "columns": "",
+        "workers": None, "memory": "1GB", "backend": None, "resume": False, "overwrite": False, "reorder": False, "strict": False,
     }  # fmt: skip
     named = {
-        "profile": "pisa", "analyzer": "plain", "store": "terms", "workers": 1, "memory": "64MB", "resume": True, "overwrite": True,
-        "reorder": True, "strict": True,
+        "profile": "pisa", "analyzer": "plain", "store": "terms", "fields": "text", "workers": 1, "memory": "64MB", "resume": True,
+        "overwrite": True, "reorder": True, "strict": True,
     }  # fmt: skip
     places = [(["a.tsv"], Path("indexes/x")), (["a.tsv"], Path("indexes/y"))]
     assert given == [(places[0], default | named), (places[1], default)]

@@ -1597,3 +1597,33 @@ def test_commands_that_people_guess_are_answered_with_what_to_write(session):
     ):  # fmt: skip
         with pytest.raises(SublexError, match=re.escape(said)):
             session.run(text)
+
+
+def test_the_shell_completes_reads_and_counts_words_within_fields(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = [
+        {"id": "a", "title": "Stem cells", "text": "tiny cells grow"},
+        {"id": "b", "title": "x", "text": "titles"},
+    ]
+    engine.build(documents, tmp_path / "index", fields="title", store="text,terms,positions")
+    session = Session(
+        lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings(bars=False, language="query")
+    )
+    assert offered(session, "+ti")[0] == "title:" and "title:" not in offered(session, "title:ti")
+    assert offered(session, "title:cel") == ["cells"]
+    session.run(":set language=plain")
+    assert "title:" not in offered(session, "ti")
+    read = Reader(session.index.snapshot).read("title:cells grow year:1", "query")
+    assert read.text.startswith("title:cells→title:cell  grow")
+    shown = session.run(":term title:cells grow title:grow")
+    assert json.loads(json.dumps(shown.data)) == [
+        {"term": "#field(title:'cell')", "df": 1, "cf": 1, "written": "title:cells"},
+        {"term": "grow", "df": 1, "cf": 1, "written": "grow"},
+    ]
+    assert shown.notes == [f"No document of {tmp_path / 'index'} contains title:grow."]
+    session.run(":term title:cells")
+    assert "index.term('title:cells')" in text_of(session.run(":to-python"))
+    assert "#field(title:" in text_of(session.run(":to-cli"))
+    session.run(":set language=query")
+    first = session.run("title:cells").lines[0]
+    assert [span.text for span in first.spans if span.style == "match"] == ["cells"]

@@ -47,8 +47,9 @@ def collection() -> list[Document]:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return an index with three segments, deletions in two of them, and all optional parts."""
     index = sublex.build(
-        collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions", columns="k:int,theme"
-    )
+        collection(), tmp_path_factory.mktemp("whole") / "index", store="text,terms,positions", columns="k:int,theme",
+        fields="title,theme",
+    )  # fmt: skip
     index.add(
         [
             Document(
@@ -86,6 +87,7 @@ def questions(path: Path) -> Iterator[tuple[str, Any]]:
     asked: dict[str, Callable[[], Any]] = {f"term {term}": partial(index.term, term) for term in TERMS}
     asked |= {f"postings {term}": partial(postings, index, term) for term in TERMS}
     asked |= {f"positions {term}": partial(positions, index, term) for term in TERMS}
+    asked |= {f"fields {term}": partial(fields, index, term) for term in TERMS}
     asked |= {f"query {' '.join(query)}": partial(search, index, query) for query in QUERIES}
     asked |= {f"docno {docno}": partial(index.doc, docno) for docno in DOCNOS}
     asked |= {f"document {docno}": partial(document, index, docno) for docno in DOCNOS}
@@ -114,6 +116,21 @@ def positions(index: Index, term: str) -> list[list[int]]:
     """Return the positions of a term in each segment."""
     ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
     return [segment.positions(n, n + 1).tolist() for segment, n in ordinals if n is not None]
+
+
+def fields(index: Index, term: str) -> list[list[int]]:
+    """Return the frequencies of a term in each field of each segment, with the lengths and places of the field."""
+    ordinals = [(segment, segment.find(term)) for segment in index.snapshot.segments]
+    return [
+        [
+            *segment.field_tfs(name, np.array([n])),
+            *segment.field_lengths(name),
+            *np.concatenate(segment.field_places(name)),
+        ]
+        for segment, n in ordinals
+        for name in index.fields
+        if n is not None
+    ]
 
 
 def column(index: Index, name: str) -> list[Any]:
@@ -267,6 +284,10 @@ def kinds() -> list[str]:
         "column1_words",
         "column1_word_sizes",
     )
+    stored += tuple(
+        f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes", "lengths") for field in (0, 2)
+    )
+    stored += ("field_begins_1", "field_begins_2")
     words = ("terms", "term_sizes", "df", "cf", "postings", "block_lasts", "block_widths", "tails", "tail_sizes")
     return [*stored, *words, "docnos", "docno_sizes", "docno_order", "lengths", "uniques", "docs", "checksums", "index"]
 
@@ -449,7 +470,7 @@ def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
     rewritten(copy, lambda manifest: manifest.update(format=number))
     with pytest.raises(
         IndexProblem,
-        match=f"has index format {number}, and this Sublex reads 1 and 2 and 3: update Sublex or rebuild it",
+        match=f"has index format {number}, and this Sublex reads 1, 2 and 3: update Sublex or rebuild it",
     ):
         sublex.open(copy)
     for change in (lambda: index_of(copy).delete(["d1"]), lambda: index_of(copy).add([Document("a", "b")])):
@@ -460,7 +481,7 @@ def test_an_index_of_another_format_says_which_and_what_to_do(copy, number):
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": 1}, {"format": 2}, {"columns": {}}, {"columns": {}, "store": []}, {"format": True}, {"format": 3.0}],
+    [{"format": 1}, {"format": 2}, {"columns": {}, "fields": []}, {"format": True}, {"format": 3.0}],
 )
 def test_a_format_that_does_not_fit_the_stored_parts_is_damage(copy, change):
     rewritten(copy, lambda manifest: manifest.update(change))

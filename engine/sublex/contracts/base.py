@@ -55,7 +55,7 @@ class Document(NamedTuple):
     def contents(self) -> str:
         """The text that is indexed: the title, a newline and the text; the text alone if there is no title.
 
-        The other fields that are searched follow, each after a newline.
+        The other fields that are searched follow, each after an empty line.
         """
         return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 

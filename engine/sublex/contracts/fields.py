@@ -55,9 +55,12 @@ def contents_of(title: str, text: str) -> str:
 
 
 def other_texts(fields: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """Return what each of the fields `names` adds to the contents: a newline and its text, or nothing if it has none."""
+    """Return what each of the fields `names` adds to the contents: an empty line and its text, or nothing if it has none.
+
+    Who reads sequences of words, such as phrases, takes an empty line for a break.
+    """
     texts = (text_of(fields.get(name)) for name in names)
-    return [f"\n{text}" if text else "" for text in texts]
+    return [f"\n\n{text}" if text else "" for text in texts]
 
 
 def field_names(given: str | Iterable[str]) -> tuple[str, ...]:

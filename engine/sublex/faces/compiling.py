@@ -45,7 +45,7 @@ def compile_quietly(tasks: str, index: Index, say_status: Callable[[str], None])
 
 
 def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[CompileJob]:
-    """Return the kernels that tasks need, as jobs. The size of an index, its stored impacts and its positions add tasks."""
+    """Return the kernels that tasks need, as jobs. The size of an index, its stored impacts, its positions and its fields add tasks."""
     from sublex.tools.compile_ahead import jobs_before
 
     if index is None:
@@ -61,6 +61,8 @@ def _jobs(tasks: str, index: Index | None, once: bool = False) -> list[CompileJo
         tasks += " fill-blocks"
     if "search" in tasks.split() and "positions" in index.snapshot.manifest.store:
         tasks += " operators"
+    if "search" in tasks.split() and index.snapshot.manifest.fields:
+        tasks += " read-fields"
     return jobs_before(tasks, index.registry.modules)
 
 

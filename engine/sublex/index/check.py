@@ -12,11 +12,12 @@ import numpy as np
 from sublex.contracts.base import Statistics
 from sublex.errors import IndexCorrupt, SublexError, is_out_of_memory
 from sublex.index import derived
+from sublex.index.components.fields import TEXT
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
 from sublex.index.format import Folder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
-from sublex.index.offsets import POSTINGS_PER_CALL, spans
+from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
 from sublex.tools.messages import Message, Step, in_short
 
@@ -38,7 +39,8 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
     for segment in manifest.segments:
         progress(f"segment {segment.name}")
         directory = index / SEGMENTS / segment.name
-        problems += _verdict(partial(_check_segment, manifest.columns), directory, segment)
+        check_own = partial(_check_segment, manifest.columns, manifest.fields)
+        problems += _verdict(check_own, directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
         problems += _check_model(root, name, model)
@@ -94,12 +96,15 @@ def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
     return [f"{folder.path / entry.file} is missing or damaged; add the same file again by sublex resource add."]
 
 
-def _check_segment(columns: Mapping[str, str], directory: Directory, entry: SegmentEntry) -> list[str]:
-    """Return the problems of a segment. `columns` has the types of the columns of the index, by name.
+def _check_segment(
+    columns: Mapping[str, str], fields: tuple[str, ...], directory: Directory, entry: SegmentEntry
+) -> list[str]:
+    """Return the problems of a segment. `columns` has the types of the columns of the index, by name, and `fields` its fields.
 
     The components are compared with one another only if no component is damaged.
     """
     segment = Segment(directory, entry)
+    segment.fields = fields
     problems = list(_damaged_components(segment.folder))
     if entry.deleted:
         problems += _check_folder(directory / entry.deleted.name, entry.deleted.data)
@@ -140,12 +145,18 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     """Yield a sentence for each component that does not fit the postings."""
     uniques, lengths = np.zeros(segment.docs, np.int64), np.zeros(segment.docs, np.int64)
     lost = np.zeros((2, len(segment.terms)), np.int64)
+    field_lengths = np.zeros((segment.content_fields, segment.docs), np.int64)
+    misplaced: set[int] = set()
     postings_sum = postings = 0
     for begin, end in segment.spans(POSTINGS_PER_CALL):
         docs, tfs = segment.postings(begin, end)
-        if segment.has_positions:
-            # Raises an error if they do not fit the frequencies.
-            segment.positions(begin, end, tfs)
+        # Raises an error if they do not fit the frequencies.
+        positions = segment.positions(begin, end, tfs) if segment.has_positions else None
+        in_fields = [segment.read_field(field, np.arange(begin, end), tfs) for field in range(segment.content_fields)]
+        for field, found in enumerate(in_fields):
+            field_lengths[field] += np.bincount(docs, found, segment.docs).astype(np.int64)
+            if positions is not None and not np.array_equal(found, _count_inside(segment, field, docs, tfs, positions)):
+                misplaced.add(field)
         term = np.repeat(np.arange(begin, end), segment.df[begin:end])
         postings_sum += _mixed_sum(term, docs, tfs)
         postings += len(docs)
@@ -163,6 +174,12 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         yield f"{segment.path}: document lengths do not fit the postings."
     elif "document_terms" in segment.folder and postings_sum % 2**64 != _document_terms_sum(segment):
         yield f"{segment.path}: document terms do not fit the postings."
+    for field, counted in enumerate(field_lengths):
+        # If another engine stated the lengths of documents, the text has what the other fields leave of them.
+        if not (entry.stated and field == TEXT) and not np.array_equal(counted, segment.read_field_lengths(field)):
+            yield f"{segment.path}: the lengths of field {field} do not fit the postings."
+    for field in sorted(misplaced):
+        yield f"{segment.path}: the places of field {field} do not fit the positions."
     if not np.array_equal(segment.df - lost[0], segment.live_df) or not np.array_equal(
         segment.cf - lost[1], segment.live_cf
     ):
@@ -172,6 +189,14 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
     live = Statistics(entry.docs - dead, tokens - dead_tokens, postings - dead_postings)
     if (entry.tokens, entry.postings, entry.live) != (tokens, postings, live):
         yield f"{segment.path}: the totals in the manifest do not fit the postings."
+
+
+def _count_inside(segment: Segment, field: int, docs: np.ndarray, tfs: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return for each posting the number of its positions that lie in a content field. `docs` and `tfs` are those of the postings."""
+    begins, ends = (np.repeat(places[docs], tfs) for places in segment.read_field_places(field))
+    inside = np.concatenate([[0], np.cumsum((begins <= positions) & (positions < ends))])
+    starts = starts_of(tfs)
+    return inside[starts[1:]] - inside[starts[:-1]]
 
 
 def _document_terms_sum(segment: Segment) -> int:

@@ -58,7 +58,7 @@ def encode_fields(tfs, df):
     return words[:w].copy(), widths, tails[:o].copy(), sizes
 
 
-@kernel((STORED_U32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, I32, U32, I32), before="fields")
+@kernel((STORED_U32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, I32, U32, I32), before="fields read-fields")
 def decode_fields(words, widths, word_begins, block_begins, tails, tail_begins, tail_ends, df, tfs, block, found):
     """Decode the frequencies of all postings of several terms in a field to `found`, one list after the other.
 

@@ -97,7 +97,7 @@ def read_manifest(root: Path) -> Manifest:
     except (ValueError, KeyError, TypeError, RecursionError, MemoryError):
         raise IndexCorrupt(f"{path} is damaged; rebuild the index.") from None
     if version not in FORMATS:
-        readable = " and ".join(map(str, FORMATS))
+        readable = f"{', '.join(map(str, FORMATS[:-1]))} and {FORMATS[-1]}"
         raise IndexProblem(
             f"{root} has index format {version}, and this Sublex reads {readable}: update Sublex or rebuild it."
         )

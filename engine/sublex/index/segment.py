@@ -260,14 +260,22 @@ class Segment:
         """Return what `field_tfs` returns, for the content field with the number `field`; `tfs` is what `gather` returns."""
         return self._fields.gather(field, terms, tfs)
 
+    def read_field_lengths(self, field: int) -> np.ndarray:
+        """Return what `field_lengths` returns, for the content field with the number `field`."""
+        return self._fields.lengths(field)
+
+    def read_field_places(self, field: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `field_places` returns, for the content field with the number `field`."""
+        return self._fields.places(field)
+
     def documents_in_fields(self, docs: np.ndarray, positions: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return the lengths of the stored fields of the documents `docs`, and where all fields but the title begin in them.
 
         `docs` has numbers of documents, or is a mask. Without `positions`, the second list is empty.
         """
         number = self.content_fields
-        begins = [self._fields.begins(field)[docs] for field in range(1, number)] if positions else []
-        return [self._fields.lengths(field)[docs] for field in stored_fields(number)], begins
+        begins = [self.read_field_places(field)[0][docs] for field in range(1, number)] if positions else []
+        return [self.read_field_lengths(field)[docs] for field in stored_fields(number)], begins
 
     def field_tfs(self, field: str, terms: np.ndarray, tfs: np.ndarray | None = None) -> np.ndarray:
         """Return the frequencies (int32) of all postings of the terms `terms` in a named field, in the order of `gather`.
@@ -279,14 +287,14 @@ class Segment:
 
     def field_lengths(self, field: str) -> np.ndarray:
         """Return the number of terms of each document in a named field, with repetitions."""
-        return self._fields.lengths(self._number(field))
+        return self.read_field_lengths(self._number(field))
 
     def field_places(self, field: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (begins, ends), two int32 arrays: the positions of each document in a named field are from begins[d] below ends[d].
 
         The index must store positions.
         """
-        return self._fields.places(self._number(field))
+        return self.read_field_places(self._number(field))
 
     def _number(self, field: str) -> int:
         """Return the number of a named field among the content fields."""

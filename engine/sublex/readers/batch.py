@@ -84,7 +84,7 @@ def content_parts(batch: Batch, others: Sequence[str]) -> tuple[Batch, np.ndarra
     """Return a batch whose contents include the other fields `others`, and where each part of the contents ends.
 
     The matrix has a row for each document, and a column for its title, its text and each of `others`; the bytes of all parts are
-    counted from the beginning of `text`. A newline stands between two parts.
+    counted from the beginning of `text`. A newline or an empty line stands between two parts.
     """
     sizes = np.zeros((len(batch), 2 + len(others)), np.int64)
     sizes[:, 0] = batch.titles

@@ -203,8 +203,8 @@ class FieldsReader:
             )
         return left
 
-    def begins(self, field: int) -> np.ndarray:
-        """Return for each document the position at which a field begins. The segment must store positions."""
+    def _begins(self, field: int) -> np.ndarray:
+        """Return for each document the position at which a field begins; `LAST_END` for the field after the last one."""
         if field == 0:
             return np.zeros(len(self._lengths.lengths), np.int32)
         if field == self.number:
@@ -216,7 +216,7 @@ class FieldsReader:
 
         The end of the last field is above every position. Raise IndexCorrupt if a field ends before it begins.
         """
-        begins, ends = self.begins(field), self.begins(field + 1)
+        begins, ends = self._begins(field), self._begins(field + 1)
         if (begins > ends).any():
             raise IndexCorrupt(f"The places of fields of {self._folder.path} do not ascend; rebuild the index.")
         return begins, ends

@@ -138,13 +138,23 @@ class TextsReader:
     def validate(self, frame: int) -> None:
         """Raise `IndexCorrupt` unless the documents of a frame are text and their other fields JSON objects."""
         raw = self.raw(frame)
-        ends = np.cumsum(raw.sizes[:, 2])
+        ends, text_ends = np.cumsum(raw.sizes[:, 2]), np.cumsum(raw.sizes[:, 1])
         try:
             raw.text.tobytes().decode()
             for doc in np.flatnonzero(raw.sizes[:, 2]).tolist():
-                _fields(raw.extra[ends[doc] - raw.sizes[doc, 2] : ends[doc]])
+                fields = _fields(raw.extra[ends[doc] - raw.sizes[doc, 2] : ends[doc]])
+                self._own(
+                    raw.text[text_ends[doc] - raw.sizes[doc, 1] : text_ends[doc]].tobytes(), raw.sizes[doc, 0], fields
+                )
         except (ValueError, RecursionError) as error:
             raise self._damaged(frame, error) from None
+
+    def _own(self, contents: bytes, title_size: int, fields: dict[str, Any]) -> bytes:
+        """Return the contents of a document without its other fields. Raise ValueError if they do not end with these."""
+        more = encode("".join(other_texts(fields, self._searched)))
+        if not contents.endswith(more) or len(contents) < title_size + len(more):
+            raise ValueError("the contents do not end with the fields that are searched")
+        return contents[: len(contents) - len(more)]
 
     def _damaged(self, frame: int, error: Exception) -> IndexCorrupt:
         return IndexCorrupt(f"{self._data.path} is damaged in frame {frame} ({error}); rebuild the index.")
@@ -159,10 +169,7 @@ class TextsReader:
         contents = raw.text[text_start : text_start + text_size].tobytes()
         try:
             fields = _fields(raw.extra[extra_start : extra_start + extra_size]) if extra_size else {}
-            if more := encode("".join(other_texts(fields, self._searched))):
-                if not contents.endswith(more) or len(contents) < title_size + len(more):
-                    raise ValueError("the contents do not end with the fields that are searched")
-                contents = contents[: -len(more)]
+            contents = self._own(contents, title_size, fields)
             text = contents[title_size + 1 :] if title_size else contents
             return Document(docno, text.decode(), contents[:title_size].decode(), fields, self._searched)
         except (ValueError, RecursionError) as error:
