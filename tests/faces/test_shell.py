@@ -511,7 +511,7 @@ def test_words_of_a_query_are_read_while_they_are_typed(session):
 def test_a_query_in_the_query_language_is_read_while_it_is_typed(session):
     reader = Reader(session.index.snapshot)
     read = reader.read('+the (cranes OR rivver) -nets^2 "tall bird"~2 ne* xyz* ', "query").text
-    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8^2  ")
+    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8 ^2  ")
     assert '"tall bird"~2→(bird … tall) within 4 words' in read
     assert re.search(r"ne\*→near or nearbi or .*  xyz\*$", read.rstrip())
     assert Talker(lambda: session, "demo", Settings(language="query")).reading("x").text == ""
@@ -564,6 +564,13 @@ def test_topics_are_run_in_the_language_of_the_session(session):
     session.run(":set language=query")
     noted = session.run(":topics q.tsv").notes
     assert noted[0].startswith("Topic 2: title: is plain text")
+    # A query that cannot be read costs a sentence, and the other topics are loaded.
+    Path("bad.tsv").write_text("1\tcrane\n2\t#uw1(tall crane)\n", encoding="utf-8")
+    assert session.run(":topics bad.tsv").notes == ["Topic 2: #uw1 is smaller than its 2 words; write #uw2 or more."]
+    session.run(":topic 1")
+    with pytest.raises(InputError, match="#uw1 is smaller"):
+        session.run(":topic 2")
+    session.run(":topics q.tsv")
     session.run(":run read.run")
     assert "--language query" in text_of(session.run(":to-cli"))
     run = engine.read_run("read.run")
