@@ -1,6 +1,6 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence | --fields]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
 train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
@@ -8,14 +8,15 @@ of them (lsi, vectors, prototypes, feedback, topics, graphs, dependence, blends)
 other collections: as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics
 with the labels of MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures
 latent keyphrases on all collections but adi, which is too small for phrases. With --dependence it measures dependence models, on
-indexes with positions.
+indexes with positions. With --fields it measures rankers with fields on the collections that have titles, on indexes with fields.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
+from sublex.contracts.base import Document
 from sublex.language import plugins
 from sublex.language.expression import Call, Expression
 from sublex.statistics.corrections import holm
@@ -140,6 +142,18 @@ DEPENDENT = (
 WEIGHTS = "ordered={0.02,0.05,0.1,0.2,0.4}, window={0.02,0.05,0.1,0.2}"
 DEPENDENT_TUNED = (f"SDM({WEIGHTS}) >> BM25", f"FDM(size=3, {WEIGHTS}) >> BM25")
 
+# Rankers with the fields title and text, beside those that read the whole document, with the same freedom for both.
+WITH_TITLES = (("cranfield", ""), ("cacm", ""), ("scifact", "test"))
+FIELDED = (BASE, "BM25F", "BM25F(weights=[2, 1], b=[0.5, 0.75])", "BM25F(weights=[5, 1], b=[0.5, 0.75])", "PL2", "PL2F")
+TITLE_WEIGHTS, B, K1 = "weights=[{0,0.5,1,2,3,5,10}, 1]", "{0.25,0.5,0.75,1}", "k1={0.6,1.2,2.4}"
+FIELDED_TUNED = (
+    f"BM25(b={B}, {K1})",
+    f"BM25F({TITLE_WEIGHTS})",
+    f"BM25F({TITLE_WEIGHTS}, b=[{B}, {B}], {K1})",
+    f"PL2(c={C})",
+    f"PL2F({TITLE_WEIGHTS}, c=[{C}, {C}])",
+)
+
 # The options to choose from: representations alone, blended with BM25 by weight, then feedback, then all of them blended.
 LSI = [f"lsi(e={e}, weighting={w})" for e in (50, 100, 200, 300) for w in ("count", "tfidf", "logtfidf")]
 VECTORS = [
@@ -229,13 +243,26 @@ def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
     return values[np.argsort(np.array(qids))]
 
 
-def load(collections: Path, name: str, split: str, work: Path, store: str = "text,terms") -> Test:
+def load(collections: Path, name: str, split: str, work: Path, store: str = "text,terms", fields: str = "") -> Test:
     """Index a collection, and return it with its topics and judgements."""
     folder = collections / name
-    index = sublex.build(folder if split else folder / "docs.trec", work / name, store=store)
+    source: Any = folder if split else folder / "docs.trec"
+    if fields and not split:
+        source = list(titled(source.read_text()))
+    index = sublex.build(source, work / name, store=store, fields=fields)
     topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
     qrels = sublex.read_qrels(folder / (f"qrels/{split}.tsv" if split else "qrels.txt"))
     return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)
+
+
+def titled(records: str) -> Iterator[Document]:
+    """Yield the documents of a collection in TREC's form with their titles, which Sublex reads as a part of the text.
+
+    The text of cranfield's and cacm's documents begins with the title once more.
+    """
+    for record in re.findall(r"<DOC>(.*?)</DOC>", records, re.DOTALL):
+        parts = dict(re.findall(r"<(DOCNO|TITLE|TEXT)>(.*?)</\1>", record, re.DOTALL))
+        yield Document(parts["DOCNO"].strip(), parts.get("TEXT", ""), parts.get("TITLE", "").strip())
 
 
 def choose(tests: Sequence[Test], parts: Sequence[str]) -> None:
@@ -341,6 +368,7 @@ def main() -> None:
     parser.add_argument("--labels", action="store_true", help="measure topics with labels on medline")
     parser.add_argument("--keyphrases", action="store_true", help="measure latent keyphrases")
     parser.add_argument("--dependence", action="store_true", help="measure dependence models")
+    parser.add_argument("--fields", action="store_true", help="measure rankers with fields")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
     installed = plugins.entry_points
@@ -356,6 +384,13 @@ def main() -> None:
             tests = [load(given.collections, *one, Path(work)) for one in WITH_PHRASES]
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in KEYPHRASES}, BASE)
             report_tuned(tests, WEIGHED)
+            return
+        if given.fields:
+            tests = [load(given.collections, *one, Path(work), fields="title,text") for one in WITH_TITLES]
+            show("AP", tests, {text: [test.scores(text) for test in tests] for text in FIELDED}, BASE)
+            ndcg = {text: [test.scores(text, "nDCG@10") for test in tests] for text in FIELDED}
+            show("nDCG@10", tests, ndcg, BASE)
+            report_tuned(tests, FIELDED_TUNED)
             return
         # An index with positions gives the same scores to everything else.
         store = "text,terms,positions" if given.dependence or choosing else "text,terms"

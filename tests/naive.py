@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
-from sublex.contracts.base import Analyzer, DocStats, Document, Ranker, TermStats
+from sublex.contracts.base import Analyzer, DocStats, Document, FieldStatistics, Ranker, TermStats
 from sublex.contracts.operators import GAP, Kind, Operator
 
 # Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
@@ -729,6 +729,47 @@ def hiemstra(f: Facts, lam: float = 0.15) -> float:
     return math.log(1 + lam * (f.tf / f.length) / ((1 - lam) * (f.cf / f.tokens)))
 
 
+class FieldFacts(NamedTuple):
+    """The statistics of one posting by field: frequencies and lengths, and the fields' mean lengths; df, cf, docs."""
+
+    tf: Mapping[str, float]
+    length: Mapping[str, float]
+    mean: Mapping[str, float]
+    df: int
+    cf: int
+    docs: int
+
+
+def each(value: Any, fields: Sequence[str]) -> dict[str, float]:
+    """Return a number for each field: the numbers of a list, or one number for all."""
+    return dict(zip(fields, value if isinstance(value, tuple) else [value] * len(fields), strict=True))
+
+
+def bm25f(
+    f: FieldFacts, fields: Sequence[str] = ("title", "text"), weights: Any = 1.0, b: Any = 0.75, **params: Any
+) -> float:
+    """Return BM25F by Zaragoza et al. 2004: BM25 without normalisation, of the sum of normalised frequencies."""
+    w, b, rounded = each(weights, fields), each(b, fields), params.get("variant") == "whoosh"
+    total = 0.0
+    for field in fields:
+        if f.tf[field]:
+            length = whoosh_length(f.length[field]) if rounded else f.length[field]
+            total += w[field] * f.tf[field] / (1 - b[field] + b[field] * length / f.mean[field])
+    return bm25_weight(Facts(total, 1, 1, f.df, f.cf, f.docs, f.docs, f.df), b=0, **params) if total else 0.0
+
+
+def pl2f(f: FieldFacts, fields: Sequence[str] = ("title", "text"), weights: Any = 1.0, c: Any = 1.0) -> float:
+    """Return PL2F by Macdonald et al. 2005: PL2 of the sum of the fields' frequencies after normalisation 2."""
+    w, c = each(weights, fields), each(c, fields)
+    tfn = sum(
+        w[field] * f.tf[field] * math.log1p(c[field] * f.mean[field] / f.length[field]) / math.log(2)
+        for field in fields
+        if f.tf[field]
+    )
+    return dfr(Facts(tfn, 1, 1, f.df, f.cf, f.docs, f.docs, f.df), norm="none") if tfn else 0.0
+
+
+FIELD_RANKERS: dict[str, Callable[..., float]] = {"BM25F": bm25f, "PL2F": pl2f}
 RANKERS: dict[str, Callable[..., float]] = {
     "TFIDF": tfidf,
     "BM25": bm25_weight,
@@ -951,10 +992,10 @@ class WithOperators:
 
 
 def positions_in(snapshot: Any, doc: int) -> Places:
-    """Return the positions of each term of a stored document. Values of fields other than title and text are texts."""
+    """Return the positions of each term of a stored document."""
     document = snapshot.stored(doc)
     texts = {"title": document.title, "text": document.text}
-    texts |= {name: document.fields.get(name) or "" for name in snapshot.fields if name not in texts}
+    texts |= {name: content_of(document.fields.get(name)) for name in snapshot.fields if name not in texts}
     return places_of({name: [snapshot.analyzer.terms(raw) for raw in raw_tokens(text)] for name, text in texts.items()})
 
 
@@ -970,8 +1011,43 @@ def impacts_of(index: Any, ranker: Ranker, term: str) -> dict[int, np.float32]:
     unique = np.array([float(segment.uniques[local]) for segment, local in places])
     norm = np.array([norm_of(index, ranker, doc) for doc in docs.tolist()]) if ranker.norm_part else None
     stats = TermStats(float(known.df), float(known.cf))
-    scores = ranker.score(tfs.astype(np.float64), DocStats(length, unique, norm), stats, index.statistics)
+    tf, collection = tfs.astype(np.float64), index.statistics
+    if fields := tuple(ranker.fields):
+        own = [fields_in(index, doc, fields) for doc in docs.tolist()]
+        tf = {field: np.array([float(frequency(term, doc[field])) for doc in own]) for field in fields}
+        length = {field: np.array([float(tokens_in(doc[field])) for doc in own]) for field in fields}
+        collection = field_statistics(index, fields)
+    scores = ranker.score(tf, DocStats(length, unique, norm), stats, collection)
     return dict(zip(docs.tolist(), scores.astype(np.float32), strict=True))
+
+
+def fields_in(snapshot: Any, doc: int, fields: Iterable[str]) -> dict[str, dict[str, list[int]]]:
+    """Return the positions of terms in each of some fields of a stored document; each field begins at 0."""
+    document = snapshot.stored(doc)
+    texts = {**document.fields, "title": document.title, "text": document.text}
+    return {
+        field: positions([snapshot.analyzer.terms(raw) for raw in raw_tokens(content_of(texts.get(field)))])
+        for field in fields
+    }
+
+
+def field_statistics(snapshot: Any, fields: Sequence[str]) -> FieldStatistics:
+    """Return the statistics of the collection with the mean length of each field over the live documents."""
+    live = [fields_in(snapshot, doc, tuple(fields)) for doc in snapshot.corpus.docs.tolist()]
+    means = {field: sum(tokens_in(doc[field]) for doc in live) / len(live) for field in fields}
+    return FieldStatistics(*snapshot.statistics, means)
+
+
+def content_of(value: Any) -> str:
+    """Return the text of the value of a field: a text, a number, a list of these, or nothing."""
+    if isinstance(value, (list, tuple)):
+        return "\n".join(map(content_of, value))
+    return "" if value is None else str(value)
+
+
+def tokens_in(places: Mapping[str, Sequence[int]]) -> int:
+    """Return the number of tokens with these positions of terms."""
+    return sum(map(len, places.values()))
 
 
 def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
@@ -979,12 +1055,16 @@ def norm_of(index: Any, ranker: Ranker, doc: int) -> float:
     segment, local = index.place(doc)
     _, terms, tfs = segment.document_terms(local, local + 1)
     stats = DocStats(np.array([float(segment.lengths[local])]), np.array([float(segment.uniques[local])]))
-    total = 0.0
+    own, collection, total = {}, index.statistics, 0.0
+    if ranker.fields:
+        own, collection = fields_in(index, doc, tuple(ranker.fields)), field_statistics(index, ranker.fields)
+        stats = stats._replace(length={field: np.array([float(tokens_in(places))]) for field, places in own.items()})
     for term, tf in zip(terms.tolist(), tfs.tolist(), strict=True):
-        known = index.term(segment.terms[term].decode())
-        part = ranker.norm_part(
-            np.array([float(tf)]), stats, TermStats(float(known.df), float(known.cf)), index.statistics
-        )
+        name = segment.terms[term].decode()
+        known = index.term(name)
+        given = {field: np.array([float(frequency(name, places))]) for field, places in own.items()}
+        of_term = TermStats(float(known.df), float(known.cf))
+        part = ranker.norm_part(given or np.array([float(tf)]), stats, of_term, collection)
         total += float(np.asarray(part).item())
     return total
 

@@ -21,6 +21,7 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
 from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.coding import pairs
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.key_kernels import unpack
@@ -300,3 +301,31 @@ def test_documents_of_all_lengths_and_frequencies_have_pairs_of_their_own(tmp_pa
         assert (hits.docs.tolist(), hits.scores.tolist()) == naive.retrieve(index.snapshot, BM25(), query, 400)
     rows = searcher.impacts[0].postings.lists
     assert rows[searcher.term_table.numbers(["w"])[0], VALUES] > 0 and (rows[:, [BEGIN, RUN]] >= 0).all()
+
+
+@given(
+    st.integers(1, 14).flatmap(
+        lambda fields: st.lists(
+            st.tuples(*[st.one_of(st.integers(0, 3), st.integers(0, 5000))] * fields), min_size=1, max_size=60
+        )
+    )
+)
+def test_columns_of_frequencies_get_equal_numbers_only_if_they_are_equal(columns):
+    tfs = np.array(columns, np.int32).T
+    numbers, examples = pairs._numbered_rows(tfs)
+    assert [columns[example] for example in examples[numbers]] == columns
+    # Small frequencies in up to six fields share their numbers, and the most frequent column has the first one.
+    if len(tfs) <= 6:
+        small = [column for column in columns if max(column) <= 3]
+        assert len({int(numbers[columns.index(column)]) for column in small}) == len(set(small))
+        assert all(
+            len({int(n) for n, own in zip(numbers, columns, strict=True) if own == column}) == 1 for column in small
+        )
+    assert (np.diff(np.bincount(numbers)) <= 0).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 40_000_000), st.integers(0, 2)), min_size=1, max_size=30))
+def test_rows_of_statistics_are_numbered_as_wholes(rows):
+    numbers, examples = pairs._numbered_together([*np.array(rows).T], len(rows))
+    assert [rows[example] for example in examples[numbers].tolist()] == rows
+    assert len(examples) == len(set(rows))

@@ -259,6 +259,9 @@ def raising(self, tf, doc, term, collection):
     return {}["table"]
 
 
+TITLE_AND_TEXT = ("title", "text")
+
+
 def part_of_norm(self, tf, doc, term, collection):
     return tf * tf
 
@@ -293,6 +296,36 @@ BROKEN_RANKERS = [
     (rankers.scores_are_finite, {"score": raising}, "score raised KeyError: 'table', for tf=1"),
     (rankers.scores_are_finite, {"lengths": "lucen"}, "lengths is 'lucen'; write"),
     (rankers.scores_are_finite, {"norm_part": lambda self, tf, *_: tf / 0}, "norm_part returned inf"),
+    (
+        rankers.scores_are_finite,
+        {"fields": TITLE_AND_TEXT, "score": lambda self, tf, doc, *_: tf["title"] / doc.length["title"]},
+        "score returned (nan|inf) for",
+    ),
+    (
+        rankers.scores_are_finite,
+        {"fields": TITLE_AND_TEXT, "score": lambda self, tf, *_: np.log(tf["title"] + tf["text"])},
+        "score returned -inf for",
+    ),
+    (
+        rankers.scores_read_what_reads_declares,
+        {"fields": TITLE_AND_TEXT, "reads": (), "score": lambda self, tf, doc, *_: tf["title"] + doc.length["text"]},
+        "score reads doc.length",
+    ),
+    (
+        rankers.scores_stand_alone,
+        {"fields": TITLE_AND_TEXT, "score": lambda self, tf, *_: np.divide(tf["text"], 2, out=tf["text"])},
+        "score changed the arrays",
+    ),
+    (
+        rankers.claims_hold,
+        {"fields": TITLE_AND_TEXT, "score": lambda self, tf, doc, *_: tf["title"] * doc.length["text"]},
+        "claims says 'falls with length'",
+    ),
+    (
+        rankers.search_adds_up_scores,
+        {"fields": TITLE_AND_TEXT, "score": lambda self, tf, *_: tf["title"] + 2 * tf["text"] + calls()},
+        "search gives .* and weight times score is",
+    ),
     (
         rankers.ends_of_ranges_give_finite_scores,
         {"score": lambda self, tf, doc, *_: tf / (self.s * doc.length)},

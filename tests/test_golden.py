@@ -49,7 +49,8 @@ def test_the_first_hundred_are_lucenes(tmp_path, topics):
 
 def test_the_table_names_every_ranker():
     registered = sublex.language.plugins.load().names("ranker")
-    assert [name for name, *_ in FIGURES] == sorted(registered)
+    # Rankers with fields need an index with fields; `test_search.py` compares them with their definition.
+    assert [name for name, *_ in FIGURES] == sorted({*registered} - {"BM25F", "PL2F"})
 
 
 @pytest.mark.parametrize(("name", "ap", "ndcg"), FIGURES)

@@ -14,19 +14,16 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import texts
+from shared import RANKERS, texts
 from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import raw_tokens
-from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
+from sublex.contracts.base import Document, Query, QueryTerm, Ranker
 from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window, within
 from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.index.segment import Segment
 from sublex.rankers.bm25 import BM25
-from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.rankers.dfr import PL2
-from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import arena, operators, word_positions
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
@@ -37,22 +34,6 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 STORE = "text,terms,positions"
 WORDS = [f"w{k}" for k in range(7)]
-
-
-class AnySign(Ranker):
-    """A ranker with scores of any sign; many are equal, and some are zero."""
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return np.round(3 * np.sin(tf + doc.length + term.df + term.cf)) / 2 * -1.0
-
-
-RANKERS = {
-    "BM25": BM25(),
-    "PL2": PL2(),
-    "coordination": CoordinateMatch(),
-    "any sign": AnySign(),
-    "cosine": TFIDF(smart="lnc.ltc"),
-}
 
 
 def in_field(field: str, part: str) -> str:
@@ -437,7 +418,7 @@ def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(inde
     assert table.words == len(index.corpus.vocabulary)
     assert min(seen) >= table.words
     assert len({*seen}) == len(seen)
-    with pytest.raises(InputError, match="is that of no term"):
+    with pytest.raises(InputError, match="No term has the number"):
         table.names(np.array(seen[:1]))
 
 

@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sublex.contracts.base import DocStats, Explanation, Param, Statistics, TermStats
+from sublex.contracts.base import DocStats, Explanation, FieldStatistics, Param, Statistics, TermStats
+from sublex.display.components import component
 from sublex.errors import SublexError
 from sublex.language import plugins
 from sublex.language.profiles import PROFILES
@@ -27,7 +28,10 @@ from sublex.rankers.lucene_lengths import round_lengths
 from sublex.rankers.tfidf import TFIDF
 
 REGISTRY = plugins.load()
-NAMES = [name for name in REGISTRY.names("ranker") if REGISTRY.find("ranker", name).plugin == "rankers"]
+BUILT_IN = [name for name in REGISTRY.names("ranker") if REGISTRY.find("ranker", name).plugin == "rankers"]
+# The rankers that weigh fields get mappings, so they have tests of their own.
+FIELD_NAMES = ("BM25F", "PL2F")
+NAMES = [name for name in BUILT_IN if name not in FIELD_NAMES]
 SCHEMES = [
     f"{''.join(d)}.{''.join(q)}" for d, q in product(product("nlLdb", "ntp", "ncu"), [("l", "t", "c"), ("a", "p", "u")])
 ]
@@ -95,7 +99,7 @@ def rankers(draw: st.DrawFn, names=tuple(NAMES), without: tuple[str, ...] = ()):
 
 
 def test_every_ranker_has_a_reference():
-    assert set(NAMES) == set(naive.RANKERS)
+    assert set(NAMES) == set(naive.RANKERS) and set(FIELD_NAMES) == set(naive.FIELD_RANKERS)
 
 
 @given(rankers(without=("smart", "k3", "lengths")), facts())
@@ -240,6 +244,140 @@ def test_a_length_in_one_byte_is_at_most_an_eighth_short_and_stays_when_taken_ag
     assert length - length / 8 <= rounded <= length and int(round_lengths(np.array(rounded))) == rounded
 
 
+# Rankers with fields.
+
+FIELDS = ("title", "text", "abstract")
+
+
+def score_by_field(ranker, f: naive.FieldFacts) -> float:
+    """Return the score of one posting by a ranker with fields, computed by arrays of one place as in the engine."""
+    tf, length = ({field: np.array([float(own[field])]) for field in ranker.fields} for own in (f.tf, f.length))
+    collection = FieldStatistics(f.docs, 10 * f.docs, 5 * f.docs, {field: f.mean[field] for field in ranker.fields})
+    scores = ranker.score(tf, DocStats(length, np.ones(1)), TermStats(float(f.df), float(f.cf)), collection)
+    assert scores.shape == (1,) and scores.dtype == np.float64
+    return float(scores[0])
+
+
+@st.composite
+def field_facts(draw: st.DrawFn) -> naive.FieldFacts:
+    """Draw consistent statistics. Fields without the term, empty fields and fields empty everywhere are among them."""
+    tf = {field: draw(st.one_of(st.just(0), st.integers(0, 5), st.integers(0, 10_000))) for field in FIELDS}
+    length = {field: tf[field] + draw(st.one_of(st.just(0), st.integers(0, 100_000))) for field in FIELDS}
+    df = 1 + draw(st.one_of(st.integers(0, 5), st.integers(0, 1_000_000)))
+    docs = df + draw(st.one_of(st.integers(0, 5), st.integers(0, 10_000_000)))
+    mean = {field: (length[field] + draw(st.integers(0, 100)) * (docs - 1)) / docs for field in FIELDS}
+    return naive.FieldFacts(tf, length, mean, df, df - 1 + max(sum(tf.values()), 1), docs)
+
+
+@st.composite
+def field_rankers(draw: st.DrawFn):
+    """Draw a ranker with fields: with a number for each field, or one for all."""
+    registration = REGISTRY.find("ranker", draw(st.sampled_from(FIELD_NAMES)))
+    fields = tuple(draw(st.lists(st.sampled_from(FIELDS), min_size=1, unique=True)))
+    chosen = {"fields": fields}
+    for p in registration.params:
+        if p.name in ("fields", "lengths", "k3") or draw(st.booleans()):
+            continue
+        number = values(p)
+        if p.type is object:
+            number = st.one_of(number, st.tuples(*[number] * len(fields)))
+        chosen[p.name] = draw(number)
+    if chosen.get("variant", "lucene") not in ("plus", "L"):
+        chosen.pop("delta", None)
+    return REGISTRY.build("ranker", registration.name, chosen)
+
+
+@given(field_rankers(), field_facts())
+def test_a_ranker_with_fields_equals_its_reference(ranker, f):
+    chosen = {p.name: getattr(ranker, p.name) for p in REGISTRY.find("ranker", type(ranker).__name__).params}
+    chosen = {k: v for k, v in chosen.items() if k not in ("k3", "lengths")}
+    expected = naive.FIELD_RANKERS[type(ranker).__name__](f, **chosen)
+    assert score_by_field(ranker, f) == pytest.approx(expected, rel=1e-7, abs=1e-9)
+
+
+@given(rankers(names=("BM25",), without=("k3", "lengths")), facts())
+def test_bm25f_of_one_field_with_all_words_is_bm25(ranker, f):
+    f = f._replace(tf=min(f.tf, f.length))
+    own = {p.name: getattr(ranker, p.name) for p in REGISTRY.find("ranker", "BM25").params}
+    with_field = REGISTRY.build("ranker", "BM25F", own | {"fields": ("text",)})
+    one = naive.FieldFacts({"text": f.tf}, {"text": f.length}, {"text": f.mean}, f.df, f.cf, f.docs)
+    assert score_by_field(with_field, one) == pytest.approx(score(ranker, f), rel=1e-9, abs=1e-12)
+
+
+def test_bm25f_worked_by_hand():
+    # title: 2 * 1 / (1 - .5 + .5 * 4 / 8) = 8/3. text: 2 / (1 - .75 + .75 * 120 / 60) = 8/7. Their sum is 80/21, and
+    # 80/21 / (80/21 + 1.2) = 400/526. The idf is ln(1 + (99 - 4 + .5) / (4 + .5)) = ln(200/9).
+    f = naive.FieldFacts({"title": 1, "text": 2}, {"title": 4, "text": 120}, {"title": 8.0, "text": 60.0}, 4, 7, 99)
+    expected = math.log(200 / 9) * 400 / 526
+    assert score_by_field(make("BM25F(weights=[2, 1], b=[0.5, 0.75])"), f) == pytest.approx(expected, rel=1e-12)
+
+
+def test_pl2f_worked_by_hand():
+    # Terrier's `PerFieldNormWeightingModel` with `PL` and `Normalisation2` for w.0=1, c.0=1, w.1=0.5, c.1=3: a title of
+    # mean length adds 1 * 1 * log2(1 + 1) = 1, a text of mean length 0.5 * 3 * log2(1 + 3) = 3, so that tfn is 4. With
+    # f = 8 / 32: (4 * log2(1 / f) + f * log2 e + 0.5 * log2(2 pi 4) + 4 * (log2 4 - log2 e)) / (4 + 1)
+    # = (8 + 0.3606738 + 2.3257481 + 8 - 5.7707802) / 5 = 12.9156417 / 5.
+    f = naive.FieldFacts({"title": 1, "text": 3}, {"title": 9, "text": 70}, {"title": 9.0, "text": 70.0}, 5, 8, 32)
+    assert score_by_field(make("PL2F(weights=[1, 0.5], c=[1, 3])"), f) == pytest.approx(2.58312834, rel=1e-8)
+
+
+@given(field_rankers(), field_facts())
+def test_a_score_by_fields_is_finite_and_0_without_the_fields(ranker, f):
+    assert math.isfinite(score_by_field(ranker, f))
+    assert score_by_field(ranker, f._replace(tf=dict.fromkeys(FIELDS, 0))) == 0
+
+
+@given(field_rankers(), field_facts())
+def test_the_explanation_of_a_score_by_fields_adds_up(ranker, f):
+    collection = FieldStatistics(f.docs, 10 * f.docs, 5 * f.docs, f.mean)
+    tree = ranker.explain(f.tf, DocStats(f.length, 1.0), TermStats(f.df, f.cf), collection)
+    assert tree.value == pytest.approx(score_by_field(ranker, f), rel=1e-9, abs=1e-12)
+    check_sums(tree)
+
+
+def test_the_explanation_shows_each_field_with_its_evidence():
+    f = naive.FieldFacts({"title": 1, "text": 2}, {"title": 4, "text": 120}, {"title": 8.0, "text": 60.0}, 4, 7, 99)
+    tree = make("BM25F(weights=[2, 1], b=[0.5, 0.75])").explain(
+        f.tf, DocStats(f.length, 1.0), TermStats(f.df, f.cf), FieldStatistics(99, 900, 500, f.mean)
+    )
+    title, text = tree.parts[1].parts[0].parts
+    assert title.label == "title: 1 of the field's 4 words (mean 8)" and title.value == pytest.approx(8 / 3)
+    assert text.label == "text: 2 of the field's 120 words (mean 60)" and text.value == pytest.approx(8 / 7)
+    assert dict(title.evidence) == {
+        "formula": "w tf / (1 - b + b length / mean)", "tf": 1, "length": 4, "mean_length": 8.0, "w": 2, "b": 0.5,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("BM25F(fields=[])", "fields=[] has to name one field or more"),
+        ("BM25F(fields=[title, title])", "fields=[title, title] names a field twice"),
+        ("BM25F(fields=title)", "fields=title has to be a list"),
+        ("BM25F(fields=[1])", "fields=[1] has to name one field or more"),
+        ("BM25F(b=[0.5])", "b=[0.5] has 1 number for 2 fields, [title, text]; write one for each field, or one number"),
+        ("PL2F(weights=[1, 2, 3])", "weights=[1, 2, 3] has 3 numbers for 2 fields"),
+        ("BM25F(b=[0.5, 2])", "b=2 lies outside 0 to 1"),
+        ("BM25F(b=[true, 1])", "b=[true, 1] has to be a number, or a list of numbers"),
+        ("BM25F(delta=1)", "delta has no effect with variant=lucene"),
+        ("PL2F(c=0)", "c=0 lies outside"),
+    ],
+)
+def test_wrong_parameters_of_fields_are_answered_in_one_sentence(text, sentence):
+    with pytest.raises(SublexError, match=re.escape(sentence)):
+        make(text)
+
+
+def test_the_parameters_of_fields_are_shown_as_a_number_or_a_list():
+    lines = [line.text.strip() for line in component(REGISTRY, "BM25F").lines]
+    assert "weights=1.0 (number or list; 0 to 1,000)" in lines and "b=0.75 (number or list; 0 to 1)" in lines
+
+
+@given(field_rankers())
+def test_the_printed_form_of_a_ranker_with_fields_parses_back(ranker):
+    assert make(str(ranker)) == ranker
+
+
 # Properties.
 
 
@@ -307,7 +445,7 @@ def check_sums(node: Explanation) -> None:
     assert node.label and math.isfinite(node.value)
     if counted and node.kind == "sum":
         assert sum(counted) == pytest.approx(node.value, abs=1e-9 * max(map(abs, counted)))
-    elif counted:
+    elif counted and node.kind != "evidence":
         assert node.kind == "product" and math.prod(counted) == pytest.approx(node.value, rel=1e-9)
     for part in node.parts:
         check_sums(part)
@@ -360,7 +498,7 @@ def test_equal_numbers_print_alike():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("BM52", "No ranker BM52; did you mean BM25? There are: BM25, BB2,"),
+        ("BM52", "No ranker BM52; did you mean BM25? There are: BM25, BM25F,"),
         ("BM25(k4=1)", "BM25 has no parameter k4; it takes k1, b, variant, k3, delta, lengths."),
         ("BM25(b=1.5)", "BM25: b=1.5 lies outside 0 to 1."),
         ("BM25(b=nan)", "BM25: b=nan has to be a number."),

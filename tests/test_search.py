@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Mapping
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import Any
 
 import naive
 import numpy as np
@@ -17,18 +18,19 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import WORDS, texts
+from shared import RANKERS, WORDS, AnySign, texts
 from strategies import every, examples
 
 import sublex
-from sublex.contracts.base import DocStats, Document, Ranker, Statistics, TermStats
-from sublex.errors import PluginError, SublexError
+from sublex.contracts.base import DocStats, Document, FieldStatistics, Ranker, Statistics, TermStats
+from sublex.contracts.operators import ordered, synonyms, window, within
+from sublex.errors import InputError, PluginError, SublexError
 from sublex.index import derived
 from sublex.language import plugins
 from sublex.rankers.bm25 import BM25
+from sublex.rankers.bm25f import BM25F
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.rankers.dfr import PL2
-from sublex.rankers.tfidf import TFIDF
+from sublex.rankers.pl2f import PL2F
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.window_kernels import WINDOW
 
@@ -41,23 +43,9 @@ def impacts_computed_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(naive, "impacts_of", lru_cache(1000)(naive.impacts_of))
         patch.setattr(naive, "norm_of", lru_cache(10_000)(naive.norm_of))
+        patch.setattr(naive, "fields_in", lru_cache(10_000)(naive.fields_in))
+        patch.setattr(naive, "field_statistics", lru_cache(100)(naive.field_statistics))
         yield
-
-
-class AnySign(Ranker):
-    """A ranker with scores of any sign; many are equal, and some are zero."""
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return np.round(3 * np.sin(tf + doc.length + term.df)) / 2 * -1.0
-
-
-RANKERS = {
-    "BM25": BM25(),
-    "PL2": PL2(),
-    "coordination": CoordinateMatch(),
-    "any sign": AnySign(),
-    "cosine": TFIDF(smart="lnc.ltc"),
-}
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +103,200 @@ def test_a_batch_of_queries_gives_the_hits_of_each_query_alone(index, batch, k, 
     for query, hits in zip(batch, searcher.batch(batch, k, workers), strict=True):
         alone = searcher.search(query, k)
         assert (hits.docs.tolist(), hits.scores.tolist()) == (alone.docs.tolist(), alone.scores.tolist())
+
+
+# Rankers with fields.
+
+
+class AnySignByField(Ranker):
+    """A ranker with fields that reads everything that it can read; its scores have any sign."""
+
+    fields = ("title", "place")
+
+    def score(self, tf: Any, doc: DocStats, term: TermStats, collection: FieldStatistics) -> np.ndarray:
+        means = sum(collection.mean_length.values())
+        read = tf["title"] + 3 * tf["place"] + doc.length["title"] + 2 * doc.length["place"] + doc.unique + doc.norm
+        return np.round(3 * np.sin(read + term.df + means)) / 2
+
+    def norm_part(self, tf: Any, doc: DocStats, term: TermStats, collection: FieldStatistics) -> np.ndarray:
+        return tf["title"] + 2 * tf["place"]
+
+
+BY_FIELD = {
+    "BM25F": BM25F(fields=("title", "text", "place"), weights=(3, 1, 0.5), b=(0.2, 0.9, 1)),
+    "whoosh": BM25F(fields=("place", "text"), variant="whoosh"),
+    "plus": BM25F(fields=("title",), variant="plus", k1=0.0),
+    "PL2F": PL2F(fields=("text", "title"), weights=(1, 2.5), c=(2, 0.5)),
+    "any sign": AnySignByField(),
+}
+
+
+def with_fields(number: int, seed: int, name: str) -> list[Document]:
+    """Return documents with titles and places, of which some are empty; some frequencies are large."""
+    chance = random.Random(seed)
+
+    def words(most: int) -> str:
+        return " ".join(chance.choices(WORDS, weights=range(len(WORDS), 0, -1), k=chance.randint(0, most)))
+
+    return [
+        Document(
+            f"{name}{k}", words(30) + " w1" * (100 if k % 90 == 5 else 0), words(6), {"place": [words(4), k, words(9)]}
+        )
+        for k in range(number)
+    ]
+
+
+@pytest.fixture(scope="module")
+def by_field(tmp_path_factory: pytest.TempPathFactory):
+    """An index with fields of three segments, with deleted documents."""
+    index = sublex.build(
+        with_fields(150, 1, "d"), tmp_path_factory.mktemp("fields") / "index", fields="title,text,place"
+    )
+    index.add(with_fields(80, 2, "é"))
+    index.add([Document("x", "unique w1", "w1"), Document("y", "w2", fields={"place": "unique"})])
+    index.delete(["x", *(f"d{k}" for k in range(0, 150, 7))])
+    return index
+
+
+@pytest.mark.parametrize("name", BY_FIELD)
+@given(query=queries, k=st.sampled_from([1, 3, 10, 50, 1000]))
+@settings(max_examples=examples(40))
+def test_hits_of_rankers_with_fields_equal_those_of_the_exhaustive_definition(by_field, name, query, k):
+    searcher = Searcher(by_field.snapshot, BY_FIELD[name])
+    check(searcher, query, k)
+    hits = searcher.search(query, 1000)
+    assert searcher.scores(query, hits.docs).tolist() == hits.scores.tolist()
+
+
+@pytest.mark.parametrize("reorder", [False, True])
+def test_hits_of_rankers_with_fields_stay_right_after_merging(tmp_path, reorder):
+    index = sublex.build(with_fields(60, 1, "d"), tmp_path / "index", fields="title,text,place")
+    index.add(with_fields(40, 2, "e"))
+    index.delete([f"d{k}" for k in range(0, 60, 7)])
+    index.merge(reorder=reorder)
+    assert len(index.snapshot.segments) == 1
+    for ranker in BY_FIELD.values():
+        for query in ({"w0": 1.0, "w5": 2.0}, {"w1": 1.0, "w20": -1.0}):
+            check(Searcher(index.snapshot, ranker), query, 100)
+
+
+@pytest.mark.parametrize("variant", ["lucene", "robertson", "terrier", "plus", "L", "whoosh"])
+@pytest.mark.parametrize("lengths", ["exact", "lucene"])
+def test_an_index_whose_only_text_is_one_field_ranks_by_bm25f_as_by_bm25(tmp_path, variant, lengths):
+    index = sublex.build(
+        [Document(f"d{k}", text) for k, text in enumerate(texts(120, 1, 60))], tmp_path / "i", fields=["text"]
+    )
+    index.delete([f"d{k}" for k in range(0, 120, 9)])
+    for query in ("w1 w2", "w0 w30 w39", "w5 w5 w7"):
+        whole = index.search(query, f"BM25(variant={variant}, lengths={lengths}, k1=0.9, b=0.4)", 200)
+        found = index.search(query, f"BM25F(fields=[text], variant={variant}, lengths={lengths}, k1=0.9, b=0.4)", 200)
+        scores = {hit.docno: hit.score for hit in whole}
+        assert len(scores) == len(found) > 0
+        assert all(abs(hit.score - scores[hit.docno]) <= 1e-6 * max(1, abs(hit.score)) for hit in found)
+
+
+def test_operators_have_the_frequencies_within_each_field(tmp_path):
+    index = sublex.build(
+        with_fields(120, 4, "d"), tmp_path / "i", fields="title,text,place", store="text,terms,positions"
+    )
+    index.add(with_fields(60, 5, "e"))
+    index.delete([f"d{k}" for k in range(0, 120, 7)])
+    known = naive.WithOperators(index.snapshot)
+    operators = [
+        ordered(["w1", "w0"]), window(["w0", "w2"], 6), synonyms(["w4", "w9"]), ordered([synonyms(["w0", "w3"]), "w1"], 3),
+    ]  # fmt: skip
+    for ranker in (BY_FIELD["BM25F"], BY_FIELD["PL2F"]):
+        searcher = Searcher(index.snapshot, ranker)
+        for query in [{operator: 1.0, "w5": 0.5} for operator in operators] + [dict.fromkeys(operators, 2.0)]:
+            hits = searcher.search(query, 300)
+            docs, scores = naive.retrieve(known, ranker, query, 300)
+            assert (hits.docs.tolist(), hits.scores.tolist()) == (docs, scores) and len(hits)
+            alone = next(iter(searcher.batch([query, query], 300)))
+            assert alone.scores.tolist() == scores
+
+
+def test_a_term_of_one_field_has_no_frequency_in_the_others(tmp_path):
+    texts = [("crane", "crane crane"), ("", "crane"), ("bird", ""), ("crane bird", "")]
+    documents = [Document(f"d{k}", text, title) for k, (title, text) in enumerate(texts)]
+    index = sublex.build(documents, tmp_path / "index", fields="title,text")
+
+    class Frequencies(Ranker):
+        fields = ("title", "text")
+
+        def score(self, tf: Any, doc: DocStats, term: TermStats, collection: FieldStatistics) -> np.ndarray:
+            return 10 * tf["title"] + tf["text"]
+
+    def found(term: str) -> dict[str, float]:
+        hits = Searcher(index.snapshot, Frequencies()).search({term: 1.0}, 9)
+        return dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
+
+    assert found("crane") == {"d0": 12, "d1": 1, "d3": 10}
+    assert found(within("title", "crane")) == {"d0": 10, "d3": 10}
+    assert found(within("text", "crane")) == {"d0": 2, "d1": 1}
+    assert found(synonyms([within("title", "bird"), within("text", "crane")])) == {"d0": 2, "d1": 1, "d2": 10, "d3": 10}
+    tree = index.explain("title:crane", "d0", "BM25F", language="query")
+    title, text = tree.parts[0].parts[1].parts[0].parts
+    assert (title.evidence["tf"], text.evidence["tf"]) == (1, 0)
+    assert tree.value == pytest.approx(index.search("title:crane", "BM25F", language="query")[0].score, rel=1e-6)
+
+
+def test_an_explanation_by_fields_has_the_score_of_search(by_field):
+    expression = "BM25F(fields=[title, place], weights=[3, 1])"
+    for hit in by_field.search("w1 w3 absent", expression, 20):
+        tree = by_field.explain("w1 w3 absent", hit.docno, expression)
+        assert tree.value == pytest.approx(hit.score, rel=1e-6)
+        document = by_field.document(hit.docno)
+        place = "\n".join(map(str, document.fields["place"])) if document.fields else ""
+        for word, part in zip(("w1", "w3"), sorted(tree.parts, key=lambda part: part.label), strict=True):
+            if part.kind == "evidence":
+                continue
+            fields = part.parts[1].parts[0].parts
+            assert [own.evidence["tf"] for own in fields] == [
+                document.title.split().count(word),
+                place.split().count(word),
+            ]
+
+
+def test_impacts_of_rankers_with_fields_are_stored(tmp_path, monkeypatch):
+    index = sublex.build(with_fields(60, 1, "d"), tmp_path / "index", fields="title,text,place")
+    expression = "BM25F(fields=[title, text, place], weights=[3, 1, 2])"
+    computed = [(hit.docno, hit.score) for hit in index.search("w1 w4", expression, 50)]
+    index.store_impacts([expression])
+    monkeypatch.setattr(BM25F, "score", None)
+    again = sublex.open(tmp_path / "index")
+    assert [(hit.docno, hit.score) for hit in again.search("w1 w4", expression, 50)] == computed
+
+
+@pytest.mark.parametrize(
+    ("fields", "expression", "sentence"),
+    [
+        ("", "BM25F", "no field title|without fields"),
+        ("title", "BM25F", "has no field text; its fields are title"),
+        ("title", "BM25 + BM25F(fields=[title, place])", "has no field place; its fields are title"),
+    ],
+)
+def test_a_field_that_the_index_lacks_costs_a_sentence_before_any_query(tmp_path, fields, expression, sentence):
+    index = sublex.build([Document("a", "text", "title")], tmp_path / "index", fields=fields)
+    with pytest.raises(InputError, match=sentence):
+        index.pipeline(expression)
+
+
+def test_the_attribute_fields_of_a_ranker_is_a_sequence_of_names(by_field):
+    class Wrong(AnySign):
+        fields = "title"
+
+    with pytest.raises(PluginError, match="write a tuple of names"):
+        Searcher(by_field.snapshot, Wrong())
+
+
+def test_a_python_ranker_may_have_fields(by_field):
+    hits = by_field.search("w1 w2", sublex.ranker(AnySignByField(), name="mine"), 5)
+    docs, scores = naive.retrieve(by_field.snapshot, AnySignByField(), {"w1": 1.0, "w2": 1.0}, 5)
+    assert [(hit.docno, hit.score) for hit in hits] == [
+        (by_field.snapshot.docno(doc), score) for doc, score in zip(docs, scores, strict=True)
+    ]
+    tree = by_field.explain("w1", hits[0].docno, sublex.ranker(AnySignByField(), name="mine"))
+    assert "tf in title" in str(tree)
 
 
 def test_repeated_terms_add_up_and_unknown_terms_are_ignored(index):

@@ -134,6 +134,31 @@ def test_the_result_is_the_same_for_any_number_of_workers(demo, workers, monkeyp
         assert everything(one) == everything(sublex.tune(demo, TOPICS, QRELS, expression, workers=workers, **more))
 
 
+def test_weights_and_b_of_fields_are_tuned_one_by_one_or_together(tmp_path):
+    texts = {
+        "a": ("crane", "the bird nests"),
+        "b": ("the bird", "a crane and another crane nest"),
+        "c": ("nests", "mud"),
+    }
+    index = sublex.build(
+        [{"id": key, "title": title, "text": text} for key, (title, text) in texts.items()],
+        tmp_path / "i",
+        fields="title,text",
+    )
+    topics, qrels = [("1", "crane"), ("2", "bird")], {"1": {"a": 1}, "2": {"b": 1}}
+    expression = "BM25F(weights=[{0.1,1,20}, 1], b=[{0.2,0.5}, {0.75,1}])"
+    found = sublex.tune(index, topics, qrels, expression, folds=2)
+    assert [slot.name for slot in space.slots(sublex.parse(expression), load(), {})] == ["weights", "b", "b (2)"]
+    assert len(found.settings) == 12 and found.best.setting.values["weights"] == 20 and found.best.score == 1
+    for setting, means in zip(
+        found.settings, found.scores.T if found.scores.shape[0] == 2 else found.scores, strict=True
+    ):
+        run = index.run(topics, setting.text)
+        assert means.mean() == pytest.approx(sublex.measure(qrels, run, "AP")["AP"].mean())
+    together = sublex.tune(index, topics, qrels, "BM25F(b={0..1}, weights={1,2})", folds=2)
+    assert set(together.best.setting.values) == {"b", "weights"}
+
+
 def test_seeds_make_folds_and_samples(demo):
     found = [
         sublex.tune(demo, TOPICS, QRELS, "BM25(b={0..1})", search="random", samples=4, seed=seed) for seed in (1, 1, 2)
@@ -386,6 +411,8 @@ def test_a_tuning_is_shown_as_tables(small):
         ("BM25(b={0..1}, k1=x)", {}, "BM25: k1=x has to be a number."),
         ("BM25({0..1}, 1, tf, 2, 3, exact, {7..8})", {}, "BM25 was given too many values"),
         ("BM25(b={0..2})", {}, "BM25: b=1.5 lies outside 0 to 1."),
+        ("BM25F(b=[{0..2}, 1])", {}, "BM25F: b=1.5 lies outside 0 to 1."),
+        ("BM25F(fields=[{0..2}, text])", {}, "fields=[0, text] has to name one field or more"),
         ("RM3(docs={.5..3}) >> BM25", {}, "RM3: docs={0.5..3} should have whole numbers only."),
         ("BM25 % {1.5,3}", {}, "% {1.5,3} should have whole numbers only."),
         ("BM25 % {0,3}", {}, "% 0 should be a whole number above 0."),

@@ -511,7 +511,7 @@ def test_words_of_a_query_are_read_while_they_are_typed(session):
 def test_a_query_in_the_query_language_is_read_while_it_is_typed(session):
     reader = Reader(session.index.snapshot)
     read = reader.read('+the (cranes OR rivver) -nets^2 "tall bird"~2 ne* xyz* ', "query").text
-    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8^2  ")
+    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8 ^2  ")
     assert '"tall bird"~2→(bird … tall) within 4 words' in read
     assert re.search(r"ne\*→near or nearbi or .*  xyz\*$", read.rstrip())
     assert Talker(lambda: session, "demo", Settings(language="query")).reading("x").text == ""
@@ -564,6 +564,13 @@ def test_topics_are_run_in_the_language_of_the_session(session):
     session.run(":set language=query")
     noted = session.run(":topics q.tsv").notes
     assert noted[0].startswith("Topic 2: title: is plain text")
+    # A query that cannot be read costs a sentence, and the other topics are loaded.
+    Path("bad.tsv").write_text("1\tcrane\n2\t#uw1(tall crane)\n", encoding="utf-8")
+    assert session.run(":topics bad.tsv").notes == ["Topic 2: #uw1 is smaller than its 2 words; write #uw2 or more."]
+    session.run(":topic 1")
+    with pytest.raises(InputError, match="#uw1 is smaller"):
+        session.run(":topic 2")
+    session.run(":topics q.tsv")
     session.run(":run read.run")
     assert "--language query" in text_of(session.run(":to-cli"))
     run = engine.read_run("read.run")
@@ -1597,3 +1604,33 @@ def test_commands_that_people_guess_are_answered_with_what_to_write(session):
     ):  # fmt: skip
         with pytest.raises(SublexError, match=re.escape(said)):
             session.run(text)
+
+
+def test_the_shell_completes_reads_and_counts_words_within_fields(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = [
+        {"id": "a", "title": "Stem cells", "text": "tiny cells grow"},
+        {"id": "b", "title": "x", "text": "titles"},
+    ]
+    engine.build(documents, tmp_path / "index", fields="title", store="text,terms,positions")
+    session = Session(
+        lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings(bars=False, language="query")
+    )
+    assert offered(session, "+ti")[0] == "title:" and "title:" not in offered(session, "title:ti")
+    assert offered(session, "title:cel") == ["cells"]
+    session.run(":set language=plain")
+    assert "title:" not in offered(session, "ti")
+    read = Reader(session.index.snapshot).read("title:cells grow year:1", "query")
+    assert read.text.startswith("title:cells→title:cell  grow")
+    shown = session.run(":term title:cells grow title:grow")
+    assert json.loads(json.dumps(shown.data)) == [
+        {"term": "#field(title:'cell')", "df": 1, "cf": 1, "written": "title:cells"},
+        {"term": "grow", "df": 1, "cf": 1, "written": "grow"},
+    ]
+    assert shown.notes == [f"No document of {tmp_path / 'index'} contains title:grow."]
+    session.run(":term title:cells")
+    assert "index.term('title:cells')" in text_of(session.run(":to-python"))
+    assert "#field(title:" in text_of(session.run(":to-cli"))
+    session.run(":set language=query")
+    first = session.run("title:cells").lines[0]
+    assert [span.text for span in first.spans if span.style == "match"] == ["cells"]

@@ -316,6 +316,19 @@ class Statistics(NamedTuple):
         return self.tokens / self.docs if self.docs else 0.0
 
 
+class FieldStatistics(NamedTuple):
+    """The statistics of a collection for a ranker with `fields`, over its live documents.
+
+    `docs`, `tokens` and `postings` are those of `Statistics`: they count whole documents. `mean_length` has the mean
+    number of tokens of each field, by name; documents in which the field is empty count too.
+    """
+
+    docs: int
+    tokens: int
+    postings: int
+    mean_length: Mapping[str, float]
+
+
 class TermStats(NamedTuple):
     """The document frequency and the collection frequency of a term.
 
@@ -332,10 +345,10 @@ class DocStats(NamedTuple):
 
     `length` is the number of tokens, `unique` the number of distinct terms. `norm` is the sum of `Ranker.norm_part`
     over all terms of the document, and None for rankers without `norm_part`. `Ranker.explain` gets numbers in place of
-    arrays.
+    arrays. For a ranker with `fields`, `length` maps the name of each field to the number of tokens in it.
     """
 
-    length: np.ndarray
+    length: Any
     unique: np.ndarray
     norm: np.ndarray | None = None
 
@@ -397,8 +410,16 @@ class Ranker(Protocol):
     `norm_part` is None, or a method `norm_part(tf, doc, term, collection)` for rankers that normalise by all terms of a
     document. The engine sums the results over the terms of each document and passes the sum as `doc.norm`. For the
     cosine, `norm_part` returns the squared weight.
+
+    `fields` names the fields of documents whose frequencies and lengths the ranker reads, such as `("title", "text")`;
+    by default it names none. The index must have been built with these fields. All methods then get mappings from the
+    names of the fields to arrays, or to numbers in `explain`, for `tf` and `doc.length`. `collection` is a
+    `FieldStatistics`, whose `mean_length` is such a mapping too. `term` and `doc.unique` still describe whole
+    documents. The frequencies of a posting may be 0 in all fields of the ranker, if the term stands in other fields
+    only.
     """
 
+    fields: Sequence[str] = ()
     lengths: str = "exact"
     reads: Sequence[str] = ("length", "unique", "norm")
     claims: Sequence[str] = ()
@@ -429,7 +450,15 @@ class Ranker(Protocol):
         All arguments hold numbers. By default the explanation is one leaf.
         """
         value = float(self.score(tf, doc, term, collection))  # type: ignore[arg-type]
-        return Explanation(value, type(self).__name__, evidence={"tf": tf, "length": doc.length, "df": term.df})
+        return Explanation(value, type(self).__name__, evidence=evidence_of(tf, doc, term))
+
+
+def evidence_of(tf: Any, doc: DocStats, term: TermStats) -> dict[str, Any]:
+    """Return the numbers of one posting to show with its score: those of each field for a ranker with fields."""
+    if not isinstance(tf, Mapping):
+        return {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
+    own = {f"tf in {field}": float(number) for field, number in tf.items()}
+    return own | {f"length of {field}": float(doc.length[field]) for field in tf} | {"df": float(term.df)}
 
 
 # Expanders and filters: queries, and the documents found for them.

@@ -32,19 +32,26 @@ WANTED = {
 }
 
 
-def parameter(default: Any, help: str, range: tuple[Any, ...] | None = None, **options: Any) -> Any:
+def parameter(
+    default: Any, help: str, range: tuple[Any, ...] | None = None, type: type | None = None, **options: Any
+) -> Any:
     """Return a dataclass field that declares a parameter; `options` are those of `dataclasses.field`.
 
-    The type of the parameter is that of the default; a default of None stands for an optional float.
+    The type of the parameter is `type` if it is given, and that of the default otherwise; a default of None stands for
+    an optional float.
     """
-    return field(default=default, metadata={"help": help, "range": range}, **options)
+    kind = _type_of(default) if type is None else type
+    return field(default=default, metadata={"type": kind, "help": help, "range": range}, **options)
+
+
+def _type_of(default: Any) -> type:
+    return float if default is None else type(default)
 
 
 def params(component: type[Declared]) -> tuple[Param, ...]:
     """Return the parameters of a dataclass for its registration, keyword-only fields last."""
     declared = sorted((f for f in fields(component) if f.metadata), key=lambda f: bool(f.kw_only))
-    types = (float if f.default is None else type(f.default) for f in declared)
-    return tuple(Param(f.name, kind, f.default, **f.metadata) for f, kind in zip(declared, types, strict=True))
+    return tuple(Param(f.name, default=f.default, **f.metadata) for f in declared)
 
 
 @dataclass(frozen=True)

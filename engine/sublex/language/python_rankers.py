@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import LARGEST_SCORE, DocStats, Explanation, Ranker, Statistics, TermStats
+from sublex.contracts.base import (
+    LARGEST_SCORE,
+    DocStats,
+    Explanation,
+    FieldStatistics,
+    Ranker,
+    Statistics,
+    TermStats,
+    evidence_of,
+)
 from sublex.contracts.scores import real
 from sublex.errors import InputError, PluginError
 from sublex.language.python_parts import SharedPart, make_part
@@ -20,7 +29,9 @@ OF_TERM = ("df", "cf")
 OF_COLLECTION = ("docs", "tokens", "postings", "mean_length")
 STATISTICS = ("tf", *OF_DOCUMENT, *OF_TERM, *OF_COLLECTION)
 # The statistics in the arguments of a ranker's method `score`.
-_STATISTICS_OF = {DocStats: DocStats._fields, TermStats: OF_TERM, Statistics: OF_COLLECTION}
+_STATISTICS_OF = {
+    DocStats: DocStats._fields, TermStats: OF_TERM, Statistics: OF_COLLECTION, FieldStatistics: OF_COLLECTION
+}  # fmt: skip
 # The names of statistics elsewhere, and what to write.
 OTHER_NAMES = {
     "dl": "length", "doclen": "length", "doc_len": "length", "avgdl": "mean_length", "avg_dl": "mean_length",
@@ -64,7 +75,7 @@ class GivenRanker(Ranker):
                 if scores is None:
                     raise PluginError(f"The ranker {self.part.name} gave None in place of scores; let it return them.")
             except AttributeError as error:
-                if not isinstance(error.obj, (DocStats, TermStats, Statistics)):
+                if not isinstance(error.obj, tuple(_STATISTICS_OF)):
                     raise
                 there = f"there are {', '.join(_STATISTICS_OF[type(error.obj)])}"
                 raise PluginError(
@@ -97,6 +108,7 @@ class _Object(GivenRanker):
         super().use(part)
         given = part.thing
         self.lengths, self.reads = getattr(given, "lengths", Ranker.lengths), getattr(given, "reads", Ranker.reads)
+        self.fields = getattr(given, "fields", Ranker.fields)
         self.norm_part = getattr(given, "norm_part", None)
         if getattr(getattr(given, "weight", Ranker.weight), "__func__", Ranker.weight) is not Ranker.weight:
             self.weight = self._weight  # type: ignore[method-assign]
@@ -113,8 +125,7 @@ class _Object(GivenRanker):
         if hasattr(given, "explain") and getattr(type(given), "explain", None) is not Ranker.explain:
             return given.explain(tf, doc, term, collection)
         value = np.ravel(real(self._score(*_arrays(tf, doc, term), collection)))[0]
-        evidence = {"tf": float(tf), "length": float(doc.length), "df": float(term.df)}
-        return Explanation(float(value), self.part.name, evidence=evidence)
+        return Explanation(float(value), self.part.name, evidence=evidence_of(tf, doc, term))
 
 
 class _Formula(GivenRanker):
@@ -160,10 +171,17 @@ class _Formula(GivenRanker):
         return {name: known[name] for name in self._asked}
 
 
-def _arrays(tf: float, doc: DocStats, term: TermStats) -> tuple[np.ndarray, DocStats, TermStats]:
+def _arrays(tf: Any, doc: DocStats, term: TermStats) -> tuple[Any, DocStats, TermStats]:
     """Return the statistics of one posting as arrays with one item, because rankers take arrays."""
-    stats = DocStats(*(None if value is None else np.array([value], np.float64) for value in doc))  # type: ignore[arg-type]
-    return np.array([tf], np.float64), stats, TermStats(*(np.array([value], np.float64) for value in term))
+    stats = DocStats(*(None if value is None else _array(value) for value in doc))  # type: ignore[arg-type]
+    return _array(tf), stats, TermStats(*map(_array, term))
+
+
+def _array(value: Any) -> Any:
+    """Return a number as an array with one item, or each number of a mapping by field."""
+    if isinstance(value, Mapping):
+        return {field: _array(own) for field, own in value.items()}
+    return np.array([value], np.float64)
 
 
 def ranker(given: Any, name: str | None = None, version: object = None) -> PythonRanker:
@@ -179,6 +197,10 @@ def ranker(given: Any, name: str | None = None, version: object = None) -> Pytho
         _check_formula(given)
     elif isinstance(reads := getattr(given, "reads", ()), str):
         raise InputError(f"{type(given).__name__} has reads={reads!r}, a text; write a tuple of names: ({reads!r},).")
+    elif isinstance(fields := getattr(given, "fields", ()), str):
+        raise InputError(
+            f"{type(given).__name__} has fields={fields!r}, a text; write a tuple of names: ({fields!r},)."
+        )
     return make_part(PythonRanker, "ranker", given, name, version)
 
 

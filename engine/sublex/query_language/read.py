@@ -24,6 +24,7 @@ from sublex.query_language.tree import (
     Boost,
     Clauses,
     Compared,
+    Field,
     Fuzzy,
     Gap,
     Node,
@@ -460,6 +461,8 @@ class _Parser:
             raise InputError(
                 f"{head.written}…) takes one part; write {field}:(…), or an operator such as #1(…) within it."
             )
+        if isinstance(parts[0], Field) and parts[0].name != field:
+            raise InputError(f"#field({field}:…) cannot hold #field({parts[0].name}:…): no word is in both fields.")
         return in_field(field, parts[0])
 
     def _within(self, head: _Token) -> list[Node]:

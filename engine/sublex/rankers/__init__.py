@@ -16,16 +16,19 @@ def register_rankers(register: Register) -> None:
     from sublex.language.parameters import params
     from sublex.rankers import (
         bm25,
+        bm25f,
         coordination_level,
         dfi,
         dfr,
         dfr_parameter_free,
         information_based,
         language_models,
+        pl2f,
         tfidf,
     )
 
     first = (tfidf, bm25, dfr, dfr_parameter_free)
-    for family in (*first, dfi, information_based, language_models, coordination_level):
+    with_fields = (bm25f, pl2f)
+    for family in (*first, dfi, information_based, language_models, coordination_level, *with_fields):
         for ranker in family.RANKERS:
             register(ranker.__name__, ranker, params(ranker))

@@ -24,13 +24,15 @@ class Variant(NamedTuple):
 
     `idf` takes a term's document frequency and the number of documents. `saturation` takes the term frequency, the
     pivot 1 - b + b length / mean length, k1 and delta. The default of delta is 0 in variants that do not use it.
-    `length` is a function that rounds document lengths, or None for exact lengths.
+    `length` is a function that rounds document lengths, or None for exact lengths. With the pivot 1, the saturation is
+    that of a frequency that is normalised already; `field_formula` writes it for the frequency tfn of BM25F.
     """
 
     idf: Formula
     idf_formula: str
     saturation: Formula
     saturation_formula: str
+    field_formula: str
     delta: float = 0.0
     length: Formula | None = None
 
@@ -64,10 +66,14 @@ def shifted(tf: Any, pivot: Any, k1: float, delta: float) -> Any:
     return (k1 + 1) * s / (s + k1)
 
 
-SATURATED = saturated, "tf / (tf + k1 (1 - b + b length / mean))"
-SCALED = scaled, f"(k1 + 1) {SATURATED[1]}"
-RAISED = raised, f"{SCALED[1]} + delta"
-SHIFTED = shifted, "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)"
+SATURATED = saturated, "tf / (tf + k1 (1 - b + b length / mean))", "tfn / (tfn + k1)"
+SCALED = scaled, f"(k1 + 1) {SATURATED[1]}", f"(k1 + 1) {SATURATED[2]}"
+RAISED = raised, f"{SCALED[1]} + delta", f"{SCALED[2]} + delta"
+SHIFTED = (
+    shifted,
+    "(k1 + 1) (s + delta) / (s + delta + k1), s = tf / (1 - b + b length / mean)",
+    "(k1 + 1) (tfn + delta) / (tfn + delta + k1)",
+)
 # The written formula of `odds`.
 ODDS = "(N - df + 0.5) / (df + 0.5)"
 VARIANTS = {

@@ -15,6 +15,7 @@ import numpy as np
 from sublex.contracts.base import TermStats
 from sublex.index.offsets import spans
 from sublex.retrieval.coding.coded_postings import CodedPostings
+from sublex.retrieval.field_frequencies import of_operators
 from sublex.retrieval.impacts import POSTINGS_PER_FILL, Impacts
 from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
@@ -66,13 +67,16 @@ class SlotArrays:
     def add_operators(
         self, slots: np.ndarray, counts: np.ndarray, stats: TermStats, docs: np.ndarray, tfs: np.ndarray
     ) -> None:
-        """Compute the impacts of operators, and write their postings. The operators have counts[x] postings each."""
+        """Compute the impacts of operators, and write their postings. The operators have counts[x] postings each.
+
+        For a ranker with fields, `tfs` has a row for each field.
+        """
         begin = 0
         for first, last in spans(counts, POSTINGS_PER_FILL):
             own, end = slice(first, last), begin + int(counts[first:last].sum())
             self.postings.set_counts(slots[own], counts[own])
             term = TermStats(stats.df[own], stats.cf[own])
-            pairs, numbers = self.impacts.pairs_of(counts[own], term, docs[begin:end], tfs[begin:end])
+            pairs, numbers = self.impacts.pairs_of(counts[own], term, docs[begin:end], tfs[..., begin:end])
             self.postings.put(slots[own], docs[begin:end], numbers, *pairs, self.least, self.most, self.kth[:-1])
             begin = end
 
@@ -109,7 +113,10 @@ class Slots:
             if len(operators):
                 docs, tfs, counts = known.postings(operators, k)
                 there = counts > 0
-                stats = known.stats(operators[there])
+                stats, fields = known.stats(operators[there]), arrays.impacts.fields
+                if fields:
+                    asked = [known.operator(number) for number in operators.tolist()]
+                    tfs = of_operators(table, k, fields, asked, counts, docs)
                 arrays.add_operators(slots[~of_words][there], counts[there], stats, docs, tfs)
             self._left[k] -= postings[k]
             self.largest = max(

@@ -8,7 +8,7 @@ from threading import Lock
 
 import numpy as np
 
-from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, FieldStatistics, Ranker, Statistics, TermStats
 from sublex.errors import IndexCorrupt
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -18,6 +18,7 @@ from sublex.index.segment import Segment
 from sublex.retrieval.blocks import Blocks
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.pairs import Pairs, PairScores, exact_or_rounded
+from sublex.retrieval.field_frequencies import fields_of, of_words
 
 # The number of postings whose impacts are computed in one call, chosen so that the arrays fit the processor's cache.
 POSTINGS_PER_FILL = 1 << 17
@@ -35,13 +36,14 @@ class Impacts:
     """
 
     def __init__(
-        self, segment: Segment, ranker: Ranker, term: TermStats, collection: Statistics,
+        self, segment: Segment, ranker: Ranker, term: TermStats, collection: Statistics | FieldStatistics,
         stored: tuple[Folder, Folder] | None = None,
     ):  # fmt: skip
         from sublex.retrieval.coding import coding_kernels
 
         self._levels = coding_kernels.LEVELS
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
+        self.fields = fields_of(ranker)
         terms = len(segment.terms)
         self._state = np.full(terms, MISSING, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
@@ -141,6 +143,8 @@ class Impacts:
     def _fill(self, terms: np.ndarray) -> None:
         """Compute the impacts of some terms."""
         docs, tfs = self.segment.gather(terms)
+        if self.fields:
+            tfs = of_words(self.segment, self.fields, terms, tfs)
         pairs, numbers = self._scores.of(self.segment.df[terms], self._stats(terms), docs, tfs, np.dtype(np.float32))
         self.postings.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
 
@@ -151,7 +155,10 @@ class Impacts:
     def pairs_of(
         self, counts: np.ndarray, term: TermStats, docs: np.ndarray, tfs: np.ndarray
     ) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of terms that the segment does not hold, such as operators; `PairScores.of` describes them."""
+        """Return the pairs of terms that the segment does not hold, such as operators; `PairScores.of` describes them.
+
+        For a ranker with fields, `tfs` has a row for each field.
+        """
         with self._lock:
             return self._scores.of(counts, term, docs, tfs, np.dtype(np.float32))
 
@@ -161,7 +168,9 @@ class Impacts:
 
     def document(self, doc: int) -> DocStats:
         """Return the statistics of a document as numbers, with the values that the ranker gets."""
-        length = exact_or_rounded(self.segment.lengths[doc : doc + 1], self.ranker)[0]
+        lengths = {field: self.segment.field_lengths(field) for field in self.fields} or {"": self.segment.lengths}
+        known = {field: exact_or_rounded(own[doc : doc + 1], self.ranker)[0] for field, own in lengths.items()}
+        length = known if self.fields else known[""]
         norm = None if self.norm is None else self.norm[doc]
         return DocStats(length, np.float64(self.segment.uniques[doc]), norm)  # type: ignore[arg-type]
 
@@ -179,6 +188,8 @@ class Impacts:
         for begin, end in self.segment.spans(POSTINGS_PER_CALL):
             docs, tfs = self.segment.postings(begin, end)
             own = slice(begin, end)
+            if self.fields:
+                tfs = of_words(self.segment, self.fields, np.arange(begin, end), tfs)
             pairs, numbers = parts.of(self.segment.df[own], self._stats(own), docs, tfs, np.dtype(np.float64))
             begins = np.concatenate(([0], pairs.ends[:-1]))
             values = pairs.values[numbers + np.repeat(begins, self.segment.df[begin:end])]

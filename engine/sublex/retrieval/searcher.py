@@ -24,6 +24,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
 from sublex.retrieval.arena import Arena, Slots, in_segment
 from sublex.retrieval.coding.pairs import checked
+from sublex.retrieval.field_frequencies import field_postings, fields_of, statistics_for
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
@@ -94,6 +95,8 @@ class Among(NamedTuple):
 class Searcher(Uncopied):
     """Ranks the documents of one snapshot by one ranker. Several threads may use a searcher at once.
 
+    Raise InputError if the index lacks a field of the ranker.
+
     `name` is the ranker's printed form. `code` is the distribution and version that contain the ranker. `name` and
     `code` identify the ranker's stored impacts. Without a name, no stored impacts are used.
     """
@@ -103,6 +106,8 @@ class Searcher(Uncopied):
     ):
         self.snapshot, self.ranker, self.name, self.code = snapshot, ranker, name, code
         self.term_table = term_table or TermTable(snapshot)
+        # The statistics of the collection that the ranker gets.
+        self.collection = statistics_for(ranker, snapshot)
         self.origin: tuple[Any, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -115,9 +120,7 @@ class Searcher(Uncopied):
         for k, segment in enumerate(self.snapshot.segments):
             folders = [derived.read(path) if self.name else None for path in self._folders(segment)]
             stored = (folders[0], folders[1]) if folders[0] and folders[1] else None
-            impacts.append(
-                Impacts(segment, self.ranker, self.term_table.of_segment(k), self.snapshot.statistics, stored)
-            )
+            impacts.append(Impacts(segment, self.ranker, self.term_table.of_segment(k), self.collection, stored))
         return impacts
 
     def _folders(self, segment: Segment) -> tuple[Directory, Directory]:
@@ -338,6 +341,19 @@ class Searcher(Uncopied):
         each, weights = map(TermStats, stats.df, stats.cf), self._weights(known, operators)
         return [(names[n], own, weight) for (_, n, _), own, weight in zip(known, each, weights, strict=True)]
 
+    def frequency(self, term: str, doc: int, tf: int) -> Any:
+        """Return the frequency of a term in a document that holds it as the ranker's `explain` gets it.
+
+        It is `tf`, the frequency in the whole document; for a ranker with fields, a mapping from fields to frequencies.
+        """
+        fields = fields_of(self.ranker)
+        if not fields:
+            return tf
+        segment, local = self.snapshot.place(doc)
+        k = self.snapshot.segments.index(segment)
+        docs, tfs = field_postings(self.term_table, k, fields, term)
+        return dict(zip(fields, tfs[:, np.searchsorted(docs, local)].tolist(), strict=True))
+
     def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
         """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
 
@@ -403,7 +419,7 @@ class Searcher(Uncopied):
             return asked
         stats = self._stats(known, operators)
         with contract("ranker", self.ranker), np.errstate(all="ignore"):
-            given = self.ranker.weight(np.array(asked, np.float64), stats, self.snapshot.statistics)
+            given = self.ranker.weight(np.array(asked, np.float64), stats, self.collection)
             weights = real(given).astype(np.float64)
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
 

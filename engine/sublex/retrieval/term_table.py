@@ -15,6 +15,7 @@ import numpy as np
 from sublex.contracts.base import TermStats, TermVector
 from sublex.contracts.operators import Operator
 from sublex.errors import InputError
+from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.operators import OperatorCache, OperatorTable
 
@@ -165,6 +166,10 @@ class TermTable:
                 found[inside] = np.where(own_docs[places] == docs[inside] - begin, tfs[places], 0)
         return found
 
+    def segment(self, k: int) -> Segment:
+        """Return segment k of the snapshot."""
+        return self._snapshot.segments[k]
+
     def of_segment(self, k: int) -> TermStats:
         """Return the statistics of the terms of segment k, in the order of its ordinals.
 
@@ -208,8 +213,8 @@ class TermTable:
 
 
 def _holder(number: int, operators: Sequence[OperatorCache]) -> OperatorCache:
-    """Return the operators among which a number is. Raise InputError if there are none."""
+    """Return the cache that gave this number to an operator. Raise InputError if no cache gave it."""
     for own in operators:
         if own.holds(number):
             return own
-    raise InputError(f"The number {number} is that of no term; ask for the numbers of terms first.")
+    raise InputError(f"No term has the number {number}; ask for the numbers of terms first.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from sublex.contracts.base import (
     DocStats,
     Document,
     Explanation,
+    FieldStatistics,
     Query,
     QueryTerm,
     Ranker,
@@ -28,6 +29,7 @@ from sublex.contracts.base import (
 from sublex.errors import InputError, SublexError
 from sublex.language.expression import Call
 from sublex.rankers.lucene_lengths import round_lengths
+from sublex.retrieval.field_frequencies import fields_of
 from sublex.testing.subject import Subject, assert_adds_up, call_of, called, nodes
 from sublex.tools.messages import cut
 
@@ -42,7 +44,11 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Posting:
-    """The statistics of one posting, as a collection could have them: those of the term, the document and the collection."""
+    """The statistics of one posting, as a collection could have them: those of the term, the document and the collection.
+
+    For a ranker with fields, `split` says how they are divided among the fields. If `elsewhere` is true, the term is in
+    other fields only.
+    """
 
     tf: float
     length: float
@@ -51,6 +57,8 @@ class Posting:
     cf: int
     collection: Statistics
     more_norm: float = 1.0
+    split: float = 0.5
+    elsewhere: bool = False
 
     def __str__(self) -> str:
         docs, tokens, _ = self.collection
@@ -59,17 +67,40 @@ class Posting:
             f"docs={docs}, tokens={tokens}"
         )
 
-    def arguments(self, ranker: Any) -> tuple[np.ndarray, DocStats, TermStats, Statistics]:
-        """Return the arguments of the ranker's `score`, as arrays of one item."""
-        length = np.array([self.length])
+    def arguments(self, ranker: Any) -> tuple[Any, DocStats, TermStats, Any]:
+        """Return the arguments of the ranker's `score`, as arrays of one item; for a ranker with fields, mappings to such."""
+        fields, collection = fields_of(ranker), self.collection
+        tf, length = ({"": np.array([float(own)])} for own in (self.tf, self.length))
+        if fields:
+            tf, length, tokens = (
+                {
+                    field: np.array([float(part)])
+                    for field, part in zip(fields, self._parts(own, len(fields)), strict=True)
+                }
+                for own in (0.0 if self.elsewhere else self.tf, self.length, collection.tokens)
+            )
+            means = {field: float(own[0]) / collection.docs for field, own in tokens.items()}
+            collection = FieldStatistics(*collection, means)  # type: ignore[assignment]
         if getattr(ranker, "lengths", "exact") == "lucene":
-            length = np.maximum(round_lengths(length.astype(np.int64)), 1).astype(np.float64)
-        tf, doc = np.array([self.tf]), DocStats(length, np.array([self.unique]))
+            length = {field: _rounded(own, tf[field]) for field, own in length.items()}
+        given, doc = (
+            (tf, DocStats(length, np.array([self.unique])))
+            if fields
+            else (tf[""], DocStats(length[""], np.array([self.unique])))
+        )
         term, part = TermStats(float(self.df), float(self.cf)), getattr(ranker, "norm_part", None)
         if part is not None:
-            of_term = called("norm_part", part, tf, doc, term, self.collection, about=f"for {self}")
-            doc = doc._replace(norm=_checked("norm_part", of_term, tf, self) + self.more_norm)
-        return tf, doc, term, self.collection
+            of_term = called("norm_part", part, given, doc, term, collection, about=f"for {self}")
+            doc = doc._replace(norm=_checked("norm_part", of_term, given, self) + self.more_norm)
+        return given, doc, term, collection
+
+    def _parts(self, number: float, fields: int) -> list[int]:
+        """Return a whole number divided among fields: `split` of what is left to each but the last. No part falls if it grows."""
+        left, parts = int(number), []
+        for _ in range(fields - 1):
+            parts.append(int(left * self.split))
+            left -= parts[-1]
+        return [*parts, left]
 
     def score(self, ranker: Any) -> float:
         """Return the ranker's score. Raise AssertionError if it is not a finite number."""
@@ -78,9 +109,26 @@ class Posting:
         return float(_checked("score", given, arguments[0], self)[0])
 
 
-def _checked(method: str, given: Any, tf: np.ndarray, about: object) -> np.ndarray:
+def _rounded(length: np.ndarray, tf: np.ndarray) -> np.ndarray:
+    """Return lengths as Lucene rounds them, but at least 1 where the term occurs."""
+    return np.maximum(round_lengths(length.astype(np.int64)), tf > 0).astype(np.float64)
+
+
+def _items(given: Any) -> Iterator[np.ndarray]:
+    """Yield an array, or the arrays of a mapping."""
+    yield from given.values() if isinstance(given, Mapping) else (given,)
+
+
+def _mapped(change: Callable[..., Any], *given: Any) -> Any:
+    """Return `change` of arrays, or of the arrays of mappings by name."""
+    if isinstance(given[0], Mapping):
+        return {name: change(*(own[name] for own in given)) for name in given[0]}
+    return change(*given)
+
+
+def _checked(method: str, given: Any, tfs: Any, about: object) -> np.ndarray:
     """Return what `score` or `norm_part` gave, as float64. Raise AssertionError if it is not as the contract says."""
-    values = np.asarray(given)
+    values, tf = np.asarray(given), next(_items(tfs))
     assert values.dtype.kind in "iuf" and values.shape == tf.shape, (
         f"{method} returned {values.dtype} of shape {values.shape} for tf of shape {tf.shape}; return one number for each item of tf"
     )
@@ -110,7 +158,9 @@ def postings(number: int = POSTINGS, seed: int = 1) -> Iterator[Posting]:
         tokens = length + (cf - tf + some() + docs if docs > 1 else 0)
         unique = int(random.integers(1, 2 + length - tf))
         distinct = max(df, unique) + (some() if docs > 1 else 0)
-        yield Posting(tf, length, unique, df, cf, Statistics(docs, tokens, distinct), 10 ** random.uniform(-2, 6))
+        norm, split = 10 ** random.uniform(-2, 6), float(random.choice([0, 0.3, 0.8, 1]))
+        elsewhere = bool(random.random() < 0.1)
+        yield Posting(tf, length, unique, df, cf, Statistics(docs, tokens, distinct), norm, split, elsewhere)
 
 
 def scores_are_finite(subject: Subject) -> None:
@@ -126,8 +176,11 @@ def ends_of_ranges_give_finite_scores(subject: Subject) -> None:
     """`score` returns finite numbers at the ends of the range of each parameter too."""
     call = call_of(subject.expression)
     for param in subject.registration.params:
-        ends = param.range if param.type in (int, float) and param.range and not param.open else ()
-        for end in (param.type(end) for end in ends if math.isfinite(end)):
+        # A parameter of any value that has a range of numbers takes a number, or a list of numbers.
+        kind: type = float if param.type is object else param.type
+        numbers = kind in (int, float) and param.range and all(isinstance(end, (int, float)) for end in param.range)
+        ends = param.range if numbers and not param.open else ()
+        for end in (kind(end) for end in ends or () if math.isfinite(end)):
             try:
                 ranker = subject.registry.resolve("ranker", Call(call.name, (), {**_given(subject), param.name: end}))
                 made = ranker.make()
@@ -161,9 +214,10 @@ def scores_read_what_reads_declares(subject: Subject) -> None:
                 continue
             for method in ("score", "norm_part") if getattr(ranker, "norm_part", None) else ("score",):
                 formula = getattr(ranker, method)
+                unknown_value = _mapped(lambda own: np.full(1, np.nan), getattr(doc, name))
                 whole, less = (
                     np.asarray(called(method, formula, tf, each, term, collection, about=f"for {posting}"))
-                    for each in (doc, doc._replace(**{name: np.full(1, np.nan)}))
+                    for each in (doc, doc._replace(**{name: unknown_value}))
                 )
                 assert np.array_equal(whole, less), (
                     f"{method} reads doc.{name}, which reads = {tuple(reads)!r} leaves out; add {name!r} to reads"
@@ -174,7 +228,7 @@ def scores_stand_alone(subject: Subject) -> None:
     """A posting gets the score that it gets among others, at any place, and each time that it is scored."""
     ranker, collection = subject.made, Statistics(50_000, 9_000_000, 4_000_000)
     drawn = [
-        replace(posting, collection=collection)
+        replace(posting, collection=collection, split=0.5)
         for posting in postings(4000)
         if posting.df <= collection.docs and posting.cf - posting.tf + posting.length <= collection.tokens
     ][:200]
@@ -182,13 +236,14 @@ def scores_stand_alone(subject: Subject) -> None:
     alone = np.array([posting.score(ranker) for posting in drawn])
 
     def together(order: np.ndarray) -> np.ndarray:
-        tf = np.concatenate([parts[k][0] for k in order])
+        tf = _mapped(_joined, *(parts[k][0] for k in order))
         columns = zip(*(parts[k][1] for k in order), strict=True)
-        doc = DocStats(*(None if column[0] is None else np.concatenate(column) for column in columns))  # type: ignore[arg-type]
+        doc = DocStats(*(None if column[0] is None else _mapped(_joined, *column) for column in columns))  # type: ignore[arg-type]
         term = TermStats(*(np.array(column) for column in zip(*(parts[k][2] for k in order), strict=True)))
-        copies = tf.copy(), doc.length.copy(), doc.unique.copy()
-        given = called("score", ranker.score, tf, doc, term, collection, about="for several postings at once")
-        kept = all(map(np.array_equal, copies, (tf, doc.length, doc.unique)))
+        given_arrays = [array for own in (tf, doc.length, doc.unique) for array in _items(own)]
+        copies = [array.copy() for array in given_arrays]
+        given = called("score", ranker.score, tf, doc, term, parts[0][3], about="for several postings at once")
+        kept = all(map(np.array_equal, copies, given_arrays))
         assert kept, "score changed the arrays that it was given; work on copies"
         return _checked("score", given, tf, "several postings at once")
 
@@ -199,6 +254,10 @@ def scores_stand_alone(subject: Subject) -> None:
             f"score gives {together(way)[differ[0]]:g} for a posting {shown} and {alone[way[differ[0]]]:g} for it alone "
             f"({drawn[way[differ[0]]]}); compute each item from the items at its own place"
         )
+
+
+def _joined(*arrays: np.ndarray) -> np.ndarray:
+    return np.concatenate(arrays)
 
 
 def weights_are_finite(subject: Subject) -> None:
@@ -219,8 +278,9 @@ def explanations_are_those_of_scores(subject: Subject) -> None:
     ranker = subject.made
     for posting in postings(100):
         tf, doc, term, collection = posting.arguments(ranker)
-        numbers = DocStats(*(None if column is None else column[0] for column in doc))  # type: ignore[arg-type]
-        tree = called("explain", ranker.explain, float(tf[0]), numbers, term, collection, about=f"for {posting}")
+        numbers = DocStats(*(None if column is None else _mapped(_first, column) for column in doc))  # type: ignore[arg-type]
+        given = _mapped(_first, tf)
+        tree = called("explain", ranker.explain, given, numbers, term, collection, about=f"for {posting}")
         assert isinstance(tree, Explanation), (
             f"explain returned {type(tree).__name__}; return a sublex.contracts.base.Explanation"
         )
@@ -236,6 +296,10 @@ def explanations_are_those_of_scores(subject: Subject) -> None:
                 assert_adds_up(node)
             except AssertionError as error:
                 raise AssertionError(f"explain: {error}; correct its parts or its kind") from None
+
+
+def _first(array: np.ndarray) -> float:
+    return float(array[0])
 
 
 def claims_hold(subject: Subject) -> None:
@@ -263,15 +327,22 @@ def claims_hold(subject: Subject) -> None:
                 )
 
 
+# The terms of a document by field, with their frequencies; for a ranker without fields, under "".
+Fields = Mapping[str, Counter[str]]
+
+
 class Collection(NamedTuple):
-    """A small collection of random texts, with the term frequencies of each document by docno."""
+    """A small collection of random texts, with the term frequencies of each document by docno and field."""
 
     documents: list[Document]
-    counts: dict[str, Counter[str]]
+    counts: dict[str, Fields]
 
     @classmethod
-    def drawn(cls, seed: int) -> Collection:
-        """Return a collection of 120 documents of up to 40 words, some of which occur in nearly all and some in one."""
+    def drawn(cls, seed: int, fields: Sequence[str] = ()) -> Collection:
+        """Return a collection of 120 documents of up to 40 words, some of which occur in nearly all and some in one.
+
+        With fields, the words of a document are divided among them and one more field.
+        """
         random = np.random.Generator(np.random.Philox(seed))
         odds = 1 / np.arange(1, 61)
         texts = [
@@ -279,16 +350,41 @@ class Collection(NamedTuple):
             for _ in range(120)
         ]
         named = {f"d{number:03}": words for number, words in enumerate(texts)}
-        documents = [Document(docno, " ".join(words)) for docno, words in named.items()]
-        return cls(documents, {docno: Counter(words) for docno, words in named.items()})
+        if not fields:
+            whole = [Document(docno, " ".join(words)) for docno, words in named.items()]
+            return cls(whole, {docno: {"": Counter(words)} for docno, words in named.items()})
+        all_fields = [*fields, _other(fields)]
+        documents: list[Document] = []
+        counts: dict[str, Fields] = {}
+        for docno, words in named.items():
+            places = random.integers(0, len(all_fields), len(words)).tolist()
+            parts = {
+                field: [w for w, own in zip(words, places, strict=True) if own == k]
+                for k, field in enumerate(all_fields)
+            }
+            values = {field: " ".join(own) for field, own in parts.items()}
+            text, title = values.pop("text", ""), values.pop("title", "")
+            documents.append(Document(docno, text, title, values))
+            counts[docno] = {field: Counter(own) for field, own in parts.items()}
+        return cls(documents, counts)
+
+
+def _other(fields: Sequence[str]) -> str:
+    """Return the name of a field that is not among `fields`."""
+    return (
+        next(name for name in ("text", "title", "abstract") if name not in fields)
+        if len(fields) < 3
+        else "x" + max(fields)
+    )
 
 
 def search_adds_up_scores(subject: Subject) -> None:
     """Search gives each document the sum of `weight` times `score` over its terms, by the statistics of the whole collection."""
     ranker = subject.made
+    fields = fields_of(ranker)
     for seed in (1, 2):
-        collection = Collection.drawn(seed)
-        index = subject.build(f"random-{seed}", collection.documents[:90])
+        collection = Collection.drawn(seed, fields)
+        index = subject.build(f"random-{seed}", collection.documents[:90], (*fields, _other(fields)) if fields else ())
         index.add(collection.documents[90:])
         index.delete([document.docno for document in collection.documents[::11]])
         counts = {docno: counts for docno, counts in collection.counts.items() if docno in index}
@@ -310,11 +406,16 @@ def search_adds_up_scores(subject: Subject) -> None:
                 )
 
 
-def _sums(ranker: Any, counts: dict[str, Counter[str]], query: dict[str, float]) -> dict[str, tuple[float, float]]:
+def _sums(ranker: Any, counts: dict[str, Fields], query: dict[str, float]) -> dict[str, tuple[float, float]]:
     """Return for each document with a query term its score, computed one posting at a time, and the largest summand."""
-    df = Counter(term for own in counts.values() for term in own)
-    cf: Counter[str] = sum(counts.values(), Counter())
-    collection = Statistics(len(counts), sum(cf.values()), sum(df.values()))
+    whole = {docno: sum(own.values(), Counter()) for docno, own in counts.items()}
+    df = Counter(term for own in whole.values() for term in own)
+    cf: Counter[str] = sum(whole.values(), Counter())
+    numbers = len(whole), sum(cf.values()), sum(df.values())
+    collection: Any = Statistics(*numbers)
+    if fields_of(ranker):
+        means = {field: sum(own[field].total() for own in counts.values()) / len(counts) for field in fields_of(ranker)}
+        collection = FieldStatistics(*numbers, means)
     known = [term for term in query if df[term]]
     of_terms = TermStats(np.array([float(df[t]) for t in known]), np.array([float(cf[t]) for t in known]))
     asked = np.array([query[term] for term in known])
@@ -324,8 +425,8 @@ def _sums(ranker: Any, counts: dict[str, Counter[str]], query: dict[str, float])
     for docno, own in counts.items():
         parts = []
         for term, weight in zip(known, weights, strict=True):
-            if own[term]:
-                tf, doc = np.array([float(own[term])]), _document(ranker, own, df, cf, collection)
+            if whole[docno][term]:
+                tf, doc = _frequencies(ranker, own, term), _document(ranker, own, df, cf, collection)
                 score = ranker.score(tf, doc, TermStats(float(df[term]), float(cf[term])), collection)
                 parts.append(float(weight) * float(np.float32(np.asarray(score)[0])))
         if parts:
@@ -333,18 +434,26 @@ def _sums(ranker: Any, counts: dict[str, Counter[str]], query: dict[str, float])
     return found
 
 
-def _document(ranker: Any, own: Counter[str], df: Counter[str], cf: Counter[str], collection: Statistics) -> DocStats:
+def _frequencies(ranker: Any, own: Fields, term: str) -> Any:
+    """Return the frequency of a term in a document as the ranker gets it."""
+    frequencies = {field: np.array([float(own[field][term])]) for field in fields_of(ranker) or ("",)}
+    return frequencies if fields_of(ranker) else frequencies[""]
+
+
+def _document(ranker: Any, own: Fields, df: Counter[str], cf: Counter[str], collection: Any) -> DocStats:
     """Return the statistics of a document as the ranker gets them, with the norm as the sum of its parts."""
-    length = np.array([sum(own.values())])
+    lengths = {field: np.array([own[field].total()]) for field in fields_of(ranker) or ("",)}
     if getattr(ranker, "lengths", "exact") == "lucene":
-        length = round_lengths(length)
-    doc = DocStats(length.astype(np.float64), np.array([float(len(own))]))
+        lengths = {field: round_lengths(length) for field, length in lengths.items()}
+    exact = {field: length.astype(np.float64) for field, length in lengths.items()}
+    terms = sorted(set().union(*own.values()))
+    doc = DocStats(exact if fields_of(ranker) else exact[""], np.array([float(len(terms))]))
     part = getattr(ranker, "norm_part", None)
     if part is None:
         return doc
     norms = (
-        part(np.array([float(tf)]), doc, TermStats(float(df[term]), float(cf[term])), collection)
-        for term, tf in own.items()
+        part(_frequencies(ranker, own, term), doc, TermStats(float(df[term]), float(cf[term])), collection)
+        for term in terms
     )
     return doc._replace(norm=np.array([sum(float(np.asarray(norm)[0]) for norm in norms)]))
 

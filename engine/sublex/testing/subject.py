@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -79,12 +79,13 @@ class Subject:
             for n, row in enumerate(rows)
         ]
 
-    def build(self, name: str, documents: list[Document] | None = None) -> Index:
+    def build(self, name: str, documents: list[Document] | None = None, fields: Sequence[str] = ()) -> Index:
         """Build and return an index of some documents, by default of all, in a folder of this name."""
         self.folder.mkdir(parents=True, exist_ok=True)
         # Expanders may add phrases and windows.
         store = "text,terms,positions" if self.kind == "expander" else "text,terms"
-        return sublex.build(documents or self.documents, self.folder / name, store=store, overwrite=True)
+        more: dict[str, Any] = {"fields": list(fields)} if fields else {}
+        return sublex.build(documents or self.documents, self.folder / name, store=store, overwrite=True, **more)
 
     @cached_property
     def index(self) -> Index:

@@ -87,9 +87,10 @@ def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, we
     if not tf:
         missing = {"documents that have it": int(stats.df)} | origin
         return Explanation(0.0, f"{label}: not in this document", "evidence", evidence=missing)
-    document = searcher.impacts[snapshot.segments.index(segment)].document(local)
+    impacts = searcher.impacts[snapshot.segments.index(segment)]
+    document, given = impacts.document(local), searcher.frequency(term, doc, tf)
     with contract("ranker", searcher.ranker):
-        score = searcher.ranker.explain(tf, document, stats, snapshot.statistics)
+        score = searcher.ranker.explain(given, document, stats, searcher.collection)
     if weight == 1 and not origin:
         return score._replace(label=f"{label}: {score.label}")
     factor = Explanation(weight, "weight in the query", evidence=origin)

@@ -28,6 +28,7 @@ F64 = float64[::1]
 FLAGS = boolean[::1]
 LISTS = int64[:, ::1]
 LEVELS_OF_TERMS = float32[:, ::1]
+TFS_OF_FIELDS = int32[:, ::1]
 
 # The columns of `lists`, which has a row for each term. FIRST: the place of its first posting. COUNT: its number of
 # postings. RUN: the place of its first run. BEGIN: the byte at which its values begin. VALUES: its number of values.
@@ -151,6 +152,31 @@ def find_pairs(counts, docs, tfs, classes, seen, numbers, frequencies, kinds, li
                 if frequencies[pair] < FREQUENCIES:
                     seen[np.int64(frequencies[pair]) * size + kinds[pair]] = -1
         ends[x] = o
+
+
+@kernel((TFS_OF_FIELDS, int64, I32, I32, I32), before="search")
+def number_rows(tfs, radix, seen, numbers, examples):
+    """Number the distinct columns of `tfs`, in the order of their first appearance. Return how many numbers there are.
+
+    `tfs` has a row for each field and a column for each posting. `numbers` gets the number of each column, and
+    `examples` a column of each number. `seen` is scratch space full of -1, with radix ** fields places. A column with a
+    frequency of `radix` or more gets a number of its own, even if it is equal to another column.
+    """
+    n = np.int64(0)
+    for i in range(tfs.shape[1]):
+        place = np.int64(0)
+        for field in range(tfs.shape[0]):
+            if place >= 0:
+                place = place * radix + tfs[field, i] if tfs[field, i] < radix else np.int64(-1)
+        number = np.int64(seen[place]) if place >= 0 else np.int64(-1)
+        if number < 0:
+            number = n
+            examples[n] = i
+            n += 1
+            if place >= 0:
+                seen[place] = number
+        numbers[i] = number
+    return n
 
 
 @inner

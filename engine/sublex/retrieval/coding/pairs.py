@@ -1,30 +1,34 @@
 """Pairs of a term frequency and a class of documents: a ranker gives all postings of one pair the same score.
 
 Documents of one class have equal statistics. A ranker scores each pair once. A term in 100,000 abstracts has about
-1,000 pairs.
+1,000 pairs. For a ranker with fields, the frequencies in all its fields take the place of the term frequency, and the
+documents of one class have equal lengths in all fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.base import DocStats, Ranker, Statistics, TermStats
+from sublex.contracts.base import DocStats, FieldStatistics, Ranker, Statistics, TermStats
 from sublex.contracts.scores import real
 from sublex.errors import PluginError, contract
 from sublex.index.segment import Segment
 from sublex.rankers.lucene_lengths import round_lengths
+from sublex.retrieval.field_frequencies import fields_of
 
 # With more classes than MOST_CLASSES, each posting is a pair of its own. Values up to LONGEST, such as document
 # lengths, are numbered by a table with a place for every possible value.
 MOST_CLASSES, LONGEST = 1 << 16, 1 << 24
 # The number of pairs that a ranker scores in one call, chosen so that its arrays of float64 fit the processor's cache.
 PAIRS_PER_CALL = 1 << 15
+# The places of the table by which the frequencies of a posting in several fields are numbered.
+PLACES = 1 << 12
 # A ranker's `score` or `norm_part`.
-Formula = Callable[[np.ndarray, DocStats, TermStats, Statistics], np.ndarray]
+Formula = Callable[[Any, DocStats, TermStats, Any], np.ndarray]
 
 
 class Pairs(NamedTuple):
@@ -57,10 +61,11 @@ class PairScores:
     """
 
     def __init__(
-        self, segment: Segment, ranker: Ranker, formula: Formula, what: str, collection: Statistics,
+        self, segment: Segment, ranker: Ranker, formula: Formula, what: str, collection: Statistics | FieldStatistics,
         norm: np.ndarray | None = None, all_documents: bool = False,
     ):  # fmt: skip
         self._segment, self._ranker, self._formula, self._what = segment, ranker, formula, what
+        self._fields = fields_of(ranker)
         self._collection, self._norm = collection, norm
         self._dead = None if all_documents or not segment.dead.any() else segment.dead
         self._reads = frozenset(getattr(ranker, "reads", DocStats._fields))
@@ -76,10 +81,14 @@ class PairScores:
 
         The number is -1 for a posting in a deleted document. `counts` has the number of postings of each term, and
         `term` the terms' statistics. `docs` and `tfs` have the document and the term frequency of each posting, one
-        term after the other. `dtype` is the type of the pairs' values.
+        term after the other; for a ranker with fields, `tfs` has a row for each field. `dtype` is the type of the
+        pairs' values.
         """
         from sublex.retrieval.coding import coding_kernels
 
+        rows, examples = tfs, None
+        if self._fields:
+            tfs, examples = _numbered_rows(rows)
         ends = np.empty(len(counts), np.int64)
         numbers, frequencies, kinds, live = (np.empty(len(docs), np.int32) for _ in range(4))
         classes = self._classes
@@ -96,25 +105,32 @@ class PairScores:
             ends,
         )
         n = int(ends[-1]) if len(ends) else 0
-        return Pairs(ends, self._values(term, ends, frequencies[:n], kinds[:n], dtype), live[:n]), numbers
+        own = frequencies[:n] if examples is None else rows[:, examples[frequencies[:n]]]
+        return Pairs(ends, self._values(term, ends, own, kinds[:n], dtype), live[:n]), numbers
 
     def _values(
         self, term: TermStats, ends: np.ndarray, tfs: np.ndarray, kinds: np.ndarray, dtype: np.dtype
     ) -> np.ndarray:
-        """Return the formula's value for each pair."""
+        """Return the formula's value for each pair. For a ranker with fields, `tfs` has a row for each field."""
         df, cf = (np.repeat(np.maximum(own, 1), np.diff(ends, prepend=0)) for own in term)
-        values = np.empty(len(tfs), dtype)
-        for begin in range(0, len(tfs), PAIRS_PER_CALL):
+        values = np.empty(len(kinds), dtype)
+        for begin in range(0, len(kinds), PAIRS_PER_CALL):
             part = slice(begin, begin + PAIRS_PER_CALL)
             own, stats = kinds[part], self._classes.stats
-            doc = DocStats(stats.length[own], stats.unique[own], None if stats.norm is None else stats.norm[own])
+            length = _places(stats.length, own)
+            doc = DocStats(length, stats.unique[own], None if stats.norm is None else stats.norm[own])
             with contract("ranker", self._ranker), np.errstate(all="ignore"):
                 stats_of_terms = TermStats(df[part], cf[part])
-                given = self._formula(tfs[part].astype(np.float64), doc, stats_of_terms, self._collection)
+                given = self._formula(self._given(tfs[..., part]), doc, stats_of_terms, self._collection)
                 found = real(given).astype(dtype)
             hidden = [name for name in DocStats._fields if name not in self._reads]
-            values[part] = checked(found, tfs[part].shape, self._ranker, self._what, hidden)
+            values[part] = checked(found, own.shape, self._ranker, self._what, hidden)
         return values
+
+    def _given(self, tfs: np.ndarray) -> Any:
+        """Return frequencies as the ranker gets them: an array, or a mapping from its fields to arrays."""
+        given = tfs.astype(np.float64)
+        return dict(zip(self._fields, given, strict=True)) if self._fields else given
 
     @cached_property
     def _classes(self) -> Classes:
@@ -125,15 +141,18 @@ class PairScores:
         by_norm = self._norm is not None and "norm" in self._reads
         if by_norm:
             of_document, examples = np.arange(len(lengths), dtype=np.int32), np.arange(len(lengths))
-        elif "unique" in self._reads:
-            of_document, examples = _numbered(lengths.astype(np.int64) << 32 | uniques)
         else:
-            of_document, examples = _numbered(lengths)
+            read = {"length": self._lengths.values(), "unique": (uniques,)}
+            of_document, examples = _numbered_together(
+                [own for name in read if name in self._reads for own in read[name]], len(lengths)
+            )
         known = {
-            "length": exact_or_rounded(lengths[examples], self._ranker),
-            "unique": uniques[examples].astype(np.float64),
+            "length": {field: exact_or_rounded(own[examples], self._ranker) for field, own in self._lengths.items()},
+            "unique": {"": uniques[examples].astype(np.float64)},
         }
-        stats = DocStats(*(known[name] if name in self._reads else np.full(len(examples), np.nan) for name in known))
+        for name in known.keys() - self._reads:
+            known[name] = {field: np.full(len(examples), np.nan) for field in known[name]}
+        stats = DocStats(known["length"] if self._fields else known["length"][""], known["unique"][""])
         if self._norm is not None:
             stats = stats._replace(norm=self._norm if by_norm else np.full(len(examples), np.nan))
         if self._dead is not None:
@@ -142,6 +161,49 @@ class PairScores:
         return Classes(
             of_document, stats, np.full(coding_kernels.FREQUENCIES * len(examples) if few else 0, -1, np.int32)
         )
+
+    @cached_property
+    def _lengths(self) -> Mapping[str, np.ndarray]:
+        """The lengths of documents in each field of the ranker, by name; for a ranker without fields under ""."""
+        segment = self._segment
+        return {field: segment.field_lengths(field) for field in self._fields} or {"": segment.lengths}
+
+
+def _places(length: Any, places: np.ndarray) -> Any:
+    """Return the lengths at some places of an array, or of each of several arrays by name."""
+    if isinstance(length, Mapping):
+        return {field: own[places] for field, own in length.items()}
+    return length[places]
+
+
+def _numbered_rows(tfs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a number for each column of `tfs`, and a column for each number. The most frequent number is 0.
+
+    Columns of equal numbers are equal. Equal columns may have several numbers if a frequency in them is large.
+    """
+    from sublex.retrieval.coding import coding_kernels
+
+    radix = int(PLACES ** (1 / len(tfs)) + 1e-9)
+    numbers, examples = np.empty((2, tfs.shape[1]), np.int32)
+    seen = np.full(radix ** len(tfs), -1, np.int32)
+    n = coding_kernels.number_rows(np.ascontiguousarray(tfs, np.int32), radix, seen, numbers, examples)
+    order = np.argsort(-np.bincount(numbers, minlength=n), kind="stable")
+    place = np.empty(n, np.int32)
+    place[order] = np.arange(n, dtype=np.int32)
+    return place[numbers], examples[:n][order]
+
+
+def _numbered_together(columns: Sequence[np.ndarray], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of each row of some columns among the distinct rows, and an index of each distinct row."""
+    if not columns:
+        return np.zeros(rows, np.int32), np.zeros(min(rows, 1), np.int64)
+    numbers, examples = _numbered(columns[0])
+    for column in columns[1:]:
+        own, distinct = _numbered(column)
+        together = numbers.astype(np.int64) * len(distinct) + own
+        small = len(examples) * len(distinct) <= LONGEST
+        numbers, examples = _numbered(together.astype(np.int32) if small else together)
+    return numbers, examples
 
 
 def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
