@@ -222,6 +222,22 @@ def test_words_within_a_field_need_no_positions_and_no_document_of_another_field
         index.postings(within("title", ordered(["stem", "cell"])))
 
 
+def test_an_occurrence_lies_wholly_within_the_field(tmp_path):
+    documents = [
+        Document("a", "stem", "cell"),
+        Document("b", "cell x stem", "cell x stem"),
+        Document("c", "cell", "stem"),
+    ]
+    index = built(tmp_path / "index", documents, fields="title,text")
+    exact = naive.WithOperators(index.snapshot)
+    wide = [window(["cell", "stem"], 300), ordered(["cell", "stem"], 300), ordered(["stem", "cell"], 300)]
+    expect_postings(
+        TermTable(index.snapshot), exact, [within(field, part) for field in ("title", "text") for part in wide]
+    )
+    assert index.postings(wide[0]).docs.tolist() == [0, 1, 2]
+    assert [index.postings(within(field, wide[0])).docs.tolist() for field in ("title", "text")] == [[1], [1]]
+
+
 def test_an_unknown_field_costs_a_sentence_that_names_the_fields(fielded, index):
     for own, words in (
         (fielded[0], "has no field author; its fields are tags, title, text"),

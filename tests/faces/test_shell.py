@@ -23,7 +23,7 @@ from shared import QRELS, TOPICS
 import sublex as engine
 from sublex.contracts.base import QueryTerm
 from sublex.contracts.hookspecs import hookimpl
-from sublex.contracts.operators import Operator, ordered, synonyms, window
+from sublex.contracts.operators import Operator, ordered, synonyms, window, within
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.faces.output import say
@@ -277,6 +277,18 @@ def test_no_term_is_dropped_from_a_query_that_excludes_words(session):
     with pytest.raises(InputError, match="requires or excludes words"):
         session.run(":drop 1")
     assert not session.is_weighted()
+
+
+def test_weighted_queries_hold_terms_within_fields():
+    phrase, either = within("title", ordered(["stem", "cell"])), synonyms([within("title", "a"), "b"])
+    query = weighted_query("#field(title:#1('stem','cell'))^2 #syn('b',#field(title:'a'))^0.5")
+    assert query.weights() == {phrase: 2.0, either: 0.5}
+    assert weighted_query(query.text) == query
+    # A word that looks like the beginning of such a term stands in quotes.
+    word = query_of([QueryTerm("#field(title:")])
+    assert weighted_query(word.text).terms == word.terms and not isinstance(word.terms[0].term, Operator)
+    with pytest.raises(InputError, match="is not an operator as Sublex prints it"):
+        weighted_query("#field(title:'cell'")
 
 
 def test_weighted_queries_are_read_back():
