@@ -194,7 +194,7 @@ def merged(ranked: dict[str, list[Ranked]]) -> list[dict[str, Any]]:
 
 
 def letters_of(rows: dict[tuple[str, str], dict[str, str]], verdicts: list[str]) -> dict[tuple[str, str], list[str]]:
-    """Return the verdicts of all readers on each phrase of a key; stop at a line that is none."""
+    """Return the letters that all readers gave to each phrase of the key. Stop the program at a line without a verdict."""
     letters: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path in verdicts:
         with open(path, encoding="utf-8", newline="") as file:
@@ -229,7 +229,10 @@ def show_strong(rows: dict[tuple[str, str], dict[str, str]], majority: dict[tupl
 
 
 def learn(index: sublex.Index, given: argparse.Namespace) -> None:
-    """Print the numbers of the log-odds of mentions that verdicts give, and what the model shows of the judged phrases."""
+    """Learn from the verdicts how likely a mention of a phrase is about the document.
+
+    Print the weights of the log-odds, and how many of the phrases that the model shows are right.
+    """
     from sklearn.linear_model import LogisticRegression
 
     rows = rows_of(given.key)

@@ -98,7 +98,11 @@ def tantivy_index(folder: Path, documents: Iterator[list[str]]) -> None:
 
 
 def tantivy_times(folder: Path, size: int) -> dict[str, Any]:
-    """Return tantivy's seconds per query, for the first time and for the second, and the documents of some queries."""
+    """Return tantivy's times and matches for the phrases.
+
+    The times are the seconds per query of a first pass (`fresh`) and of a second one (`searched`). `found` has the
+    documents that the first phrases match, and `counts` the number of documents that each phrase matches.
+    """
     import tantivy
 
     index = tantivy.Index.open(str(folder / "tantivy"))
@@ -122,7 +126,10 @@ def tantivy_times(folder: Path, size: int) -> dict[str, Any]:
 
 
 def sublex_times(folder: Path, size: int, way: str) -> dict[str, Any]:
-    """Return the seconds per query of Sublex, and the documents of some queries."""
+    """Return the times and matches of Sublex for the phrases: seconds per query, documents of the first phrases, and counts.
+
+    With the way "searched", the words of the phrases are searched before the time is taken.
+    """
     phrases = json.loads((folder / f"phrases{size}.json").read_text())
     queries = [{ordered(words): 1.0} for words, _ in phrases]
     others = [{window(words, 50): 1.0} for words, _ in phrases]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sublex
-from sublex.contracts.base import Query, QueryTerm
+from sublex.contracts.base import DocStats, Query, QueryTerm, Ranker, Statistics, TermStats
 from sublex.contracts.fitted import Fittable
 from sublex.contracts.operators import GAP, ordered
 from sublex.index import manifest as manifests
@@ -24,6 +24,10 @@ from sublex.index.format import FolderWriter
 from sublex.index.schema import Mismatch, record_of
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
+from sublex.rankers.bm25 import BM25
+from sublex.rankers.coordination_level import CoordinateMatch
+from sublex.rankers.dfr import PL2
+from sublex.rankers.tfidf import TFIDF
 from sublex.representations.model_store import StoreWriter
 from sublex.representations.stored_models import load_values
 from sublex.tools.strings import Strings
@@ -40,6 +44,22 @@ SUBLEX = [sys.executable, "-c", "from sublex.cli import main; main()"]
 
 WORDS = [f"w{k}" for k in range(40)]
 QUERIES = ["cranes by the river", "bank", "seal pup beach", "zzzz", ""]
+
+
+class AnySign(Ranker):
+    """A ranker with scores of any sign; many are equal, and some are zero."""
+
+    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
+        return np.round(3 * np.sin(tf + doc.length + term.df + term.cf)) / 2 * -1.0
+
+
+RANKERS = {
+    "BM25": BM25(),
+    "PL2": PL2(),
+    "coordination": CoordinateMatch(),
+    "any sign": AnySign(),
+    "cosine": TFIDF(smart="lnc.ltc"),
+}
 
 
 def texts(number: int, seed: int, words: int = 30) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import WORDS, texts
+from shared import RANKERS, WORDS, texts
 from strategies import examples
-from test_search import RANKERS, queries
+from test_search import queries
 
 import sublex
 from sublex.contracts.base import Document

@@ -14,19 +14,16 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import texts
+from shared import RANKERS, texts
 from strategies import examples
 
 import sublex
 from sublex.analysis.tokens import raw_tokens
-from sublex.contracts.base import DocStats, Document, Query, QueryTerm, Ranker, Statistics, TermStats
+from sublex.contracts.base import Document, Query, QueryTerm, Ranker
 from sublex.contracts.operators import GAP, MOST_NESTED, Operator, ordered, synonyms, window, within
 from sublex.errors import IndexProblem, InputError, PluginError
 from sublex.index.segment import Segment
 from sublex.rankers.bm25 import BM25
-from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.rankers.dfr import PL2
-from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval import arena, operators, word_positions
 from sublex.retrieval.feedback import Feedback
 from sublex.retrieval.hits import Hits
@@ -37,22 +34,6 @@ pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
 STORE = "text,terms,positions"
 WORDS = [f"w{k}" for k in range(7)]
-
-
-class AnySign(Ranker):
-    """A ranker with scores of any sign; many are equal, and some are zero."""
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return np.round(3 * np.sin(tf + doc.length + term.df + term.cf)) / 2 * -1.0
-
-
-RANKERS = {
-    "BM25": BM25(),
-    "PL2": PL2(),
-    "coordination": CoordinateMatch(),
-    "any sign": AnySign(),
-    "cosine": TFIDF(smart="lnc.ltc"),
-}
 
 
 def in_field(field: str, part: str) -> str:
@@ -239,6 +220,22 @@ def test_words_within_a_field_need_no_positions_and_no_document_of_another_field
     assert index.searcher("BM25").search({within("title", "cell"): 1.0}).docnos == ["c", "a"]
     with pytest.raises(IndexProblem, match="built without stored positions"):
         index.postings(within("title", ordered(["stem", "cell"])))
+
+
+def test_an_occurrence_lies_wholly_within_the_field(tmp_path):
+    documents = [
+        Document("a", "stem", "cell"),
+        Document("b", "cell x stem", "cell x stem"),
+        Document("c", "cell", "stem"),
+    ]
+    index = built(tmp_path / "index", documents, fields="title,text")
+    exact = naive.WithOperators(index.snapshot)
+    wide = [window(["cell", "stem"], 300), ordered(["cell", "stem"], 300), ordered(["stem", "cell"], 300)]
+    expect_postings(
+        TermTable(index.snapshot), exact, [within(field, part) for field in ("title", "text") for part in wide]
+    )
+    assert index.postings(wide[0]).docs.tolist() == [0, 1, 2]
+    assert [index.postings(within(field, wide[0])).docs.tolist() for field in ("title", "text")] == [[1], [1]]
 
 
 def test_an_unknown_field_costs_a_sentence_that_names_the_fields(fielded, index):
@@ -437,7 +434,7 @@ def test_numbers_of_operators_follow_those_of_words_and_none_is_given_twice(inde
     assert table.words == len(index.corpus.vocabulary)
     assert min(seen) >= table.words
     assert len({*seen}) == len(seen)
-    with pytest.raises(InputError, match="is that of no term"):
+    with pytest.raises(InputError, match="No term has the number"):
         table.names(np.array(seen[:1]))
 
 

@@ -6,7 +6,7 @@ import pickle
 import random
 import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -423,6 +423,37 @@ def test_python_gets_the_notes_as_warnings(small):
     with pytest.warns(SublexWarning) as warned:
         small.run({"1": "stem", "2": "wing^", "3": "cell^"}, language="query")
     assert [str(each.message) for each in warned] == [f"Topic 2: {note} There are notes about 1 other topic."]
+
+
+def test_compare_and_tune_give_one_warning_for_all_topics(small):
+    topics = {"0": "red", "1": "stem", "2": "wing^", "3": "cell^"}
+    qrels = {qid: {"a": 1} for qid in "123"} | {"0": {"b": 1}}
+    sentence = "Topic 2: wing^ is plain text: ^ takes a number, as in stem^2.5. There are notes about 1 other topic."
+
+    def warned(call: Callable[[], Any]) -> list[str]:
+        with pytest.warns(SublexWarning) as given:
+            call()
+        assert {each.filename for each in given} == {__file__}
+        return [str(each.message) for each in given if "order of ties" not in str(each.message)]
+
+    def compared() -> sublex.Comparison:
+        return sublex.compare(small, topics, qrels, ["BM25", "PL2"], "RR", language="query")
+
+    assert warned(compared) == [sentence]
+    assert sentence in compared().notes
+    # The runs are stored by now; the notes are given all the same.
+    assert warned(compared) == [sentence]
+    assert warned(lambda: sublex.tune(small, topics, qrels, "BM25(b={0,1})", language="query", folds=2)) == [sentence]
+    # Only the topics that are run count.
+    one = {qid: qrels[qid] for qid in "013"}
+    assert warned(lambda: sublex.tune(small, topics, one, "BM25(b={0,1})", language="query", folds=2)) == [
+        "Topic 3: cell^ is plain text: ^ takes a number, as in stem^2.5.",
+        "1 topics have no judgements and are left out.",
+    ]
+    # Runs that exist already read no topics.
+    done = {"1": {"a": 1.0}}
+    assert not any("plain text" in note for note in sublex.compare(small, topics, qrels, {"done": done}, "RR",
+                                                                    language="query").notes)  # fmt: skip
 
 
 def test_an_error_of_a_search_names_its_topic(tmp_path):

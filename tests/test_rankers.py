@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sublex.contracts.base import DocStats, Explanation, FieldStatistics, Param, Statistics, TermStats
+from sublex.display.components import component
 from sublex.errors import SublexError
 from sublex.language import plugins
 from sublex.language.profiles import PROFILES
@@ -365,6 +366,11 @@ def test_the_explanation_shows_each_field_with_its_evidence():
 def test_wrong_parameters_of_fields_are_answered_in_one_sentence(text, sentence):
     with pytest.raises(SublexError, match=re.escape(sentence)):
         make(text)
+
+
+def test_the_parameters_of_fields_are_shown_as_a_number_or_a_list():
+    lines = [line.text.strip() for line in component(REGISTRY, "BM25F").lines]
+    assert "weights=1.0 (number or list; 0 to 1,000)" in lines and "b=0.75 (number or list; 0 to 1)" in lines
 
 
 @given(field_rankers())

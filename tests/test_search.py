@@ -18,7 +18,7 @@ import strategies
 from child import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import WORDS, texts
+from shared import RANKERS, WORDS, AnySign, texts
 from strategies import every, examples
 
 import sublex
@@ -30,9 +30,7 @@ from sublex.language import plugins
 from sublex.rankers.bm25 import BM25
 from sublex.rankers.bm25f import BM25F
 from sublex.rankers.coordination_level import CoordinateMatch
-from sublex.rankers.dfr import PL2
 from sublex.rankers.pl2f import PL2F
-from sublex.rankers.tfidf import TFIDF
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.window_kernels import WINDOW
 
@@ -48,22 +46,6 @@ def impacts_computed_once():
         patch.setattr(naive, "fields_in", lru_cache(10_000)(naive.fields_in))
         patch.setattr(naive, "field_statistics", lru_cache(100)(naive.field_statistics))
         yield
-
-
-class AnySign(Ranker):
-    """A ranker with scores of any sign; many are equal, and some are zero."""
-
-    def score(self, tf: np.ndarray, doc: DocStats, term: TermStats, collection: Statistics) -> np.ndarray:
-        return np.round(3 * np.sin(tf + doc.length + term.df)) / 2 * -1.0
-
-
-RANKERS = {
-    "BM25": BM25(),
-    "PL2": PL2(),
-    "coordination": CoordinateMatch(),
-    "any sign": AnySign(),
-    "cosine": TFIDF(smart="lnc.ltc"),
-}
 
 
 @pytest.fixture(scope="module")

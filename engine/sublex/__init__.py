@@ -470,6 +470,7 @@ def compare(
     notes = [
         *judgements.notes,
         *(queries.notes if queries else ()),
+        *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
     compared = comparison.compare(given, judgements, queries, names, opened, plan, notes)

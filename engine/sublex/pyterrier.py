@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
-from sublex.errors import InputError, MissingExtra
+from sublex.contracts.base import Query
+from sublex.errors import IndexProblem, InputError, MissingExtra, warn
 from sublex.language import functions
 from sublex.language.expression import Chain, Cut
 from sublex.pipeline.index import LANGUAGES, Expr, Index
-from sublex.pipeline.pipeline import Pipeline, expect_scores
+from sublex.pipeline.pipeline import Pipeline, error_of_topic, expect_scores
+from sublex.pipeline.query_forms import notes_of_all
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import choice, threads, whole
@@ -94,9 +96,8 @@ class Retriever(pt.Transformer):
 
     def _retrieved(self, inp: pd.DataFrame) -> list[_Ranked]:
         """Return the best documents of the collection for each row."""
-        asked = zip(inp["qid"], inp["query"], strict=True)
-        queries = self.index.queries([(qid, query_text(text, qid)) for qid, text in asked], self.language)
-        answers = self.pipeline.answers(queries, self.k, threads(None))
+        queries, qids = self._queries(inp), inp["qid"].tolist()
+        answers = self.pipeline.answers(queries, self.k, threads(None), qids)
         return [_Ranked(answer.hits, np.full(len(answer.hits), row)) for row, answer in enumerate(answers)]
 
     def _rescored(self, inp: pd.DataFrame) -> list[_Ranked]:
@@ -104,16 +105,29 @@ class Retriever(pt.Transformer):
         groups: dict[Any, list[int]] = {}
         for row, qid in enumerate(inp["qid"].tolist()):
             groups.setdefault(qid, []).append(row)
-        return [self._rescore(inp.iloc[rows], np.array(rows)) for rows in groups.values()]
+        queries = self._queries(inp.iloc[[rows[0] for rows in groups.values()]])
+        found = []
+        for (qid, rows), query in zip(groups.items(), queries, strict=True):
+            try:
+                found.append(self._rescore(query, inp.iloc[rows], np.array(rows)))
+            except (InputError, IndexProblem) as error:
+                raise error_of_topic(error, qid, query) from None
+        return found
 
-    def _rescore(self, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
+    def _queries(self, inp: pd.DataFrame) -> list[Query]:
+        """Return the query of each row. A warning has the notes of the query language."""
+        topics = [(qid, query_text(text, qid)) for qid, text in zip(inp["qid"], inp["query"], strict=True)]
+        queries = self.index.queries(topics, self.language)
+        warn(notes_of_all(topics, queries))
+        return queries
+
+    def _rescore(self, query: Query, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
         docs, first = np.unique([self._doc(docno) for docno in candidates["docno"].tolist()], return_index=True)
         before, qid = np.arange(len(rows), 0, -1), candidates["qid"].iloc[0]
         if "score" in candidates:
             before = candidates["score"].to_numpy(np.float64)
             if not np.isfinite(before).all():
                 raise InputError(f"A score of query {qid} is not a finite number.")
-        query = self.index.query(query_text(candidates["query"].iloc[0], qid), self.language)
         given = Hits.ranked(self.pipeline.snapshot, docs.astype(np.int32), before[first])
         scoring = self.pipeline.scorer.start(State(query, given))
         hits = scoring.rescored(scoring.state.passing(given)).first(self._most())

@@ -179,7 +179,7 @@ def test_what_lacks_a_stored_part_names_the_rebuild(sublex):
         (["index", "x", str(QRELS)], "qrels.txt holds relevance judgements, not documents; name the files of"),
         (["index", "x", "mine.tsv"], "mine.tsv holds relevance judgements, not documents"),
         (["index", "x", "mine.txt"], "mine.txt holds a run, not documents; name the files of the collection."),
-        (["explain", "demo", "the of", "sea-01"], "The analyzer leaves no word of the query, so there is no score"),
+        (["explain", "demo", "the of", "sea-01"], "No term is left of the query, so there is no score"),
         (["add", "x", str(DEMO)], "No index at indexes/x"),
         (["add", "demo", str(DEMO)], "Document birds-01 is there twice, so nothing was added"),
         (["info", "other/"], "other is not an index: it has no index.json."),

@@ -12,7 +12,7 @@ import pytest
 from shared import QRELS, TOPICS, run_of
 
 import sublex
-from sublex.errors import InputError, MissingExtra, PluginError, UnknownName
+from sublex.errors import IndexProblem, InputError, MissingExtra, PluginError, UnknownName
 from sublex.pipeline.index import Index
 
 pt = pytest.importorskip("pyterrier")
@@ -93,6 +93,20 @@ def test_a_retriever_reads_the_query_language(index):
     kept = set(retriever.transform(candidates)["docno"])
     assert kept == set(expected["1"].docnos) & set(candidates["docno"])
     assert kept < set(candidates["docno"])
+    with pytest.raises(IndexProblem, match="Topic 1: .*positions"):
+        retriever.transform(pd.DataFrame({"qid": ["1"], "query": ['"crane river"']}))
+    with pytest.raises(IndexProblem, match="Topic 1: .*positions"):
+        retriever.transform(candidates.assign(query='"crane river"'))
+    # Notes on how queries are read are one warning for all.
+    odd = pd.DataFrame([("1", "crane^"), ("2", "river"), ("3", "tower^")], columns=["qid", "query"])
+    ranked = pd.concat([odd.assign(docno=docno) for docno in expected["1"].docnos[:3]])
+    for frame in (odd, ranked):
+        with pytest.warns(sublex.SublexWarning) as warned:
+            retriever.transform(frame)
+        assert [str(each.message) for each in warned] == [
+            "Topic 1: crane^ is plain text: ^ takes a number, as in stem^2.5. There are notes about 1 other topic."
+        ]
+        assert warned[0].filename == __file__
     with pytest.raises(InputError, match="give plain or query"):
         sublex.pyterrier.Retriever(index, language="lucene")
 

@@ -45,6 +45,8 @@ from sublex.pipeline.query_forms import forms_of
         ("crane[ti] river[MeSH]", "[ti] names no field"),
         ("filetype:pdf crane", "filetype: names no field"),
         ("#combine(stem cells)", "#combine() is not an operator"),
+        ("#uw:8(stem cells)", "#uw:8() is not an operator"),
+        ("#combine:0=0.5:1=.5(stem cells)", "#combine:0=0.5:1=.5() is not an operator"),
     ],
 )
 def test_every_form_is_named_with_its_reading(query, note):
@@ -88,6 +90,23 @@ def test_search_and_explain_say_it_once_with_the_words_that_they_look_for(demo):
     assert demo("search", "demo", "\x1b[1mfoo:(bar)").messages.count("\x1b") == 0
 
 
+def test_operators_of_other_engines_are_translated(demo):
+    said = demo("search", "demo", "#weight(#od1(tall cranes) #uw8(crane nest) #Od1(a b))").messages
+    assert said.startswith(
+        "Sublex reads a query as plain words: #weight() is not an operator. It looks for: weight, od1,"
+    )
+    assert (
+        "--language query reads the query language. For #weight(…): write (stem^2 cell). "
+        "For #od1(…): write #1(stem cell).\n"
+    ) in said
+    read = "--language query reads the query language."
+    assert f"{read} For #sdm(…): rank with SDM >> BM25.\n" in demo("search", "demo", "#sdm(tall crane)").messages
+    assert f"{read}\n" in demo("search", "demo", "#1(tall crane) #foo(nest)").messages
+    Path("t.tsv").write_text("1\tplain\n2\t#band(tall crane)\n3\t#uw5(tall crane)\n", encoding="utf-8")
+    translated = f"{read} For #band(…): write (stem AND cell)."
+    assert translated in demo("run", "demo", "t.tsv", "-r", "BM25").messages
+
+
 def test_a_query_that_finds_nothing_is_answered_in_the_words_of_the_user(demo):
     assert (
         demo("search", "demo", "Zebras galloping").messages == "Nothing in indexes/demo contains Zebras or galloping.\n"
@@ -129,6 +148,11 @@ def test_search_explain_and_analyze_take_the_language(demo):
     assert "the query +crane river -bird allows it" in shown
     assert "documents  crane AND NOT bird" in demo("analyze", "demo", ASKED, "--language", "query").output
     assert "documents  crane AND NOT bird" in demo("analyze", ASKED, "--language", "query").output
+    for text, documents in (("crane river", "with any of the terms"), ("the of", "none"), ("-crane", "none")):
+        assert demo("analyze", "demo", "--language", "query", "--", text).output.endswith(f"documents  {documents}\n")
+    assert demo("search", "demo", "the of", "--language", "query").messages == (
+        "Nothing in indexes/demo is found: no term is left of the query.\n"
+    )
     data = json.loads(demo("analyze", "demo", "crane^2 riv*", "--language", "query", "--format", "json").output)
     assert (data["words"], data["terms"][0], data["documents"]) == ("crane riv", "crane^2", None)
 
@@ -148,6 +172,8 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
     assert only == "The query only excludes, which finds nothing; write a word to look for, too.\n"
     nothing = demo("search", "demo", "#syn(zebra lynx) gnu^2", "--language", "query").messages
     assert "Nothing in indexes/demo contains" in nothing and "or gnu" in nothing
+    nothing = demo("explain", "demo", "--language", "query", "--", "-crane", "birds-05").messages
+    assert "No term is left of the query, so there is no score to explain." in nothing
     missed = demo("explain", "demo", "+crane -tall", "birds-05", "--why-not", "--language", "query").output
     assert "The query +crane -tall does not allow it." in missed
     refused = demo("search", "demo", "crane^1", "--weighted", "--language", "query").messages

@@ -23,7 +23,7 @@ from shared import QRELS, TOPICS
 import sublex as engine
 from sublex.contracts.base import QueryTerm
 from sublex.contracts.hookspecs import hookimpl
-from sublex.contracts.operators import Operator, ordered, synonyms, window
+from sublex.contracts.operators import Operator, ordered, synonyms, window, within
 from sublex.display.versus import versus as side_by_side
 from sublex.errors import InputError, SublexError, UnknownName
 from sublex.faces.output import say
@@ -279,6 +279,18 @@ def test_no_term_is_dropped_from_a_query_that_excludes_words(session):
     assert not session.is_weighted()
 
 
+def test_weighted_queries_hold_terms_within_fields():
+    phrase, either = within("title", ordered(["stem", "cell"])), synonyms([within("title", "a"), "b"])
+    query = weighted_query("#field(title:#1('stem','cell'))^2 #syn('b',#field(title:'a'))^0.5")
+    assert query.weights() == {phrase: 2.0, either: 0.5}
+    assert weighted_query(query.text) == query
+    # A word that looks like the beginning of such a term stands in quotes.
+    word = query_of([QueryTerm("#field(title:")])
+    assert weighted_query(word.text).terms == word.terms and not isinstance(word.terms[0].term, Operator)
+    with pytest.raises(InputError, match="is not an operator as Sublex prints it"):
+        weighted_query("#field(title:'cell'")
+
+
 def test_weighted_queries_are_read_back():
     query = weighted_query("crane^1 a^b^-0.5 river 日本^2e-3")
     assert query.weights() == {"crane": 1.0, "a^b": -0.5, "river": 1.0, "日本": 0.002}
@@ -511,7 +523,7 @@ def test_words_of_a_query_are_read_while_they_are_typed(session):
 def test_a_query_in_the_query_language_is_read_while_it_is_typed(session):
     reader = Reader(session.index.snapshot)
     read = reader.read('+the (cranes OR rivver) -nets^2 "tall bird"~2 ne* xyz* ', "query").text
-    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8^2  ")
+    assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8 ^2  ")
     assert '"tall bird"~2→(bird … tall) within 4 words' in read
     assert re.search(r"ne\*→near or nearbi or .*  xyz\*$", read.rstrip())
     assert Talker(lambda: session, "demo", Settings(language="query")).reading("x").text == ""
@@ -564,6 +576,13 @@ def test_topics_are_run_in_the_language_of_the_session(session):
     session.run(":set language=query")
     noted = session.run(":topics q.tsv").notes
     assert noted[0].startswith("Topic 2: title: is plain text")
+    # A query that cannot be read costs a sentence, and the other topics are loaded.
+    Path("bad.tsv").write_text("1\tcrane\n2\t#uw1(tall crane)\n", encoding="utf-8")
+    assert session.run(":topics bad.tsv").notes == ["Topic 2: #uw1 is smaller than its 2 words; write #uw2 or more."]
+    session.run(":topic 1")
+    with pytest.raises(InputError, match="#uw1 is smaller"):
+        session.run(":topic 2")
+    session.run(":topics q.tsv")
     session.run(":run read.run")
     assert "--language query" in text_of(session.run(":to-cli"))
     run = engine.read_run("read.run")

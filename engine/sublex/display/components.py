@@ -213,6 +213,8 @@ def _stage(param: Param) -> str:
 
 
 def _type(param: Param) -> str:
+    if param.type is object and param.range:
+        return "number or list"
     return TYPES.get(param.type, param.type.__name__.lower())
 
 

@@ -11,8 +11,6 @@ from sublex.errors import InputError
 from sublex.forms.lines import Line, Shown, line
 from sublex.forms.trees import tree_lines
 
-NO_WORD = "The analyzer leaves no word of the query, so there is no score to explain."
-
 
 def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool = True) -> Shown:
     """Return an explanation as Shown. `tree` is a result of `Index.explain`.
@@ -20,7 +18,7 @@ def explanation(tree: Explanation, docno: str, pipeline: object, has_words: bool
     Raise InputError if there is no score because the query has no words.
     """
     if tree.value == -math.inf and not has_words:
-        raise InputError(NO_WORD)
+        raise InputError("No term is left of the query, so there is no score to explain.")
     return Shown(lambda: _lines(tree, docno, pipeline), lambda: as_json(tree))
 
 

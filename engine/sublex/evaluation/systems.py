@@ -22,7 +22,11 @@ from sublex.index.directory import Directory
 from sublex.language.python_parts import is_lasting, refuse_changed
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import Answer, Pipeline
+from sublex.pipeline.query_forms import notes_of_all
+from sublex.pipeline.ranked_run import ranked_run
 from sublex.pipeline.run_metadata import described_run
+from sublex.tools.arguments import threads, whole
+from sublex.trec.given_topics import topics_of
 from sublex.trec.runs import Run
 from sublex.trec.topics import Topics
 
@@ -36,13 +40,14 @@ class System(NamedTuple):
     """A run and its name.
 
     `milliseconds` are the times per topic when the run was made, None for a run read from a file. `cached` says that the run
-    was read from the cache.
+    was read from the cache. `notes` are sentences on how the topics were read in the query language.
     """
 
     name: str
     run: Run
     milliseconds: np.ndarray | None = None
     cached: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def mean_milliseconds(self) -> float | None:
@@ -72,21 +77,25 @@ def run_system(
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
     path = _cache_path(topics, pipeline, k, language)
+    topics = topics_of(topics)
+    queries = index.queries(topics, language)
+    notes = tuple(notes_of_all(topics, queries))
     cached = _read_cached(topics, pipeline, k, path, language) if cache and not fresh else None
     if cached is not None:
-        return cached
+        return cached._replace(notes=notes)
     seconds: list[float] = []
 
     def count(answer: Answer) -> None:
         seconds.append(answer.seconds)
         progress(len(seconds))
 
-    run = index.run(topics, pipeline, k, workers, each=count, language=language)
+    numbers = whole(k, "k"), threads(workers)
+    run = ranked_run(topics, queries, pipeline, *numbers, count, language)
     if seconds and float(np.median(seconds)) * len(seconds) < WARM_LIMIT:
         # The first pass looks terms up, and loads or compiles code, which takes its first queries up to minutes. Times of a
         # second pass can be compared.
         seconds.clear()
-        index.run(topics, pipeline, k, workers, each=lambda answer: seconds.append(answer.seconds), language=language)
+        ranked_run(topics, queries, pipeline, *numbers, lambda answer: seconds.append(answer.seconds), language)
     milliseconds = np.array(seconds, np.float32) * 1000
     if cache:
         columns = {"offsets": run.offsets.astype(np.int64), "docs": run.docs, "scores": run.scores}
@@ -94,7 +103,7 @@ def run_system(
         with suppress(IndexProblem):
             derived.write(path, {**columns, "milliseconds": milliseconds})
         derived.remove_oldest(index.path, "run-", CACHED_RUNS)
-    return System(str(pipeline), run, milliseconds)
+    return System(str(pipeline), run, milliseconds, notes=notes)
 
 
 def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str) -> Directory:

@@ -94,7 +94,7 @@ def _units(query: Query, original: Query) -> list[Unit]:
 
 
 def _held(units: list[Unit], context: Context) -> list[bool]:
-    """Return for each unit whether documents may hold it: false for a word that none holds."""
+    """Return for each unit whether a document may contain it. The value is false for a word that is in no document."""
     words = list(dict.fromkeys(unit.term for unit in units if not isinstance(unit.term, Operator)))
     unknown = {word for word, number in zip(words, context.numbers(words), strict=True) if number < 0}
     return [unit.term not in unknown for unit in units]
@@ -122,7 +122,7 @@ class FDM(Dependence):
 
     D. Metzler and W. B. Croft, A Markov random field model for term dependencies, SIGIR 2005.
 
-    Of more than 1,000 subsets, those are taken whose words stand closest together in the query.
+    If a query has more than 1,000 subsets, the 1,000 whose words stand closest together in it are taken.
     """
 
     size: int = parameter(6, "The most words of a subset.", (2, 10))

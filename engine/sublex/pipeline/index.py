@@ -216,28 +216,15 @@ class Index(Contents):
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
         `each` is called with every answer. `language` is "plain" or "query", as for `query`.
         """
-        from sublex.pipeline.missing_words import MissingWords
-        from sublex.pipeline.run_metadata import described_run
+        from sublex.pipeline.query_forms import notes_of_all
+        from sublex.pipeline.ranked_run import ranked_run
         from sublex.trec.given_topics import topics_of
 
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
         queries = self.queries(asked, language)
-        if language != "plain":
-            from sublex.pipeline.query_forms import unread_notes
-
-            warn(unread_notes(asked, queries))
-        docs, scores = [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for answer in ready.answers(queries, most, threads, [topic.qid for topic in asked]):
-            each(answer)
-            docs.append(answer.hits.docs)
-            scores.append(answer.hits.scores)
-        offsets = np.cumsum([len(hits) for hits in docs])
-        by_topic = zip((topic.qid for topic in asked), queries, strict=True) if ready.reads_plain_words else ()
-        missing = MissingWords(ready.snapshot, dict(by_topic))
-        return described_run(
-            asked, ready, most, offsets, np.concatenate(docs), np.concatenate(scores), missing, language=language
-        )
+        warn(notes_of_all(asked, queries))
+        return ranked_run(asked, queries, ready, most, threads, each, language)
 
     def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
         """Return the queries of topics. An error about a query names its topic."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.filters.sort import Sort
 from sublex.index.snapshot import Snapshot
 from sublex.language.expression import Expression
@@ -212,9 +212,14 @@ class Pipeline(Deferred):
         try:
             return self._answer(query, k)
         except (InputError, IndexProblem) as error:
-            if qid is None or query.tree is None:
+            if qid is None:
                 raise
-            raise type(error)(Message(f"Topic {qid}: ", error.args[0])) from None
+            raise error_of_topic(error, qid, query) from None
+
+
+def error_of_topic(error: SublexError, qid: str, query: Query) -> SublexError:
+    """Return an error whose message names the topic; the error itself for a plain query, whose words cause none."""
+    return error if query.tree is None else type(error)(Message(f"Topic {qid}: ", error.args[0]))
 
 
 def expect_scores(expression: Expression) -> None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
+from sublex.contracts.operators import read_head
 from sublex.pipeline.missing_words import MissingWords
+from sublex.query_language.other_names import instead_of
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -47,7 +49,9 @@ BANG = re.compile(rf'{BEGIN}!(["(]?)({LETTER}{{2,50}})')
 # Field tags of PubMed.
 TAGGED = re.compile(r"(?<=[\w\"])\[(?:ti|tiab|tw|ab|au|mh|mesh|majr|pt|la|ta|so|dp|all)\]", re.IGNORECASE)
 EMPHASIS = re.compile(r"(?<!\S)\*\S")
-INDRI = re.compile(r"(?<!\S)#\w+\(")
+# Operators of Indri, Galago and Terrier, such as #od1( and #combine:0=0.5:1=0.5(; and the most of them that a note translates.
+INDRI = re.compile(r"(?<![^\s(])#(\w*(?::\d+)?)(?::\d+=[\d.]+)*\(")
+TRANSLATED = 3
 
 OPERATORS = frozenset(("AND", "OR", "NOT"))
 # Next to one of these words, AND, OR and NOT are ordinary words in capitals, as in "must NOT".
@@ -80,7 +84,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, opti
     words = words_of(index, query)
     listed = ", ".join(words[:LISTED_WORDS]) + (", …" if len(words) > LISTED_WORDS else "")
     sought = f" It looks for: {listed}." if words else ""
-    read = "" if all(kind in UNREAD for kind in forms) else f" {option} reads the query language."
+    read = _option_note([query], forms, option)
     return [f"Sublex reads a query as plain words: {', '.join(forms.values())}.{sought}{read}"]
 
 
@@ -120,7 +124,7 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
     In the query language, the sentence is about forms that it does not read.
     """
     if language != "plain":
-        return unread_notes(topics, index.queries(topics, "query"))
+        return notes_of_all(topics, index.queries(topics, "query"))
     examples: dict[str, str] = {}
     number = 0
     for topic in topics:
@@ -132,17 +136,33 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
         return []
     of_all = f"{number:,} of {counted(len(topics), 'topic')}"
     verb = "have" if number > 1 else "has"
-    read = "" if all(kind in UNREAD for kind in examples) else f" {option} reads the query language."
+    read = _option_note([topic.text for topic in topics], examples, option)
     return [f"{of_all} {verb} forms of a query language, read as plain words: {', '.join(examples.values())}.{read}"]
 
 
-def unread_notes(topics: Iterable[Topic], queries: Iterable[Query]) -> list[str]:
+def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str:
+    """Return a sentence that names the query language, and what to write there instead of operators of other engines.
+
+    Return "" if the language reads none of these kinds of forms.
+    """
+    if all(kind in UNREAD for kind in kinds):
+        return ""
+    instead: dict[str, str] = {}
+    for found in (match for text in texts for match in INDRI.finditer(text)):
+        is_read = read_head(found[0]) is not None
+        if len(instead) < TRANSLATED and not is_read and (reason := instead_of(found[1])):
+            instead.setdefault(found[1].lower(), f"#{found[1]}(…): {reason.rpartition('; ')[2]}")
+    more = f" For {'. For '.join(instead.values())}." if instead else ""
+    return f" {option} reads the query language.{more}"
+
+
+def notes_of_all(topics: Iterable[Sequence[Any]], queries: Iterable[Query]) -> list[str]:
     """Return a list with the notes of the first topic that has any, and with the number of such topics; [] without any.
 
-    `queries` are those of the topics in the query language.
+    The topics have an id and a text. `queries` are the queries of the topics; plain ones have no notes.
     """
-    noted = [(topic.qid, notes) for topic, query in zip(topics, queries, strict=True)
-             if (notes := language_notes(topic.text, query))]  # fmt: skip
+    noted = [(qid, notes) for (qid, text, *_), query in zip(topics, queries, strict=True)
+             if query.tree is not None and (notes := language_notes(text, query))]  # fmt: skip
     if not noted:
         return []
     qid, notes = noted[0]

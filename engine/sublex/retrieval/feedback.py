@@ -33,7 +33,7 @@ class Feedback:
         # A plugin or a user's function that writes into these arrays would change the snapshot or the hits.
         self.docs, self.scores = read_only(hits.docs), read_only(hits.scores)
         self.collection = hits.snapshot.statistics
-        # The operators whose numbers this context gave. The term table may have replaced them by others.
+        # The caches of the operators to which this context gave numbers. The term table may use a newer cache by now.
         self._operators: list[OperatorCache] = []
 
     def numbers(self, terms: Collection[str]) -> list[int]:

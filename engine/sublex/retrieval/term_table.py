@@ -213,8 +213,8 @@ class TermTable:
 
 
 def _holder(number: int, operators: Sequence[OperatorCache]) -> OperatorCache:
-    """Return the operators among which a number is. Raise InputError if there are none."""
+    """Return the cache that gave this number to an operator. Raise InputError if no cache gave it."""
     for own in operators:
         if own.holds(number):
             return own
-    raise InputError(f"The number {number} is that of no term; ask for the numbers of terms first.")
+    raise InputError(f"No term has the number {number}; ask for the numbers of terms first.")

@@ -43,11 +43,16 @@ class Reader:
         from sublex.query_language.read import read_tree
         from sublex.query_language.tree import Compared, Word, pieces
 
+        after_word = False
         for piece in pieces(read_tree(text, self.snapshot.fields, self.snapshot.columns).root):
+            if after_word and str(piece).startswith("^"):
+                # A blank parts the weight of a word from its number of documents.
+                yield Span(" ")
+            after_word = isinstance(piece, Word)
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
             elif isinstance(piece, Word):
-                # A word at the end of the line may still be typed.
+                # The last word of the line may be unfinished. A blank after any other word marks it as finished.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
             elif isinstance(piece, Compared):
                 yield Span(str(piece), "kept")

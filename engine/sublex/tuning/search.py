@@ -20,6 +20,7 @@ from sublex.language.plugins import Defaults
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.index import Index
 from sublex.pipeline.pipeline import GROUP
+from sublex.pipeline.query_forms import notes_of_all
 from sublex.pipeline.stages.cached import Cache
 from sublex.pipeline.stages.stage import Scorer, State
 from sublex.retrieval.hits import Hits
@@ -77,6 +78,7 @@ def tune(
         raise IndexProblem(Message(tried, Step("fit", index.path, *unfitted)))
     judge = Judge(index, qrels, qids, measure, k)
     queries = index.queries(texts.items(), language)
+    warn(notes_of_all(texts.items(), queries))
     scores = _run(plan, composer, defaults, queries, judge, threads(workers), progress)
 
     held_out, chosen = _cross_validated(plan, scores, parts, qids)

@@ -26,7 +26,12 @@ def topics(session: Session, file: DataFile, fields: Annotated[str, positional("
     loaded = sublex.read_topics(file, fields)
     session.topics, session.topic, session.last_topic = loaded, "", ""
     rows = [[topic.qid, topic.text] for topic in loaded]
-    notes = [*loaded.notes, *topics_notes(loaded, session.index, session.settings.language, LANGUAGE)]
+    try:
+        noted = topics_notes(loaded, session.index, session.settings.language, LANGUAGE)
+    except InputError as error:
+        # A query that cannot be read is an error when it is asked; the other topics can be asked all the same.
+        noted = [str(error)]
+    notes = [*loaded.notes, *noted]
     return Shown(lambda: [line(f"{loaded}; :next asks it", indent=0)], lambda: rows, ("qid", "query"), rows, notes)
 
 
