@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import shutil
@@ -19,8 +20,9 @@ from shared import manifest_of, write_manifest
 from strategies import CHARACTERS, examples
 
 import sublex
+from sublex.building.columns import read_columns
 from sublex.building.segment_builder import SegmentBuilder
-from sublex.contracts.base import Document
+from sublex.contracts.base import Document, Report
 from sublex.errors import IndexCorrupt, InputError, MissingExtra
 from sublex.index.check import check
 from sublex.index.directory import Directory
@@ -498,3 +500,17 @@ def test_tables_of_documents_need_no_texts_and_name_columns_that_there_are(tmp_p
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match="Parquet needs an optional part; to install it: "):
         index.documents().to_parquet(tmp_path / "out.parquet")
+
+
+def test_fields_that_cannot_be_read_are_refused_with_their_document():
+    made = batch.pack(
+        [Document("a", "x", "", {"year": 1}), Document("b", "x"), Document("c", "x", "", {"year": 2})], Report()
+    )
+    read = read_columns(made, np.array([True, True, True]), {"year": "int"})
+    assert (read.columns["year"].counts.tolist(), read.columns["year"].values.tolist()) == ([1, 0, 1], [1, 2])
+    for fields in (b'{"year": 3', b"[" * 90_000, b'{"a":1},{"b":2}'):
+        extra, ends = batch.arena([b'{"year": 1}', b"", fields])
+        odd = dataclasses.replace(made, extra=extra, extra_ends=ends)
+        with pytest.raises(InputError, match=r"The fields of document c cannot be read \(.*\); nothing was indexed\.$"):
+            read_columns(odd, np.array([True, True, True]), {"year": "int"})
+        assert read_columns(odd, np.array([True, True, False]), {"year": "int"}).columns["year"].values.tolist() == [1]

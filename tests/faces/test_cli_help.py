@@ -163,7 +163,7 @@ def test_components_lists_all_with_parameters_ranges_and_literature(command):
     assert listed.keys() == {*registry.names("component"), *NORMALISERS}
     assert all(entry["description"] and entry["distribution"] for entry in listed.values())
     without = {name for name, entry in listed.items() if not entry["source"]}
-    assert without <= {"DFRee", "keyphrase", "topic", "vectors", *NORMALISERS}
+    assert without <= {"DFRee", "keyphrase", "sort", "topic", "vectors", "where", *NORMALISERS}
     for entry in listed.values():
         params = {param["name"]: param for param in entry["params"]}
         assert all(param["help"] and param["type"] for param in params.values()), entry["name"]

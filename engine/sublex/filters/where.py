@@ -10,7 +10,7 @@ from sublex.language.conditions import parse_condition
 
 
 class Where:
-    """Keeps the documents that meet a condition on columns. Raise InputError for a text that is no condition."""
+    """Keeps the documents that meet a condition on columns."""
 
     per_document = True
 
