@@ -140,7 +140,7 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, coded.lists[:, COUNT])
     retrieve(
         coded.docs, coded.runs, coded.codes, coded.lists, ranks, postings.least, postings.most,
-        np.full(len(coded.lists), -np.inf, np.float32), *blocks.arrays, np.array([len(terms)]), terms, weights,
+        np.empty(0, bool), np.full(len(coded.lists), -np.inf, np.float32), *blocks.arrays, np.array([len(terms)]), terms, weights,
         np.array([LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
     )  # fmt: skip
     found.sort(axis=1)

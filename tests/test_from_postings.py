@@ -241,11 +241,13 @@ class WithFields(Placed):
             begin = end
 
 
+BELOW_THE_END = PLACES | {b"river": {0: [1], 1: [0, 1, 900], 2: [2**31 - 2]}}
+
+
 @pytest.mark.parametrize("turn", [1, -1])
 def test_an_index_holds_the_fields_of_its_source(turn: int, tmp_path: Path) -> None:
-    source = WithFields(
-        list((PLACES | {b"": {1: [5, 6]}, b"a": {}}).items())[::turn], lengths=[9, 4, 1, 5, 0], tokens=99
-    )
+    places = BELOW_THE_END | {b"": {1: [5, 6]}, b"a": {}}
+    source = WithFields(list(places.items())[::turn], lengths=[9, 4, 1, 5, 0], tokens=99)
     summary = create_from_postings(tmp_path / "i", source)
     assert check(tmp_path / "i") == [] and manifest_of(tmp_path / "i")["fields"] == ["body", "title"]
     found = postings_in_fields(sublex.open(tmp_path / "i"))
@@ -279,12 +281,13 @@ def test_an_index_holds_the_fields_of_its_source(turn: int, tmp_path: Path) -> N
         (None, ([3] * 5, [0] * 4), "places of fields that do not fit"),
         (None, ([-1] * 5, [0] * 5), "fields whose places do not ascend"),
         (None, ([2**31] * 5, [0] * 5), "fields whose places do not ascend"),
+        (lambda b: b._replace(positions=b.positions + (b.positions > 900)), None, "has a word at the position 2,147,483,647, and fields end there"),
     ],
 )
 def test_fields_that_contradict_themselves_cost_a_sentence(
     change: Any, begins: Any, sentence: str, tmp_path: Path
 ) -> None:
-    source = WithFields(**({"change": change} if change else {}))
+    source = WithFields(BELOW_THE_END, **({"change": change} if change else {}))
     source.begins = begins or source.begins
     with pytest.raises(InputError, match=sentence) as error:
         create_from_postings(tmp_path / "i", source)

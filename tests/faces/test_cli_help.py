@@ -254,7 +254,7 @@ def completions(line: str) -> list[str]:
         ("sublex search demo x -r bm25p", ["plain,BM25PRF"]),
         ('sublex search demo x -r "BM25 >> rm', ["plain,BM25 >> RM3"]),
         ('sublex search demo x -r "0.3*zsc', ["plain,0.3*zscore"]),
-        ('sublex search demo x -r "minmax(PL', ["plain,minmax(PL2"]),
+        ('sublex search demo x -r "minmax(PL', ["plain,minmax(PL2", "plain,minmax(PL2F"]),
         ('sublex search demo x -r "bm25(k', ["plain,bm25(k1=", "plain,bm25(k3="]),
         ('sublex search demo x -r "BM25(k1=1, b', ["plain,BM25(k1=1, b=", "plain,BM25(k1=1, b=0.75"]),
         ('sublex search demo x -r "BM25(variant=te', ["plain,BM25(variant=terrier"]),

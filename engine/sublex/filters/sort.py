@@ -16,7 +16,7 @@ class Sort:
 
     per_document = False
 
-    def __init__(self, column: str, descending: bool = False):
+    def __init__(self, column: str, descending: bool):
         self.column, self.descending = column, descending
 
     def check(self, index: HasColumns) -> None:

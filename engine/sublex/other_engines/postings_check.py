@@ -93,6 +93,10 @@ class ReceivedPostings:
             bad = postings_kernels.check_positions(checked.positions, checked.tfs)
             if bad >= 0:
                 raise self._bad_positions(checked, bad)
+            if self.fields and (checked.positions == LAST_END).any():
+                raise InputError(
+                    f"{self.name} has a word at the position {LAST_END:,}, and fields end there; attach it without fields."
+                )
         for sums, found in zip(self.field_sums, checked.field_tfs, strict=True):
             sums += np.bincount(checked.docs, found, self.docs).astype(np.int64)
         return checked
