@@ -38,10 +38,8 @@ GIVEN = {Resource: "a file", Expression: "lsi", str: "text", object: "text", int
 
 def value_of(param: Param) -> Any:
     """Return the default, as the engine passes it on."""
-    if param.default is ...:
-        value = "year = 2000" if param.name == "condition" else GIVEN[param.type]
-    else:
-        value = param.default
+    given = "year = 2000" if param.name == "condition" else GIVEN.get(param.type)
+    value = given if param.default is ... else param.default
     return parse(value) if param.type is Expression and isinstance(value, str) else value
 
 

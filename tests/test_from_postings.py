@@ -281,7 +281,11 @@ def test_an_index_holds_the_fields_of_its_source(turn: int, tmp_path: Path) -> N
         (None, ([3] * 5, [0] * 4), "places of fields that do not fit"),
         (None, ([-1] * 5, [0] * 5), "fields whose places do not ascend"),
         (None, ([2**31] * 5, [0] * 5), "fields whose places do not ascend"),
-        (lambda b: b._replace(positions=b.positions + (b.positions > 900)), None, "has a word at the position 2,147,483,647, and fields end there"),
+        (
+            lambda b: b._replace(positions=b.positions + (b.positions > 900)),
+            None,
+            "has a word at the position 2,147,483,647, and fields end there",
+        ),
     ],
 )
 def test_fields_that_contradict_themselves_cost_a_sentence(
