@@ -189,7 +189,8 @@ def test_search_explain_and_analyze_take_the_language(demo):
 
 def test_notes_of_the_language_are_said_by_search_and_explain(demo):
     noted = (
-        "title: is plain text: it names no field.\nThe query language has no such form: && is not an operator.\n"
+        "title: is plain text: it names no field; an index has fields if it is built with them.\n"
+        "The query language has no such form: && is not an operator.\n"
         'No document contains "title:crane".\n'
     )
     assert demo("search", "demo", "title:crane && river", "--language", "query").messages == noted
@@ -216,7 +217,10 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
 def test_runs_and_their_metadata_have_the_language(demo, language_topics):
     index, topics = sublex.open("indexes/demo"), sublex.read_topics(language_topics)
     said = demo("run", "demo", "q.tsv", "--language", "query", "-o", "read.run").messages
-    assert "Topic 2: title: is plain text: it names no field. There are notes about 1 other topic." in said
+    assert (
+        "Topic 2: title: is plain text: it names no field; an index has fields if it is built with them. There" in said
+    )
+    assert "are notes about 1 other topic." in said
     run, plain = sublex.read_run("read.run"), index.run(topics)
     expected = index.run(topics, language="query")
     assert dict(run["1"]) == dict(expected["1"]) != dict(plain["1"])

@@ -204,11 +204,13 @@ def _forms(text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]
             yield match[1], match[0] if not match[2] else match[1], meaning
     for match in BANG.finditer(text) if len(text.split()) <= LONGEST_SIGNED else ():
         yield "!", match[0] if not match[1] else "!", "excludes nothing"
-    for match in NAMED.finditer(text) if names else ():
-        if kind := names.get(match[1]):
-            yield kind, match[0], f"does not ask for the {kind}"
+    named = [match for match in NAMED.finditer(text) if match[1] in names] if names else []
+    for match in named:
+        kind = names[match[1]]
+        yield kind, match[0], f"does not ask for the {kind}"
+    ends = {match.end() for match in named}
     for match in FIELD.finditer(text):
-        if match[1] not in names and (match[1] in FIELDS or match[2]):
+        if match.end() not in ends and (match[1] in FIELDS or match[2]):
             yield "other field", match[0], "names no field"
     for match in TAGGED.finditer(text):
         yield "other field", match[0], "names no field"
