@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
@@ -84,6 +84,8 @@ TEXTS = st.one_of(
 
 @settings(max_examples=examples(2000))
 @given(TEXTS, st.sampled_from([(), ("title", "text"), ("full-text", "title")]))
+@example("title:\\:+~", ("title",))
+@example("title:\\//x", ("title",))
 def test_the_printed_form_is_read_back_as_the_same_tree(text, fields):
     # #field names a field that may be unknown, which costs an error when the query is made.
     known = fields if "#field(title:" not in text else (*fields, "title")
