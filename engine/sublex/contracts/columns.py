@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sublex.contracts.comparisons import RANGES, RELATIONS, Comparison, Value, printed_value
+from sublex.contracts.comparisons import RANGES, RELATIONS, Comparison, Value, number_of, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.tools.messages import nearest
@@ -164,8 +164,9 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
 
 def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest values of the spans of values that pass, in ascending order."""
-    relation, given = comparison.relation, [_ends(value, comparison, kind, words) for value in comparison.values]
-    number = len(given) if relation == "in" else 2 if relation in RANGES else 1
+    relation, values = comparison.relation, [_typed(value, kind) for value in comparison.values]
+    given = [_ends(value, comparison, kind, words) for value in values]
+    number = {"in": len(given), "exists": 0}.get(relation, 2 if relation in RANGES else 1)
     if relation not in RELATIONS or len(given) != number:
         raise InputError(f"{comparison.column} {relation} with {len(given)} values is no comparison.")
     type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
@@ -173,7 +174,7 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     least = -np.inf if kind == "float" else -most - 1
     # For a date, the least and the greatest day of a value may differ.
     (low, high), (second, last) = (given[0], given[-1]) if given else ((most, least), (most, least))
-    ends: Any = (low, last) if kind == "date" else comparison.values
+    ends: Any = (low, last) if kind == "date" else values
     if relation in RANGES and ends[0] > ends[1]:
         start, end = map(printed_value, comparison.values)
         raise InputError(
@@ -187,7 +188,7 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     below, above = beside(low, -1), beside(high, 1)
     spans = {
         "=": [(low, high)], "!=": [(least, below), (above, most)], "<": [(least, below)], "<=": [(least, high)],
-        ">": [(above, most)], ">=": [(low, most)], "in": given, "between": [(low, last)],
+        ">": [(above, most)], ">=": [(low, most)], "in": given, "between": [(low, last)], "exists": [(least, most)],
         "> <": [(above, beside(second, -1))], "> <=": [(above, last)], ">= <": [(low, beside(second, -1))],
     }[relation]  # fmt: skip
     kept = sorted(
@@ -195,6 +196,12 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     )
     lows, highs = (np.array([span[end] for span in kept], type_) for end in (0, 1))
     return lows, np.maximum.accumulate(highs)
+
+
+def _typed(value: Value, kind: str) -> Value:
+    """Return the number that a text writes for a column of numbers, and any other value as it is."""
+    number = number_of(value.strip()) if isinstance(value, str) and kind in ("int", "float") else None
+    return value if number is None else number
 
 
 def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[Any, Any]:

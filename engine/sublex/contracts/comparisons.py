@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import NamedTuple
 
 # How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
+# "exists" has none: any value passes.
 RANGES = ("between", "> <", "> <=", ">= <")
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", *RANGES)
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", *RANGES)
 Value = str | float | int
 # The values of an unquoted word in a printed comparison.
 _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class Comparison(NamedTuple):
     """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
 
-    "in" has any number of values, a range two, and all other relations have one. One value has to lie in a range. A
-    document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
+    "in" has any number of values, a range two, "exists" none, and all other relations have one. One value has to lie in
+    a range. A document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
     month and year.
     """
 
@@ -26,17 +29,18 @@ class Comparison(NamedTuple):
     values: tuple[Value, ...]
 
     def __str__(self) -> str:
-        """Return the comparison as the query language writes it, such as `year:2015..2020`, or as a filter does."""
+        """Return the comparison as the query language writes it, such as `year:2015..2020`."""
         values = [printed_value(value) for value in self.values]
         if self.relation == "between":
             return f"{self.column}:{'..'.join(values)}"
         if self.relation == "in":
-            return f"{self.column} in ({', '.join(values)})"
+            return f"{self.column}:({' OR '.join(values)})"
         if self.relation in RANGES:
-            after, before = self.relation.split()
-            return f"{values[0]} {after.replace('>', '<')} {self.column} {before} {values[1]}"
-        if self.relation == "!=":
-            return f"{self.column} != {values[0]}"
+            first, last = self.relation.split()
+            brackets = "[" if first == ">=" else "{", "]" if last == "<=" else "}"
+            return f"{self.column}:{brackets[0]}{' TO '.join(values)}{brackets[1]}"
+        if self.relation == "exists":
+            return f"{self.column}:*"
         return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
 
 
@@ -44,4 +48,13 @@ def printed_value(value: Value) -> str:
     """Return a value as it is written in a comparison. A text that could be read in another way stands in quotes."""
     if not isinstance(value, str):
         return f"{value}"
-    return value if _BARE.fullmatch(value) else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
+    return value if _BARE.fullmatch(value) and number_of(value) is None else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
+
+
+def number_of(text: str) -> int | float | None:
+    """Return the number that a text writes; infinity for one that is too large, and None for a text that is no number."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    if math.isinf(number := float(text)):
+        return number
+    return int(text) if text.lstrip("+-").isdecimal() else number

@@ -5,7 +5,7 @@ A tokenizer cuts the text, and a recursive descent has one method for each line 
     any     := all ("or" all)*                  all := one ("and" one)*
     one     := "not" one | "(" any ")" | compared
     compared := NAME relation range | value relation NAME [relation value] | NAME ["not"] "between" value "and" value
-              | NAME ["not"] "in" ( range | "(" range ("," range)* ")" )
+              | NAME ["not"] "in" ( range | "(" range ("," range)* ")" ) | NAME "is" ["not"] "null"
     range   := value [".." [value]] | ".." value  value := NUMBER | WORD | STRING
 
 The parser does not know the columns. `contracts/columns.py` compares their values.
@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sublex.contracts.comparisons import RANGES, Comparison, Value, printed_value
+from sublex.contracts.comparisons import RANGES, Comparison, Value, number_of, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.language.parser import DEEPEST, LONGEST, Token, Unreadable, printable, with_caret
@@ -27,16 +27,17 @@ from sublex.tools.arguments import shown
 # Names of columns.
 COLUMN = re.compile(r"[^\W\d][\w.-]*")
 _TOKEN = re.compile(
-    r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<mark>\.\.|<=|>=|!=|<>|==|[(),=<>])
-    |(?P<word>(?:(?!\.\.)[^\s(),=<>!"'])+)""",
+    r"""(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[“”„‟](?:[^“”„‟\\]|\\.)*[“”„‟]|«[^»]*»|[‘’‚](?:[^‘’‚\\]|\\.)*[‘’‚])
+    |(?P<mark>\.\.\.?|<=|>=|!=|<>|==|[(),=<>])
+    |(?P<word>(?:(?!\.\.|&&|\|\|)[^\s(),=<>!"'“”„‟])+)""",
     re.VERBOSE | re.DOTALL,
 )
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _RELATIONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 # The same comparison with its sides exchanged.
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_KEYWORDS = ("and", "or", "not", "in", "between")
+KEYWORDS = ("and", "or", "not", "in", "between")
+# Signs of other languages, and what stands here instead.
+_INSTEAD = {"&&": "and", "||": "or", "!": "not or !="}
 
 
 def parse_condition(text: str) -> Condition:
@@ -63,10 +64,11 @@ def _tokens(text: str) -> list[Token]:
         if match:
             tokens.append(Token(match.lastgroup or "", match.group(), at))
         elif not text[at].isspace():
-            wanted = (
-                f"a closing {text[at]} for the text that begins" if text[at] in "\"'" else "not or != in place of !"
+            sign = text[at : at + 2] if text[at] in "&|" else text[at]
+            instead = f"{_INSTEAD.get(sign)} in place of {sign}"
+            raise Unreadable(
+                f"Expected {instead if sign in _INSTEAD else f'a closing {sign} for the text that begins'}", at
             )
-            raise Unreadable(f"Expected {wanted}", at)
         at = match.end() if match else at + 1
     return [*tokens, Token("end", "", len(text))]
 
@@ -97,11 +99,9 @@ class _Parser:
         """Raise Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1] if self.at else Token("", "", 0)
         after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
-        both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in _KEYWORDS
+        both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in KEYWORDS
         after_value = both_words and what.startswith(("and", ","))
         hint = ' (a text of several words stands in ", as in "two words")' if after_value else ""
-        if self.now.text.startswith(("&", "|")):
-            hint = " (write and, or)"
         raise Unreadable(f"Expected {what}{after}{hint}", self.now.at)
 
     def joined(self, kind: str, word: str, part: Callable[[], Any]) -> Any:
@@ -135,6 +135,8 @@ class _Parser:
         if self.is_name():
             column = self.take().text
             negated = self.accept("not")
+            if not negated and self.accept("is"):
+                return self.existence(column)
             if self.accept("in"):
                 found = self.within(column)
             elif self.accept("between"):
@@ -148,7 +150,7 @@ class _Parser:
                 relation = self.relation()
                 found = self.range(column) if relation == "=" else Comparison(column, relation, (self.value(),))
             return Condition("not", (found,)) if negated else found
-        if self.now.kind not in ("word", "string") or self.now.text.lower() in _KEYWORDS:
+        if self.now.kind not in ("word", "string") or self.now.text.lower() in KEYWORDS:
             self.expected("a column or (")
         value, relation = self.value(), self.relation()
         if not self.is_name():
@@ -165,15 +167,23 @@ class _Parser:
         relation = f"{first.relation} {last.relation}"
         return Comparison(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
 
+    def existence(self, column: str) -> Any:
+        """Read what follows `is`."""
+        negated = self.accept("not")
+        if not self.accept("null"):
+            self.expected("null" if negated else "null or not null")
+        found = Comparison(column, "exists", ())
+        return found if negated else Condition("not", (found,))
+
     def is_name(self) -> bool:
         """Return whether the token is the name of a column."""
         return (
-            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in _KEYWORDS
+            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in KEYWORDS
         )
 
     def relation(self) -> str:
         if self.now.kind != "mark" or self.now.text not in _RELATIONS:
-            self.expected("=, !=, <, <=, >, >=, in or between")
+            self.expected("=, !=, <, <=, >, >=, in, between or is")
         return _RELATIONS[self.take().text]
 
     def within(self, column: str) -> Any:
@@ -191,46 +201,46 @@ class _Parser:
         return parts[0] if len(parts) == 1 else Condition("any", parts)
 
     def range(self, column: str) -> Comparison:
-        if self.accept(".."):
+        if self.dots():
             return Comparison(column, "<=", (self.value(),))
         low = self.value()
-        if not self.accept(".."):
+        if not self.dots():
             return Comparison(column, "=", (low,))
-        if self.now.kind in ("word", "string") and self.now.text.lower() not in _KEYWORDS:
+        if self.now.kind in ("word", "string") and self.now.text.lower() not in KEYWORDS:
             return Comparison(column, "between", (low, self.value()))
         return Comparison(column, ">=", (low,))
 
+    def dots(self) -> bool:
+        """Move on if the token is that of a range. Return whether it is."""
+        return self.accept("..") or self.accept("...")
+
     def value(self) -> Value:
         kind, text, at = self.now
-        if kind not in ("word", "string") or (kind == "word" and text.lower() in _KEYWORDS):
+        if kind not in ("word", "string") or (kind == "word" and text.lower() in KEYWORDS):
             self.expected("a value")
         self.at += 1
         if kind == "string":
             return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
-        return number(text, at) if _NUMBER.fullmatch(text) else text
-
-
-def number(text: str, at: int = 0) -> int | float:
-    """Return the number that a text writes. Raise Unreadable if it is too large."""
-    if math.isinf(float(text)):
-        raise Unreadable("Expected a number below 1e308", at)
-    return int(text) if text.lstrip("+-").isdecimal() else float(text)
-
-
-def value_of(text: str, kind: str) -> Value:
-    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
-    return number(text) if kind in ("int", "float") and _NUMBER.fullmatch(text) and len(text) < 309 else text
+        if text.lower() == "null":
+            raise Unreadable('Expected a value (write is null, or the text "null" in quotes)', at)
+        number = number_of(text)
+        if number is not None and math.isinf(number):
+            raise Unreadable("Expected a number below 1e308", at)
+        return text if number is None else number
 
 
 def printed_condition(condition: Any) -> str:
     """Return a condition on columns as `parse_condition` reads it."""
     if isinstance(condition, Comparison):
         column, relation = condition.column, condition.relation
-        values = [printed_value(value) for value in condition.values]
+        values = [_printed(value) for value in condition.values]
         if relation == "between":
             return f"{column} = {'..'.join(values)}"
         if relation in RANGES:
-            return str(condition)
+            after, before = relation.split()
+            return f"{values[0]} {after.replace('>', '<')} {column} {before} {values[1]}"
+        if relation == "exists":
+            return f"{column} is not null"
         return f"{column} in ({', '.join(values)})" if relation == "in" else f"{column} {relation} {values[0]}"
     if condition.kind == "not":
         return f"not ({printed_condition(condition.parts[0])})"
@@ -240,3 +250,8 @@ def printed_condition(condition: Any) -> str:
         for part in condition.parts
     ]  # fmt: skip
     return f" {'and' if condition.kind == 'all' else 'or'} ".join(parts)
+
+
+def _printed(value: Value) -> str:
+    """Return a value as it is written in a condition, where a text that is a word of the language stands in quotes."""
+    return f'"{value}"' if str(value).lower() in (*KEYWORDS, "null") else printed_value(value)

@@ -15,7 +15,7 @@ from sublex.analysis.stopwords import LUCENE
 from sublex.analysis.tokens import words_by_term
 from sublex.contracts.operators import read_head
 from sublex.pipeline.missing_words import MissingWords
-from sublex.query_language.other_names import instead_of
+from sublex.query_language.other_names import USUAL_FIELDS, instead_of
 from sublex.query_language.tree import IN_FIELD
 from sublex.tools.messages import counted
 
@@ -62,18 +62,12 @@ OPERATORS = frozenset(("AND", "OR", "NOT"))
 COMMON = frozenset(LUCENE.split()) | frozenset(
     "am can could did do does had has have i may might must only shall should were which who would we you".split()
 )
-# The usual names of fields. Other words before a colon belong to ratios (male:female), ports or web addresses.
-FIELDS = frozenset(
-    "abstract author authors body category content contents date desc description docid docno filetype "
-    "headline intext intitle inurl journal keyword keywords lang language name narr publisher site source "
-    "subject summary tag tags text title type url venue year".split()
-)
 # Names that stand before ^ in formulas.
 FUNCTIONS = frozenset("cos cot deg exp log max min mol rad sec sin tan".split())
 
 
 # Kinds of forms that the query language does not read either, besides those that its notes name.
-UNREAD = ("!", "range", "&&", "||", "pattern")
+UNREAD = ("!", "&&", "||", "pattern")
 
 
 def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, option: str = OPTION) -> list[str]:
@@ -149,7 +143,7 @@ def _option_note(texts: Iterable[str], kinds: Iterable[str], option: str) -> str
 
     Return "" if the language reads none of these kinds of forms.
     """
-    if all(kind in UNREAD for kind in kinds):
+    if all(kind in (*UNREAD, "range") for kind in kinds):
         return ""
     instead: dict[str, str] = {}
     for found in (match for text in texts for match in INDRI.finditer(text)):
@@ -210,7 +204,7 @@ def _forms(text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]
         yield kind, match[0], f"does not ask for the {kind}"
     ends = {match.end() for match in named}
     for match in FIELD.finditer(text):
-        if match.end() not in ends and (match[1] in FIELDS or match[2]):
+        if match.end() not in ends and (match[1] in USUAL_FIELDS or match[2]):
             yield "other field", match[0], "names no field"
     for match in TAGGED.finditer(text):
         yield "other field", match[0], "names no field"

@@ -1,9 +1,15 @@
-"""Operators of Indri, Galago and Terrier, and what to write instead of them."""
+"""Names of other engines: usual names of fields; and operators of Indri, Galago and Terrier, and what to write instead of them."""
 
 from __future__ import annotations
 
 import re
 
+# The usual names of fields. Other words before a colon belong to ratios (male:female), ports or web addresses.
+USUAL_FIELDS = frozenset(
+    "abstract author authors body category content contents date desc description docid docno filetype "
+    "headline intext intitle inurl journal keyword keywords lang language name narr publisher site source "
+    "subject summary tag tags text title type url venue year".split()
+)
 # What stands instead of an operator, by its name. None of the names has a number or a colon.
 _INSTEAD = {
     **dict.fromkeys(("combine", "sum"), "words side by side add up their scores; write (stem cell)"),

@@ -6,16 +6,16 @@ OR, AND, NOT and single parts, in this order of precedence. It calls itself only
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sublex.contracts.columns import expect_values
-from sublex.contracts.comparisons import Comparison
-from sublex.contracts.operators import Kind, read_head, unescaped
+from sublex.contracts.comparisons import Comparison, Value, number_of
+from sublex.contracts.operators import NAME, Kind, read_head, unescaped
 from sublex.errors import InputError
-from sublex.language.conditions import value_of
-from sublex.query_language.other_names import instead_of
+from sublex.query_language.other_names import USUAL_FIELDS, instead_of
 from sublex.query_language.tree import (
     IN_FIELD,
     JOINERS,
@@ -36,8 +36,10 @@ from sublex.query_language.tree import (
     QueryTree,
     Stem,
     Word,
+    any_of,
     in_field,
 )  # fmt: skip
+from sublex.tools.messages import near_names, nearest
 
 # The most parentheses within one another, and the most operators and phrases of a query.
 DEEPEST_PARENTHESES, WRITTEN_OPERATORS = 64, 1_024
@@ -65,7 +67,7 @@ _ESCAPED = re.compile(r"\\u\{[0-9a-f]{1,6}\}|\\.")
 _WEIGHTED = re.compile(rf"(.+)\^{_NUMBER}")
 _PREFIX = re.compile(r"([^*?]+)\*")
 _FUZZY = re.compile(r"([^~*?]+)~([12]?)")
-_FIELD = re.compile(r"[^\W\d]\w*:(?![/\d:]|\Z)|[^\W\d]\w*:\Z")
+_NAMED = re.compile(rf"({NAME}):(?!//|:)(.*)", re.DOTALL)
 _UNREAD = (
     (re.compile(r".*\^.*"), "^ takes a number, as in stem^2.5"),
     (re.compile(r".+~.*"), "~ takes 1 or 2 after a word, as in stem~1"),
@@ -78,17 +80,29 @@ _FORM_WITHIN = re.compile(rf"(?<!\S)[^\s*?~^\\]*\w(?:\*|~[12]?|\^{_NUMBER})(?!\S
 _WORDS = re.compile(r"[\w*~^.\s-]+")
 
 
-# A comparison of a column, such as year:2015..2020 or category:"two words".
-_VALUE = rf'"(?:[^\\"]|\\.)*"|(?:(?!\.\.)[^\s(){QUOTES}\\^])+'
-_COMPARED = re.compile(
-    rf"(?P<name>[^\W\d][\w.-]*):(?:(?P<relation>[<>]=?)(?P<only>{_VALUE})"
-    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.)(?P<high>{_VALUE})?)?|(?P<until>\.\.)(?P<most>{_VALUE}))"
-    r"(?=[\s()^]|\Z)",
-    re.DOTALL,
+# How values of a column are compared, such as 2015..2020 or "two words" after year: and category:.
+_QUOTED = (
+    r'"(?:[^\\"]|\\.){0,1000}"|[“”„‟](?:[^\\“”„‟]|\\.){0,1000}[“”„‟]|«[^»]{0,1000}»|»[^«]{0,1000}«'
+    r"|'(?:[^\\']|\\.){0,1000}'(?=[\s()^.\]}]|\Z)"
 )
+_VALUE = rf"{_QUOTED}|(?:(?!\.\.)[^\s(){QUOTES}\\^])+"
+_END = rf"\*|{_QUOTED}|[^\s(){QUOTES}\\^\]}}]+"
+_VALUES = (
+    rf"(?:(?P<any>\*)|(?P<open>[\[{{])(?P<first>{_END}) TO (?P<last>{_END})(?P<close>[\]}}])"
+    rf"|(?P<relation>[<>]=?|!=|==?)(?P<only>{_VALUE})"
+    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.\.?)(?P<high>{_VALUE})?)?|(?P<until>\.\.\.?)(?P<most>{_VALUE}))"
+    r"(?=[\s()^]|\Z)"
+)
+_COMPARED = re.compile(rf"(?P<name>{NAME}):{_VALUES}", re.DOTALL)
+_IN_GROUP = re.compile(_VALUES, re.DOTALL)
+# The name of a column before a group of values, as in category:(cs.IR OR cs.CL).
+_GROUP = re.compile(rf"({NAME}):(?=\()")
+_RANGE = re.compile(r"[\[{](?:\*|[^\s\[\]{}]{1,50}) TO (?:\*|[^\s\[\]{}]{1,50})[\]}]")
+# Characters with which a value begins that is no word.
+_BEGINS = "<>=![{(\"“„«'"
 NO_COLUMNS: Mapping[str, str] = {}
 # Tokens that belong to the part directly after them.
-_BEFORE_A_PART = ("sign", "field")
+_BEFORE_A_PART = ("sign", "field", "group")
 
 
 class _Token(NamedTuple):
@@ -126,18 +140,21 @@ def _scan(
     text: str, notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
 ) -> Iterator[_Token]:  # fmt: skip
     """Yield the tokens of a text."""
-    # `after` is the end of the last sign or field, which belongs to the part directly after it.
-    at, begins, opened, after = 0, True, list[str](), -1
+    # Each opened parenthesis is "(", "#" for one of an operator, or a name and a colon for one around values of a column.
+    # `after` is the end of the last sign or name, which belongs to the part directly after it.
+    at, begins, opened, after, group = 0, True, list[str](), -1, ""
     while at < len(text):
         joined = True
         if space := _SPACE.match(text, at):
             at, begins, joined = space.end(), True, False
             continue
         joined, begins, may_begin = not begins, False, begins or text[at - 1] in "()" or at == after
-        letter, within = text[at], "#" in opened[-1:]
+        letter, within, named = text[at], "#" in opened[-1:], may_begin and text[at - 1 : at] != ":"
+        column = opened[-1][:-1] if opened and opened[-1][-1] == ":" else ""
         if letter == "(":
-            opened.append("(")
-            begins, at = True, at + 1
+            # A group within a group of values has the same column, unless a field stands before it.
+            opened.append(f"{group or column}:" if group or (column and text[at - 1] != ":") else "(")
+            begins, at, group = True, at + 1, ""
             yield _Token("(", "(", joined=joined)
         elif letter == ")":
             boost = _BOOST.match(text, at + 1)
@@ -151,6 +168,22 @@ def _scan(
             opened.append("#")
             yield _Token("head", text[at : head.end], head, joined)
             begins, at = True, head.end
+        elif not joined and not within and (sign := _SIGN.match(text, at)):
+            at = after = sign.end()
+            yield _Token("sign", sign[0])
+        elif (
+            columns and named and not within and (found := _GROUP.match(text, at))
+            and found[1] in columns and found[1] not in fields
+        ):  # fmt: skip
+            at, after, group = found.end(), found.end(), found[1]
+            yield _Token("group", found[0], joined=joined)
+        elif columns and named and not within and (valued := _values(text, at, column, fields, columns, notes)):
+            at += len(valued.written)
+            boost = _BOOST.match(text, at)
+            at = boost.end() if boost else at
+            # A value that the column cannot have is the word that the name and the value make.
+            written = str(Word(valued.value, True)) if valued.kind == "word" else valued.written
+            yield valued._replace(written=written, joined=joined, weight=_weight(boost))
         elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
             slop = _SLOP.match(text, phrase.end())
             boost = _BOOST.match(text, slop.end() if slop else phrase.end())
@@ -161,48 +194,89 @@ def _scan(
         elif letter in QUOTES:
             _note(notes, text[at:], "its quotation mark has no partner")
             begins, at = True, at + 1
-        elif (
-            columns and not within and may_begin and text[at - 1 : at] != ":"
-            and (compared := _COMPARED.match(text, at)) and (found := _comparison(compared, fields, columns, notes))
-        ):  # fmt: skip
-            boost = _BOOST.match(text, compared.end())
-            at = (boost or compared).end()
-            yield _Token("column", compared[0], found, joined, _weight(boost))
         elif may_begin and (stem := _STEM.match(text, at)):
             boost = _BOOST.match(text, stem.end())
             at = (boost or stem).end()
             yield _Token("stem", stem[0], unescaped(stem[1]), joined, _weight(boost))
-        elif not joined and not within and (sign := _SIGN.match(text, at)):
-            at = after = sign.end()
-            yield _Token("sign", sign[0])
-        elif may_begin and text[at - 1 : at] != ":" and (field := IN_FIELD.match(text, at)) and field[1] in fields:
+        elif named and (field := IN_FIELD.match(text, at)) and field[1] in fields:
             at = after = field.end()
-            yield _Token("field", field[0], field[1], joined)
+            # title:-stem is -title:stem.
+            sign = None if joined or within else _SIGN.match(text, at)
+            if sign:
+                at = after = sign.end()
+                yield _Token("sign", sign[0])
+            yield _Token("field", field[0], field[1], joined or sign is not None)
         else:
+            if may_begin and (span := _RANGE.match(text, at)):
+                _note(notes, span[0], "a range is one of a column, as in year:2015..2020")
             word = (_WORD_WITHIN if within else _WORD).match(text, at)
             written = word[0] if word else letter
             at += len(written)
             yield _Token("word", written, joined=joined)
 
 
-def _comparison(
-    written: re.Match[str], fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
-) -> Comparison | None:
-    """Return the comparison of a column that a form such as `year:2015..2020` means; None, perhaps with a note, for plain text."""
-    name, open_end = written["name"], ">=" if written["to"] else "<=" if written["until"] else "="
-    kind = columns.get(name)
-    if kind is None or (name in fields and not (written["relation"] or written["to"] or written["until"])):
+def _values(
+    text: str, at: int, column: str, fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
+) -> _Token | None:
+    """Return the token of the values of a column that begins at a place, with what is written as long as in the text.
+
+    Within a group, `column` is that of values without a name. Return None, perhaps with a note, for what is no value.
+    """
+    compared = _COMPARED.match(text, at)
+    if compared and (found := _comparison(compared["name"], compared, fields, columns, notes)):
+        return _Token("column", compared[0], found)
+    begin = IN_FIELD.match(text, at)
+    value = _IN_GROUP.match(text, at) if column else None
+    if value is None or value[0] in JOINERS or (begin and (begin[1] in fields or begin[1] in columns)):
         return None
-    ends = (written[end] for end in ("only", "low", "high", "most") if written[end])
-    texts = (unescaped_phrase(end[1:-1]) if end.startswith('"') else end for end in ends)
-    values = tuple(value_of(text, kind) for text in texts)
-    found = Comparison(name, "between" if len(values) > 1 else written["relation"] or open_end, values)
+    if found := _comparison(column, value, fields, columns, notes):
+        return _Token("column", value[0], found)
+    return _Token("word", value[0], f"{column}:{value[0]}")
+
+
+def _comparison(
+    name: str, written: re.Match[str], fields: Collection[str], columns: Mapping[str, str], notes: dict[str, None]
+) -> Compared | None:
+    """Return the comparison of a column that a form such as `2015..2020` means after its name.
+
+    Return None, perhaps with a note, for plain text.
+    """
+    kind, is_field = columns.get(name), name in fields
+    is_word = written["low"] is not None and not written["to"]
+    if kind is None or (is_field and is_word):
+        return None
+    ends = [written[end] for end in ("first", "last", "only", "low", "high", "most") if written[end]]
+    relation = "between" if written["high"] else ">=" if written["to"] else "<=" if written["until"] else "="
+    if written["any"]:
+        relation = "exists"
+    elif written["open"]:
+        relation, ends = _of_brackets(written["open"] + written["close"], ends)
+    elif written["relation"]:
+        relation = written["relation"].replace("==", "=")
+    values = (unescaped_phrase(end[1:-1]) if len(end) > 1 and end[0] in f"{QUOTES}'" else end for end in ends)
+    found = Comparison(name, relation, tuple(_value(text, kind) for text in values))
     try:
         expect_values(found, kind)
     except InputError as error:
         _note(notes, written[0], str(error).removesuffix("."))
         return None
-    return found
+    return Compared(found, is_field)
+
+
+def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
+    """Return the relation and the values of a range of Lucene, such as [2015 TO 2020}; a * stands for an open end."""
+    low, high = (">=" if brackets[0] == "[" else ">"), ("<=" if brackets[1] == "]" else "<")
+    kept = [end for end in ends if end != "*"]
+    if len(kept) == 2:
+        relation = f"{low} {high}"
+        return ("between" if relation == ">= <=" else relation), kept
+    return ("exists" if not kept else high if ends[0] == "*" else low), kept
+
+
+def _value(text: str, kind: str) -> Value:
+    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
+    number = number_of(text) if kind in ("int", "float") else None
+    return text if number is None or math.isinf(number) else number
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
@@ -226,6 +300,18 @@ def unescaped_phrase(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
 
 
+def no_name(name: str, fields: Collection[str], columns: Collection[str]) -> str:
+    """Return why a name that is neither a field nor a column has no meaning, with the names that there are."""
+    lists = [
+        f"the {what} are {near_names(name, names)}" if names else f"the index has no {what}"
+        for what, names in (("fields", fields), ("columns", sorted(columns)))
+    ]
+    if not fields and not columns:
+        return "it names no field and no column; an index has them if it is built with them"
+    hint, listed = nearest(name, (*fields, *columns)), ", and ".join(lists)
+    return f"it names no field and no column; {hint}{listed[0].upper() if hint else listed[0]}{listed[1:]}"
+
+
 def _weight(match: re.Match[str] | None) -> float | None:
     return float(match[1]) if match else None
 
@@ -246,7 +332,7 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
     kept, moved, depth, deepest = list[_Token](), dict[int, int](), 0, 0
     for place, token in enumerate(tokens):
         is_lone = token.kind in _BEFORE_A_PART and _is_lone(place, tokens, without)
-        if (place in without and token.kind != "head") or (token.kind == "sign" and is_lone):
+        if (place in without and token.kind != "head") or (token.kind in ("sign", "group") and is_lone):
             continue
         moved[place] = len(kept)
         token = token._replace(kind="word") if is_lone else token
@@ -262,7 +348,7 @@ def _paired(tokens: list[_Token], notes: dict[str, None]) -> list[_Token]:
 
 
 def _is_lone(place: int, tokens: list[_Token], without: set[int]) -> bool:
-    """Return whether no part stands directly after the sign or the field at a place."""
+    """Return whether no part stands directly after the sign or the name at a place."""
     return place + 1 == len(tokens) or not tokens[place + 1].joined or tokens[place + 1].kind == ")" or (
         place + 1 in without and tokens[place + 1].kind != "head"
     )  # fmt: skip
@@ -361,6 +447,9 @@ class _Parser:
         if token.kind == "field":
             part = self._atom()
             return part and in_field(token.value, part)
+        if token.kind == "group":
+            part = self._atom()
+            return part and any_of(part)
         weight = token.weight
         node: Node | None
         if token.kind == "(":
@@ -376,7 +465,7 @@ class _Parser:
         elif token.kind == "stem":
             node = Stem(str(token.value))
         elif token.kind == "column":
-            node = Compared(token.value)
+            node = token.value
         else:
             if token.kind == "word" and token.written in JOINERS and not self._is_bound():
                 _note(self.notes, token.written, "AND and OR stand between two parts, and NOT before one")
@@ -404,6 +493,8 @@ class _Parser:
     def _word(self, token: _Token) -> Node:
         """Return the part that a word without parentheses and quotation marks is."""
         text, mask = unescaped(token.written), _ESCAPED.sub("x", token.written)
+        if name := _NAMED.fullmatch(mask):
+            self._note_name(*name.groups())
         if weighted := _WEIGHTED.fullmatch(mask):
             inner = self._plain(text[: weighted.end(1)], weighted[1])
             return Boost(inner, float(weighted[2]))
@@ -418,22 +509,37 @@ class _Parser:
             return Prefix(text[:-1], named)
         if (fuzzy := _FUZZY.fullmatch(mask)) and _has_letters(text[: fuzzy.end(1)]):
             return Fuzzy(text[: fuzzy.end(1)], int(fuzzy[2] or 2), named)
-        if (field := _FIELD.match(mask)) and field[0][:-1] not in self.columns:
-            _note(self.notes, field[0], self._why_no_field(field[0][:-1], field[0] == mask))
         for form, reason in _UNREAD:
             if form.fullmatch(mask) and _has_letters(text):
                 instead = instead_of(text[1:]) if text[0] == "#" else None
                 _note(self.notes, text, instead or reason)
         return Word(text, named)
 
-    def _why_no_field(self, name: str, is_whole: bool) -> str:
-        if name in self.fields and not is_whole:
-            return "a part has one field"
-        if name in self.fields:
-            return 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
-        if not self.fields:
-            return "it names no field; an index has fields if it is built with them"
-        return f"it names no field; the fields are {', '.join(self.fields)}"
+    def _note_name(self, name: str, value: str) -> None:
+        """Add a note about what is no name before a colon, unless it hardly was meant as one, as in male:female or Objective:."""
+        after = self.tokens[self.at] if self.at < len(self.tokens) else None
+        if not value and after and after.joined and after.kind in ("phrase", "stem", "(", "head"):
+            value = after.written
+        if name in self.fields and value:
+            _note(self.notes, f"{name}:", "a part has one field")
+        elif name in self.fields:
+            alone = 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
+            _note(self.notes, f"{name}:", alone)
+        elif name in self.columns and not value:
+            _note(self.notes, f"{name}:", "a value stands directly after the colon, as in year:2015 and year:2015..2020")
+        elif name not in self.columns and self._seems_name(name, value):
+            _note(self.notes, f"{name}:", no_name(name, self.fields, self.columns))
+
+    def _seems_name(self, name: str, value: str) -> bool:
+        """Return whether an unknown name before a colon may well be meant as one, and not as in localhost:80 or C:drive."""
+        known = (*self.fields, *self.columns)
+        if any(name.lower() == each.lower() for each in known):
+            return True
+        if not value or ":" in value:
+            return False
+        is_near = bool(nearest(name, known)) or name.lower() in USUAL_FIELDS
+        # Before a sign of comparison or a bracket stands nothing but a name. Ports, verses and ratios are numbers.
+        return is_near or value[0] in _BEGINS or (name[0].islower() and name.isidentifier() and not value[0].isdigit())
 
     def _operation(self, head: _Token) -> Node | None:
         """Read the parts of an operator."""

@@ -17,7 +17,7 @@ _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 # How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
 # What is escaped directly after a name and a colon: how values of a column are compared, and what follows no name of a field.
-_AFTER_NAME, _BACKSLASH = re.compile(r"^(?:[<>:]|//)|\.(?=\.)"), r"\\\g<0>"
+_AFTER_NAME, _BACKSLASH = re.compile(r"^(?:[<>:=\[{]|!=|//)|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
@@ -119,12 +119,17 @@ class Field:
 
 @dataclass(frozen=True)
 class Compared:
-    """Documents whose column has certain values: `year:2015..2020`, `year:>=2015`, `category:"two words"`."""
+    """Documents whose column has certain values: `year:2015..2020`, `year:>=2015`, `category:"two words"`, `year:*`.
+
+    `named` says that a field has the same name, of which `year:2015` would ask for a word; `year:=2015` is the column.
+    """
 
     comparison: Comparison
+    named: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
-        return str(self.comparison)
+        text = str(self.comparison)
+        return text.replace(":", ":=", 1) if self.named and self.comparison.relation == "=" else text
 
 
 @dataclass(frozen=True)
@@ -211,6 +216,28 @@ def in_field(name: str, node: Node) -> Node:
         case Field() | Compared():
             return node
     return Field(name, node)
+
+
+def any_of(node: Node) -> Node:
+    """Return a group of values of a column, in which a document has to have one of those side by side without a sign."""
+    match node:
+        case Boost(part=part, weight=weight):
+            return Boost(any_of(part), weight)
+        case Not(part=part):
+            return Not(any_of(part))
+        case And(parts=parts):
+            return And(tuple(map(any_of, parts)))
+        case Or(parts=parts):
+            return Or(tuple(map(any_of, parts)))
+        case Clauses(clauses=clauses) if clauses:
+            unsigned = [any_of(part) for sign, part in clauses if not sign]
+            signed = tuple((sign, any_of(part)) for sign, part in clauses if sign)
+            if any(sign == "+" for sign, _ in signed):
+                # Beside a required value, the others would only add to scores, to which values add nothing.
+                return Clauses((*(("", part) for part in unsigned if not isinstance(part, Compared)), *signed))
+            either = (("", unsigned[0] if len(unsigned) == 1 else Or(tuple(unsigned))),) if unsigned else ()
+            return Clauses((*either, *signed)) if signed else either[0][1]
+    return node
 
 
 def _printed(node: Node) -> str:
