@@ -267,8 +267,9 @@ class Inverter:
         self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
-        self._lists = ListsWriter(folder, positions, fields)
-        self._stored = stored_fields(fields)
+        self._fields, self._stored = fields, stored_fields(fields)
+        # For each batch: the lengths of the stored fields of each document, and the places of fields.
+        self._in_fields: list[tuple[list[np.ndarray], tuple[np.ndarray, ...]]] = []
         # For each term its document frequency, its collection frequency, and its document frequency in each stored field.
         self._frequencies = np.zeros((2 + len(self._stored), 1 << 12), np.int64)
         self._batch_bytes = self._ungrouped_bytes = self._postings = self._positions = 0
@@ -300,7 +301,7 @@ class Inverter:
         self._positions += int(counts.cf.sum()) * self._has_positions
         self.docs += len(counts.lengths)
         self._lengths.add(counts.lengths, counts.uniques)
-        self._lists.add_documents([field.lengths for field in counts.fields], counts.begins)
+        self._in_fields.append(([field.lengths for field in counts.fields], counts.begins))
         self._uniques.append(counts.uniques)
         self._batch_bytes += counts.nbytes
         self._ungrouped.append(counts)
@@ -399,5 +400,8 @@ class Inverter:
                 )  # fmt: skip
             return joined
 
+        writer = ListsWriter(self._folder, self._has_positions, self._fields)
         for encoded in workers.map(encode, range(len(ranges))):
-            self._lists.add(encoded)
+            writer.add(encoded)
+        for lengths, begins in self._in_fields:
+            writer.add_documents(lengths, begins)

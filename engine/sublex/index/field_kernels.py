@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.index.packed_kernels import decode_numbers, encode_numbers
+from sublex.index.packed_kernels import encode_numbers, get_blocks, get_numbers
 from sublex.index.posting_kernels import BLOCK
 from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, kernel
 
@@ -35,15 +35,18 @@ def decode_fields(words, widths, word_begins, block_begins, tails, tail_begins, 
     """
     o = i = np.int64(0)
     for k in range(len(df)):
-        zeros = 0 if tail_begins[k] < tail_ends[k] else df[k] % BLOCK
-        o = decode_numbers(
-            words, widths, word_begins[k], block_begins[k], tails, tail_begins[k], tail_ends[k], df[k] - zeros, block, found, o
-        )  # fmt: skip
-        if o < 0:
-            return k
-        for _ in range(zeros):
-            found[o] = 0
-            o += 1
+        if df[k] >= BLOCK:
+            o = get_blocks(words, widths, word_begins[k], block_begins[k], df[k] // BLOCK, block, found, o)
+            if o < 0:
+                return k
+        if tail_begins[k] < tail_ends[k]:
+            o = get_numbers(tails, tail_begins[k], tail_ends[k], df[k] % BLOCK, found, o)
+            if o < 0:
+                return k
+        else:
+            for _ in range(df[k] % BLOCK):
+                found[o] = 0
+                o += 1
         while i < o:
             if found[i] > tfs[i]:
                 return k

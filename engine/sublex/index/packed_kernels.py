@@ -58,14 +58,12 @@ def encode_numbers(numbers, counts, leaves_out_zeros):
 
 
 @inner
-def decode_numbers(words, widths, word, block, tails, tail, tail_end, count, scratch, out, o):
-    """Decode the `count` numbers of a term to out[o:].
+def get_blocks(words, widths, word, block, blocks, scratch, out, o):
+    """Decode `blocks` blocks of numbers to out[o:]. The first one has the number `block`, and its words begin at words[word].
 
-    The first block has the number `block`, and its words begin at words[word]. The numbers after the last block are in
-    tails[tail:tail_end]. `scratch` has room for a block. Returns the place after the last number in `out`, or -1 if the numbers
-    are damaged.
+    `scratch` has room for a block. Returns the place after the last number in `out`, or -1 if a block is damaged.
     """
-    for b in range(block, block + count // BLOCK):
+    for b in range(block, block + blocks):
         wide = np.int64(widths[b])
         if wide > 31 or word + LANES * wide > len(words):
             return -1
@@ -74,11 +72,11 @@ def decode_numbers(words, widths, word, block, tails, tail, tail_end, count, scr
         for x in range(BLOCK):
             out[o + x] = scratch[x]
         o += BLOCK
-    return _get_numbers(tails, tail, tail_end, count % BLOCK, out, o)
+    return o
 
 
 @inner
-def _get_numbers(data, at, stop, n, out, o):
+def get_numbers(data, at, stop, n, out, o):
     """Decode `n` numbers of the byte code in data[at:stop] to out[o:].
 
     Returns the place after the last number in `out`. Returns -1 if the numbers do not end exactly at `stop`, or if one

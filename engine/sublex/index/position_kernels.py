@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.index.packed_kernels import LIMIT, decode_numbers, encode_numbers
+from sublex.index.packed_kernels import LIMIT, encode_numbers, get_blocks, get_numbers
+from sublex.index.posting_kernels import BLOCK
 from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, kernel
 
 # The sign bit, which marks a gap while it is decoded.
@@ -48,9 +49,11 @@ def decode_positions(
     o = i = np.int64(0)
     for k in range(len(cf)):
         begin = o
-        o = decode_numbers(
-            words, widths, word_begins[k], block_begins[k], tails, tail_begins[k], tail_ends[k], cf[k], gaps, positions, o
-        )  # fmt: skip
+        if cf[k] >= BLOCK:
+            o = get_blocks(words, widths, word_begins[k], block_begins[k], cf[k] // BLOCK, gaps, positions, o)
+            if o < 0:
+                return k
+        o = get_numbers(tails, tail_begins[k], tail_ends[k], cf[k] % BLOCK, positions, o)
         if o < 0:
             return k
         # The sign bit marks the first gap of each posting. A gap has 31 bits.
