@@ -172,6 +172,23 @@ def test_a_run_is_never_sorted(index):
     assert str(error.value) == message
 
 
+def test_sort_orders_all_documents_found(tmp_path):
+    documents = [{"id": f"d{n:04}", "text": "word " * (1 + (n < 1100)), "year": 2000 - n} for n in range(1200)]
+    index = sublex.build(documents, tmp_path / "i", columns="year:int")
+    # The documents with the lowest scores have the least years.
+    for expression in (
+        "BM25 >> sort(year)",
+        'RM3 >> BM25 >> where("year < 3000") >> sort(year)',
+        'where("year>0")>>sort(year)',
+    ):
+        hits = index.search("word", expression, k=1200)
+        assert hits.docnos == [f"d{n:04}" for n in range(1199, -1, -1)]
+    for cut in (10, 1150):
+        hits = index.search("word", f"BM25 % {cut} >> sort(year, descending=true)", k=1200)
+        assert len(hits) == cut
+    assert index.explain("word", "d1199", "BM25 >> sort(year)").evidence["rank"] == 1
+
+
 @pytest.mark.parametrize(
     "expression", ["sort(year) >> BM25", "BM25 + (PL2 >> sort(year))", "BM25 >> sort(year) >> sort(day)"]
 )
