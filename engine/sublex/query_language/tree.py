@@ -16,8 +16,8 @@ QUOTES = '"“”„‟«»'
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 # How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
-# How values of a column are compared, directly after its name and a colon.
-_RANGE, _BACKSLASH = re.compile(r"^[<>]|\.(?=\.)"), r"\\\g<0>"
+# What is escaped directly after a name and a colon: how values of a column are compared, and what follows no name of a field.
+_AFTER_NAME, _BACKSLASH = re.compile(r"^(?:[<>:]|//)|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
@@ -112,8 +112,9 @@ class Field:
 
     def __str__(self) -> str:
         part = str(self.part)
-        # If a column has the same name, its ranges are written so.
-        return f"{self.name}:{_RANGE.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
+        return (
+            f"{self.name}:{_AFTER_NAME.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
+        )
 
 
 @dataclass(frozen=True)
