@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sublex.contracts.operators import Operator
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
-from sublex.tools.messages import Message, Step, shell_word
+from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
@@ -172,13 +172,12 @@ def _labelled(
 
 def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
     """Return the columns and the expressions of the models that a user names; without any, the model that has labels."""
+    from sublex.pipeline.facets import refuse_unknown
+
+    for name in of:
+        refuse_unknown(context.index, name)
     columns = context.index.snapshot.columns
-    try:
-        return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
-    except UnknownName as error:
-        if not columns:
-            raise
-        raise UnknownName(Message(error.args[0], f" The columns are {', '.join(sorted(columns))}.")) from None
+    return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
 
 
 def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], number: int, without: str) -> Shown:
