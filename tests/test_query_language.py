@@ -73,7 +73,8 @@ PIECES = [
     "#syn(", "#3(", "'stem'", "'", "\\", ",", ":", " ", " ", " ", "title:", "\x00", "\n", "é", "\u2028", "1e5", "^1e5", "u{41}",
     "“", "”", "„", "«", "»",
     "\\,", "\\:+~", "title\\:", "text:", "full-text:", "#field(title:",
-    "\\,~1", "\\,*",
+    "\\,~1", "\\,*", "year:", "kind:(", "kind:", "year:(", "title:=", "cs.IR", "..", "2015", ":[2015 TO 2016}", "'cs IR'", "!=", ">",
+    "kind:'",
 ]  # fmt: skip
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=25).map("".join),
@@ -83,19 +84,25 @@ TEXTS = st.one_of(
 
 
 @settings(max_examples=examples(2000))
-@given(TEXTS, st.sampled_from([(), ("title", "text"), ("full-text", "title")]))
-@example("title:\\:+~", ("title",))
-@example("title:\\//x", ("title",))
-def test_the_printed_form_is_read_back_as_the_same_tree(text, fields):
+@given(
+    TEXTS,
+    st.sampled_from([(), ("title", "text"), ("full-text", "title")]),
+    st.sampled_from([{}, {"year": "int", "kind": "text"}, {"kind": "text", "title": "text", "year": "date"}]),
+)
+@example("title:\\:+~", ("title",), {})
+@example("title:\\//x", ("title",), {})
+@example(r"title:\=x title:\[a TO b] title:=a title:!=b title:{a TO b] title:*", ("title",), {"title": "text"})
+@example("kind:(a -b (c AND 'd e')) -kind:(+a b) year:(x 3) kind:(a", (), {"year": "int", "kind": "text"})
+def test_the_printed_form_is_read_back_as_the_same_tree(text, fields, columns):
     # #field names a field that may be unknown, which costs an error when the query is made.
     known = fields if "#field(title:" not in text else (*fields, "title")
     try:
-        tree = read_tree(text, known)
+        tree = read_tree(text, known, columns)
     except InputError as error:
         assert "takes one part" in str(error) or "cannot hold" in str(error)
         return
-    assert read_tree(str(tree), known) == tree
-    assert str(read_tree(str(tree), known)) == str(tree)
+    assert read_tree(str(tree), known, columns) == tree
+    assert str(read_tree(str(tree), known, columns)) == str(tree)
 
 
 @given(st.text(min_size=1, max_size=8), st.integers(1, 2), st.integers(0, 9))
@@ -167,7 +174,10 @@ def test_how_texts_are_read(text, printed):
         ("title:#uw8(a b) #1(title:a, text:b)", "title:#uw8(a b) #1(title:a text:b)"),
         ("#field(title:#1(a b))^2 #field(title: a)", "title:#1(a b)^2 title:a"),
         # What follows the colon is a word, whatever it begins with.
-        ("title:AND title:+a title:-b", r"title:\AND title:\+a title:\-b"),
+        (r"title:AND title:\+a title:\-b", r"title:\AND title:\+a title:\-b"),
+        # A sign directly after the colon is one before the name.
+        ("title:-a title:+b -title:-c #1(title:-d e)", r"-title:a +title:b -title:\-c #1(title:\-d e)"),
+        ("a title:-(b text:+c)", "a -(title:b +text:c)"),
         # One field stands before a part.
         ("title:text:a", r"title:text\:a"),
         # A backslash makes the name a word. Addresses and names with two colons have no field.
@@ -183,13 +193,13 @@ def test_how_fields_are_read(text, printed):
 
 def test_fields_without_a_part_and_unknown_ones_are_plain_text_with_a_note():
     alone = 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
-    fields = ("title", "full-text")
+    none, fields = "it names no field and no column", ("title", "full-text")
     for text, printed, notes in (
         ("title: cell", "title: cell", (f"title: is plain text: {alone}.",)),
         ("a title:", "a title:", (f"title: is plain text: {alone}.",)),
         ("title:(", "title:", ("( is plain text: it has no partner.", f"title: is plain text: {alone}.")),
-        ("body:a", "body:a", ("body: is plain text: it names no field; the fields are title, full-text.",)),
-        ("full-text:a full-text:", "full-text:a full-text:", ()),
+        ("body:a", "body:a", (f"body: is plain text: {none}; the fields are title, full-text, and the index has no columns.",)),
+        ("full-text:a full-text:", "full-text:a full-text:", (f"full-text: is plain text: {alone}.",)),
         ("title:title:a", r"title:title\:a", ("title: is plain text: a part has one field.",)),
         ("#1(title:(a b) c)", "#1(title: a b c)", ("( is plain text: within #1(…), only operators have parentheses.",)),
         ("#field(title:)", "", ("#field(title:) is plain text: it has no words.",)),
@@ -239,8 +249,8 @@ def test_fields_without_a_part_and_unknown_ones_are_plain_text_with_a_note():
         ("a AND", r"a \AND", "AND is plain text: AND and OR stand between two parts, and NOT before one."),
         ("OR a", r"\OR a", "OR is plain text: AND and OR stand between two parts, and NOT before one."),
         ("a NOT", r"a \NOT", "NOT is plain text: AND and OR stand between two parts, and NOT before one."),
-        ("title:a", "title:a", "title: is plain text: it names no field; an index has fields if it is built with them."),
-        ('title:"a b"', 'title: "a b"', "title: is plain text: it names no field; an index has fields if it is built with them."),
+        ("title:a", "title:a", "title: is plain text: it names no field and no column; an index has them if it is built with them."),
+        ('title:"a b"', 'title: "a b"', "title: is plain text: it names no field and no column; an index has them if it is built with them."),
         ("a^b", r"a\^b", "a^b is plain text: ^ takes a number, as in stem^2.5."),
         ("a^-1", r"a\^-1", "a^-1 is plain text: ^ takes a number, as in stem^2.5."),
         ("a~3", r"a\~3", "a~3 is plain text: ~ takes 1 or 2 after a word, as in stem~1."),
@@ -279,8 +289,80 @@ def test_characters_without_a_shape_are_printed_as_codes():
     assert read_tree(str(tree)) == tree
 
 
-def test_addresses_times_and_names_of_things_are_no_fields():
-    assert read_tree("see http://x.org/a:b at 10:30 or std::vector").notes == ()
+NO_NAMES = """
+see http://x.org/a:b at 10:30 or std::vector|Author: Smith|Objective: to study (a b)|localhost:8080|Genesis:1|Ti:Sapphire laser
+H2O:MeOH (1:1)|urn:isbn:123|C:drive|the ratio: 2015|yeer\\:2015
+"""
+
+
+@pytest.mark.parametrize("text", NO_NAMES.strip().replace("\n", "|").split("|"))
+def test_addresses_times_and_names_of_things_are_no_fields(text):
+    assert read_tree(text, ("title", "text"), {"year": "int", "category": "text"}).notes == ()
+    assert read_tree(text).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "meant"),
+    [
+        ("stem yeer:2015", "yeer", "year"),
+        ("Year:2015", "Year", "year"),
+        ("-titel:2015", "titel", "title"),
+        ("Title: stem", "Title", "title"),
+        ("+categroy:cs.IR", "categroy", "category"),
+        ('titel:"stem cells" yeer:3', "titel", "title"),
+        ("(yeer:>=2015)", "yeer", "year"),
+        ("yeer:[2015 TO 2016]", "yeer", "year"),
+        ("yeer:(2015 OR 2016)", "yeer", "year"),
+        ("yeer:20*", "yeer", "year"),
+        ("author:smith", "author", ""),
+        ("Journal:2", "Journal", ""),
+    ],
+)
+def test_a_name_that_the_index_lacks_has_a_note_with_the_names_that_it_has(text, name, meant):
+    hint = f"did you mean {meant}? T" if meant else "t"
+    listed = "he fields are title, text, and the columns are category, year."
+    said = f"{name}: is plain text: it names no field and no column; "
+    assert read_tree(text, ("title", "text"), {"year": "int", "category": "text"}).notes[0] == f"{said}{hint}{listed}"
+    few = read_tree(text, (), {"year": "int"}).notes
+    if meant == "year":
+        assert few[0] == f"{said}did you mean year? The index has no fields, and the columns are year."
+    if not text.startswith("Title: "):
+        assert read_tree(text).notes[0] == f"{said}an index has them if it is built with them."
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("stem kind:(a OR b)", "stem kind:a OR kind:b"),
+        ("kind:(a b) -kind:(c 'd e')", 'kind:a OR kind:b -(kind:c OR kind:"d e")'),
+        ("kind:(a b -c)", "kind:a OR kind:b -kind:c"),
+        ("kind:(a AND NOT (b c))", "kind:a AND NOT (kind:b OR kind:c)"),
+        # Beside a required value, another adds nothing.
+        ("+kind:(+a b)^2 stem", "+(+kind:a)^2 stem"),
+        ("year:(2015 OR 2016..2018 >=2020 [3 TO 4] *)",
+         "(year:2015 OR year:2016..2018) OR year:>=2020 OR year:3..4 OR year:*"),
+        # A part that names a column or a field of its own keeps it. Colons are ordinary characters in values.
+        ("kind:(a year:2015 title:stem x:y title:(b))", "kind:a OR year:2015 OR title:stem OR kind:x:y OR title:b"),
+        # A value that the column cannot have is the word that the name and the value make.
+        ("year:(soon 2015)", r"year\:soon OR year:2015"),
+        ("kind:() stem", "stem"),
+        ("stem kind:(a b", "stem kind:a kind:b"),
+        # Signs and quotes.
+        ("year:=2015 year:==2016 year:!=2017", "year:2015 year:2016 year:!=2017"),
+        ("kind:'a b' kind:“a” kind:«a» kind:'7' year:'7'", 'kind:"a b" kind:a kind:a kind:"7" year:7'),
+        ("'stem' rock 'n' roll", "'stem' rock 'n' roll"),
+        ("kind:o'neil", "kind:\"o'neil\""),
+        ("year:2015...2016 year:...3 year:3...", "year:2015..2016 year:<=3 year:>=3"),
+        ("year:[2015 TO 2016] year:{3 TO *] year:[* TO 4} year:[* TO *]", "year:2015..2016 year:>3 year:<4 year:*"),
+        ("year:[3 TO 4} year:{3 TO 4]^2 kind:{'a b' TO \"c\"}", 'year:[3 TO 4} year:{3 TO 4]^2 kind:{"a b" TO c}'),
+        # Of a field and a column of one name, a word is one of the field.
+        ("both:a both:=a both:!=a both:* both:a.. both:(a b)", "both:a both:=a both:!=a both:* both:>=a (both:a both:b)"),
+    ],
+)  # fmt: skip
+def test_how_values_of_columns_are_read(text, printed):
+    names = ("title", "both"), {"year": "int", "kind": "text", "both": "text"}
+    assert str(read_tree(text, *names)) == printed
+    assert read_tree(printed, *names) == read_tree(text, *names)
 
 
 # Terms and plain words.
@@ -838,7 +920,9 @@ def test_mistakes_with_fields_cost_a_sentence_or_a_note(fielded, small):
     with pytest.raises(InputError, match="was built without fields"):
         small.search("#field(title:cell)", language="query")
     unknown = fielded.query("author:cell", language="query")
-    assert unknown.tree.notes == ("author: is plain text: it names no field; the fields are title, tags, year.",)
+    assert unknown.tree.notes == (
+        "author: is plain text: it names no field and no column; the fields are title, tags, year, and the columns are year.",
+    )
     assert "#field" not in "".join(unknown.weights())
 
 

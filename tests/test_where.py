@@ -76,7 +76,17 @@ CONDITIONS = {
     ),
     'kind = "and"': lambda f: "and" in values(f, "kind"),
     "2013 > year >= 2011": lambda f: any(2011 <= v < 2013 for v in values(f, "year")),
+    "year >= 2011 and year < 2013": lambda f: (
+        any(v >= 2011 for v in values(f, "year")) and any(v < 2013 for v in values(f, "year"))
+    ),
     "year > 3000": lambda f: False,
+    "year is null": lambda f: not values(f, "year"),
+    "kind IS NOT NULL and not score is not null": lambda f: bool(values(f, "kind")) and not values(f, "score"),
+    "year = \"2012\" or 0 < score < '1.0'": lambda f: 2012 in values(f, "year") or 0.5 in values(f, "score"),
+    "kind in (“two words”, ‘7’, «and»)": lambda f: bool({"two words", "7", "and"} & {*values(f, "kind")}),
+    "year = 2011...2012 and score = ...0.5": lambda f: (
+        any(2011 <= v <= 2012 for v in values(f, "year")) and any(v <= 0.5 for v in values(f, "score"))
+    ),
     "year in (..2010, 2013..)": lambda f: any(v <= 2010 or v >= 2013 for v in values(f, "year")),
 }
 # The same conditions in the query language.
@@ -86,6 +96,14 @@ ASKED = {
     '(kind:cs.CL OR kind:"two words" OR kind:7)': "kind in (cs.CL, 'two words', \"7\")",
     "(year:..2010 OR year:2013..)": "year in (..2010, 2013..)",
     "+kind:and": 'kind = "and"',
+    "kind:(cs.CL OR 'two words' “7”)": "kind in (cs.CL, 'two words', \"7\")",
+    "year:(..2010 2013..)": "year in (..2010, 2013..)",
+    "year:[2011 TO 2012] -kind:(cs.IR)": "year = 2011..2012 and not kind = cs.IR",
+    "year:{2010 TO 2012]": "2010 < year <= 2012",
+    "year:(>=2011 AND <2013)": "year >= 2011 and year < 2013",
+    "-year:*": "year is null",
+    "kind:* -score:*": "kind IS NOT NULL and not score is not null",
+    'day:2012 OR (year:"2013"..2014 AND score:!=0.5)': "day = 2012 or (year between 2013 and 2014 AND score != 0.5)",
 }
 
 
@@ -221,19 +239,26 @@ def test_a_sort_comes_last(index, expression):
 
 @pytest.mark.parametrize("condition, message, place", [
     ("year >= ", "Expected a value after >=", 8),
-    ("year 2015", "Expected =, !=, <, <=, >, >=, in or between after year", 5),
+    ("year 2015", "Expected =, !=, <, <=, >, >=, in, between or is after year", 5),
     ("kind = two words", 'Expected and, or or the end after two (a text of several words stands in ", as in "two words")', 11),
     ("(year = 1", "Expected and, or or ) after 1", 9),
     ("year = 1 or or", "Expected a column or ( after or", 12),
     ("kind in (a b)", 'Expected , or ) after a (a text of several words stands in ", as in "two words")', 11),
     ("year between 1 or 2", "Expected and after 1", 15),
+    ("year = 1 && year = 2", "Expected and in place of &&", 9),
+    ("year = 1||year = 2", "Expected or in place of ||", 8),
+    ("!(year = 1)", "Expected not or != in place of !", 0),
+    ("year is 1", "Expected null or not null after is", 8),
+    ("year is not 1", "Expected null after not", 12),
+    ("year = NULL", 'Expected a value (write is null, or the text "null" in quotes)', 7),
+    ("kind = “a", "Expected a closing “ for the text that begins", 7),
     ("year ! 1", "Expected not or != in place of !", 5),
     ('kind = "a', 'Expected a closing " for the text that begins', 7),
     ("2015 <= 2016", "Expected a column after <=", 8),
     ("2 < year > 1", "Expected < or <= after year", 9),
     ("year = 1e999", "Expected a number below 1e308", 7),
     ("not " * 31 + "year = 1", "Expected at most 30 nested parentheses", 120),
-    ("__import__('os')", "Expected =, !=, <, <=, >, >=, in or between after __import__", 10),
+    ("__import__('os')", "Expected =, !=, <, <=, >, >=, in, between or is after __import__", 10),
 ])  # fmt: skip
 def test_a_mistake_in_a_condition_has_a_caret_under_it(condition, message, place):
     with pytest.raises(InputError) as error:
@@ -264,7 +289,7 @@ def test_in_the_query_language_a_wrong_value_is_plain_text_with_a_note(index):
 texts_of = st.text("ab .,=<>()\"'\\é\n", max_size=6)
 compared = st.builds(
     Comparison, st.sampled_from(["year", "a.b-c", "é_1"]), st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
-    st.tuples(st.integers(-(10**20), 10**20) | st.floats(-1e300, 1e300) | texts_of),
+    st.tuples(st.sampled_from(["7", "1e5", "and", "NULL", "’", "”"]) | st.integers(-(10**20), 10**20) | st.floats(-1e300, 1e300) | texts_of),
 )  # fmt: skip
 conditions = st.recursive(
     compared,

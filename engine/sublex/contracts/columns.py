@@ -145,6 +145,12 @@ def check(condition: Any, index: HasColumns) -> None:
         expect_values(comparison, index.columns[comparison.column])
 
 
+def typed(value: Value, kind: str) -> Value:
+    """Return the number that a text writes for a column of numbers, and any other value unchanged."""
+    number = number_of(value.strip()) if isinstance(value, str) and kind in ("int", "float") else None
+    return value if number is None or math.isinf(number) else number
+
+
 def expect_values(comparison: Comparison, kind: str) -> None:
     """Raise InputError if a column of a type cannot have a value of a comparison."""
     _spans(comparison, kind, ())
@@ -165,7 +171,7 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
 
 def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest values of the spans of values that pass, in ascending order."""
-    relation, values = comparison.relation, [_typed(value, kind) for value in comparison.values]
+    relation, values = comparison.relation, [typed(value, kind) for value in comparison.values]
     given = [_ends(value, comparison, kind, words) for value in values]
     number = {"in": len(given), "exists": 0}.get(relation, 2 if relation in RANGES else 1)
     if relation not in RELATIONS or len(given) != number:
@@ -197,12 +203,6 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     )
     lows, highs = (np.array([span[end] for span in kept], type_) for end in (0, 1))
     return lows, np.maximum.accumulate(highs)
-
-
-def _typed(value: Value, kind: str) -> Value:
-    """Return the number that a text writes for a column of numbers, and any other value as it is."""
-    number = number_of(value.strip()) if isinstance(value, str) and kind in ("int", "float") else None
-    return value if number is None else number
 
 
 def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[Any, Any]:

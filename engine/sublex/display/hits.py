@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Mark, Query
+from sublex.contracts.columns import comparisons_in
 from sublex.contracts.operators import words_in
 from sublex.forms.lines import Line, Shown, Span, line, marked
 from sublex.pipeline.absence import kept_none
@@ -165,7 +166,7 @@ def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     if query.terms and not any(query.weights().values()):
         return f"Nothing in {index.path} is found: the weights of all terms are 0."
     words = cut(" or ".join(terms)) if query.condition is None else f"the query {cut(str(query.tree or query.text))}"
-    if not terms:
+    if not terms and not any(comparisons_in(query.condition)):
         reason = "no term is left of the query" if query.tree else "the analyzer leaves no word of the query"
         return f"Nothing in {index.path} is found: {reason}."
     if dropped := kept_none(index, query, pipeline):

@@ -125,7 +125,8 @@ def latex_words(snapshot: Snapshot, word: str) -> Correction | None:
     All pieces must occur in one document. For a word that the user wrote without accents, every letter is tried, and
     the pieces must nearly always occur together.
     """
-    if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX:
+    # In title:stem, the colon follows the name of a field.
+    if reads_latex(snapshot.analyzer) or len(word) > LONGEST_IN_LATEX or ":" in word:
         return None
     has_accents = not word.isascii()
     for form in spellings(word):

@@ -12,7 +12,10 @@ import numpy as np
 from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.filters.sort import Sort
+from sublex.filters.where import Where
+from sublex.index.missing_values import missing_values
 from sublex.index.snapshot import Snapshot
+from sublex.language.conditions import parse_condition
 from sublex.language.expression import Cut, Expression, walk
 from sublex.language.plugins import Component, components_in
 from sublex.language.python_rankers import GivenRanker
@@ -119,11 +122,20 @@ class Pipeline(Deferred):
 
     @property
     def notes(self) -> list[str]:
-        """A sentence for each fitted model that was taken as the only one, or that does not cover all documents."""
-        return [*self.chosen] + [
+        """Sentences about fitted models that were taken as the only ones, or do not cover all documents, and about values in
+        conditions on columns that no document has.
+        """
+        return [*self.chosen, *self.missing_values] + [
             f"{name} has no opinion on {counted(documents, 'document')} that it does not cover."
             for name, documents in self.uncovered.items()
         ]
+
+    @cached_property
+    def missing_values(self) -> list[str]:
+        """A sentence for each value in the filters `where` that no document has."""
+        filters = [component for component in self.components if component.registration.factory is Where]
+        conditions = [parse_condition(component.values["condition"]) for component in filters]
+        return [sentence for each in conditions for sentence in missing_values(self.snapshot, each)]
 
     def left_out(self, query: Query) -> list[LeftOut]:
         """Return the words of a query that fitted models of the expression leave out, with the reasons.

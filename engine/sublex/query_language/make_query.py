@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.columns import comparisons_in
+from sublex.contracts.columns import comparisons_in, typed
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, make, ordered, synonyms, within
 from sublex.contracts.scores import expect_weights
+from sublex.errors import InputError
+from sublex.index.missing_values import has_values, missing_values
 from sublex.query_language.expand import Expansion, letters_of, near_terms, terms_beginning
 from sublex.query_language.read import NO_COLUMNS, read_tree
 from sublex.query_language.tree import (
@@ -63,6 +67,8 @@ class Maker:
         weighted = [(term, weight) for leaf, weight in scored for term in self.terms(leaf)]
         expect_weights(weight for _, weight in weighted)
         condition = self._of_root(tree.root)
+        if self.snapshot is not None:
+            self._notes |= dict.fromkeys(missing_values(self.snapshot, condition))
         # A query that only asks for values of columns lists the documents that have them.
         lists = not scored and any(comparisons_in(condition))
         if condition is not None and not weighted and not lists:
@@ -101,8 +107,22 @@ class Maker:
             case Operation(kind=kind, width=width, parts=inner):
                 return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
             case Field(name=name, part=inside):
+                self._note_column(leaf)
                 return [self._within(name, term) for term in self.terms(inside)]
         return []
+
+    def _note_column(self, leaf: Field) -> None:
+        """Add a note about the first word in a field that is also a value of the column of the same name."""
+        asks = "asks for words of the field"
+        if self.snapshot is None or leaf.name not in self.snapshot.columns or not isinstance(leaf.part, (Word, Phrase)):
+            return
+        if any(asks in note for note in self._notes):
+            return
+        asked = Comparison(leaf.name, "=", (typed(leaf.part.text, self.snapshot.columns[leaf.name]),))
+        with suppress(InputError):
+            if has_values(self.snapshot, asked):
+                column = _short(Compared(asked, True))
+                self._notes[f"{_short(leaf)} {asks}; {column} asks for the column."] = None
 
     def _part(self, part: Node, kind: Kind) -> list[Any]:
         """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""

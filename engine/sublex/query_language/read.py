@@ -6,13 +6,12 @@ OR, AND, NOT and single parts, in this order of precedence. It calls itself only
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from sublex.contracts.columns import expect_values
-from sublex.contracts.comparisons import Comparison, Value, number_of
+from sublex.contracts.columns import expect_values, typed
+from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import NAME, Kind, read_head, unescaped
 from sublex.errors import InputError
 from sublex.query_language.other_names import USUAL_FIELDS, instead_of
@@ -254,7 +253,7 @@ def _comparison(
     elif written["relation"]:
         relation = written["relation"].replace("==", "=")
     values = (unescaped_phrase(end[1:-1]) if len(end) > 1 and end[0] in f"{QUOTES}'" else end for end in ends)
-    found = Comparison(name, relation, tuple(_value(text, kind) for text in values))
+    found = Comparison(name, relation, tuple(typed(text, kind) for text in values))
     try:
         expect_values(found, kind)
     except InputError as error:
@@ -271,12 +270,6 @@ def _of_brackets(brackets: str, ends: list[str]) -> tuple[str, list[str]]:
         relation = f"{low} {high}"
         return ("between" if relation == ">= <=" else relation), kept
     return ("exists" if not kept else high if ends[0] == "*" else low), kept
-
-
-def _value(text: str, kind: str) -> Value:
-    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
-    number = number_of(text) if kind in ("int", "float") else None
-    return text if number is None or math.isinf(number) else number
 
 
 def _note_phrase(notes: dict[str, None], written: str, text: str, slop: int) -> None:
@@ -537,7 +530,7 @@ class _Parser:
             return True
         if not value or ":" in value:
             return False
-        is_near = bool(nearest(name, known)) or name.lower() in USUAL_FIELDS
+        is_near = name.lower() in USUAL_FIELDS or bool(nearest(name, known or USUAL_FIELDS))
         # Before a sign of comparison or a bracket stands nothing but a name. Ports, verses and ratios are numbers.
         return is_near or value[0] in _BEGINS or (name[0].islower() and name.isidentifier() and not value[0].isdigit())
 
