@@ -361,6 +361,8 @@ class _Parser:
         self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
     ):
         self.tokens, self.notes, self.fields, self.columns, self.at = tokens, notes, fields, columns, 0
+        # The names of no field and no column that have a note.
+        self._names = set[str]()
         # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
@@ -519,8 +521,11 @@ class _Parser:
             alone = 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
             _note(self.notes, f"{name}:", alone)
         elif name in self.columns and not value:
-            _note(self.notes, f"{name}:", "a value stands directly after the colon, as in year:2015 and year:2015..2020")
-        elif name not in self.columns and self._seems_name(name, value):
+            _note(
+                self.notes, f"{name}:", "a value stands directly after the colon, as in year:2015 and year:2015..2020"
+            )
+        elif name not in self.columns and name not in self._names and self._seems_name(name, value):
+            self._names.add(name)
             _note(self.notes, f"{name}:", no_name(name, self.fields, self.columns))
 
     def _seems_name(self, name: str, value: str) -> bool:

@@ -235,8 +235,10 @@ def any_of(node: Node) -> Node:
             if any(sign == "+" for sign, _ in signed):
                 # Beside a required value, the others would only add to scores, to which values add nothing.
                 return Clauses((*(("", part) for part in unsigned if not isinstance(part, Compared)), *signed))
-            either = (("", unsigned[0] if len(unsigned) == 1 else Or(tuple(unsigned))),) if unsigned else ()
-            return Clauses((*either, *signed)) if signed else either[0][1]
+            if not unsigned:
+                return Clauses(signed)
+            either = unsigned[0] if len(unsigned) == 1 else Or(tuple(unsigned))
+            return Clauses((("", either), *signed)) if signed else either
     return node
 
 
