@@ -93,9 +93,13 @@ def search(
     answer = found._replace(hits=found.hits.first(asked.k))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
-        missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
+        missing = index.snapshot.missing(query) if pipeline.reads_plain_words and pipeline.scores_words else {}
         corrected = corrections(index.snapshot, missing)
     notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
+    if query.terms and not pipeline.scores_words:
+        notes.append(
+            f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
+        )
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)

@@ -98,6 +98,11 @@ class Pipeline(Deferred):
         return any(component.kind == "expander" for component in self.components)
 
     @cached_property
+    def scores_words(self) -> bool:
+        """Whether the words of a query count: filters and sort stages alone list documents, whatever the words are."""
+        return any(component.kind != "filter" for component in self.components)
+
+    @cached_property
     def finds_all(self) -> bool:
         """Whether all documents found can be had, and not only the first ones: no part has a depth or scores every document."""
         is_cut = any(isinstance(node, Cut) for node in walk(self.expression))
