@@ -16,7 +16,7 @@ import sublex
 from sublex.contracts.base import Document
 from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownName
 from sublex.language.conditions import parse_condition, printed_condition
 
 COLUMNS = {"year": "int", "score": "float", "day": "date", "kind": "text"}
@@ -170,6 +170,45 @@ def test_a_run_is_never_sorted(index):
     with pytest.raises(InputError) as error:
         index.run({"1": "word"}, "BM25 >> sort(year)")
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("bare", ["year >= 2015", "'year = 2015'", " kind in (a, b)", "year = 2015 and kind = a"])
+def test_a_condition_without_quotes_is_told_to_have_them(index, bare):
+    before = "BM25 >> where(" + " " * (len(bare) - len(bare.lstrip()))
+    with pytest.raises(InputError) as error:
+        index.search("word", f"BM25 >> where({bare}) >> BM25")
+    first, _, caret = str(error.value).splitlines()
+    column = len(before) + 1
+    assert first == f'Expected the condition in quotes, as in where("year >= 2015"), in column {column}:'
+    assert caret == " " * (1 + column) + "^"
+
+
+def test_facets_of_an_unknown_name_list_the_columns(index):
+    columns = "the columns are day (date), kind (text), score (float), year (int)."
+    for name, hint in (("yeer", "did you mean year? T"), ("zzzz", "t")):
+        for found in ("word", index.search("word")):
+            with pytest.raises(InputError) as error:
+                index.facets(found, name)
+            assert str(error.value) == f"No column {name}; {hint}{columns[1:]}"
+    with pytest.raises(UnknownName, match="No component ldaa; did you mean lda"):
+        index.facets("word", "ldaa")
+
+
+def test_sort_orders_all_documents_found(tmp_path):
+    documents = [{"id": f"d{n:04}", "text": "word " * (1 + (n < 1100)), "year": 2000 - n} for n in range(1200)]
+    index = sublex.build(documents, tmp_path / "i", columns="year:int")
+    # The documents with the lowest scores have the least years.
+    for expression in (
+        "BM25 >> sort(year)",
+        'RM3 >> BM25 >> where("year < 3000") >> sort(year)',
+        'where("year>0")>>sort(year)',
+    ):
+        hits = index.search("word", expression, k=1200)
+        assert hits.docnos == [f"d{n:04}" for n in range(1199, -1, -1)]
+    for cut in (10, 1150):
+        hits = index.search("word", f"BM25 % {cut} >> sort(year, descending=true)", k=1200)
+        assert len(hits) == cut
+    assert index.explain("word", "d1199", "BM25 >> sort(year)").evidence["rank"] == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from shared import QRELS
+from shared import DEMO, QRELS
 
 import sublex
 from sublex.pipeline.query_forms import forms_notes, forms_of, query_notes
@@ -255,3 +255,16 @@ def test_compare_and_tune_take_the_language_and_keep_their_runs_apart(demo, lang
 def test_the_plain_note_names_the_option_only_for_what_the_language_reads(demo):
     assert "--language query reads" in demo("search", "demo", "crane -bird").messages
     assert "--language" not in demo("search", "demo", "crane && bird").messages
+
+
+def test_filters_alone_say_that_they_do_not_read_the_words(demo):
+    assert demo("index", "wide", str(DEMO), "--columns", "theme").code == 0
+    birds = 'where("theme = birds")'
+    note = f"{birds} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {birds}.\n"
+    found = demo("search", "wide", "zebra", "-k", "1", "-r", birds)
+    assert found.messages == note and found.output.startswith("  1  0  ")
+    assert demo("search", "wide", "", "-k", "1", "-r", birds).messages == ""
+    none = 'where("theme = none")'
+    assert demo("search", "wide", "crane", "-r", none).messages == (
+        note.replace(birds, none) + f"Nothing in indexes/wide passes {none}.\n"
+    )

@@ -227,6 +227,19 @@ def _text(value: Any) -> bytes | None:
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "date": _day, "text": _text}
 
 
+def _likely_type(kind: str, good: int, faulty: First) -> str:
+    """Return the type that a column should have instead of `kind`, of which it has `good` values, by its first faulty value."""
+    try:
+        value = json.loads(faulty.value)
+    except ValueError:
+        # A long value is cut.
+        return "text"
+    if kind == "int" and _number(value) is not None:
+        return "float"
+    others = [other for other in ("date", "int", "float") if other != kind and _CONVERTERS[other](value) is not None]
+    return others[0] if others and not good else "text"
+
+
 class _Collected:
     """The values of one column in memory."""
 
@@ -330,11 +343,15 @@ class ColumnCounts:
                 right = (
                     f"{good:,} are {KINDS[kind]}, the first {first.value} in document {first.docno}" if first else ""
                 )
+                remedy = (
+                    f"build the index with {name}:{_likely_type(kind, good, faulty)}"
+                    if kind != "text"
+                    else "leave out the column"
+                )
                 others = f"{bad:,} are not, the first {faulty.value} in document {faulty.docno}"
                 raise InputError(
                     f"Of {good + bad:,} values of the column {name}:{kind}, {right or f'none are {KINDS[kind]}'}, and "
-                    f"{others}; nothing was indexed: correct the values"
-                    + (f", or build the index with {name}:text." if kind != "text" else ", or leave out the column.")
+                    f"{others}; nothing was indexed: correct the values, or {remedy}."
                 )
 
     def refuse_missing(self) -> None:

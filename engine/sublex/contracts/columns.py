@@ -153,7 +153,8 @@ def expect_values(comparison: Comparison, kind: str) -> None:
 def no_column(name: str, columns: Mapping[str, str]) -> str:
     """Return the sentence about a column that an index does not have."""
     if not columns:
-        return f"No column {name}: the index has no columns; build it with them, as in sublex index … --columns {name}."
+        asked = f"--columns {name}:int (or float, date, text)"
+        return f"No column {name}: the index has no columns; build it with them, as in sublex index … {asked}."
     hint = nearest(name, columns)
     listed = ", ".join(f"{known} ({kind})" for known, kind in sorted(columns.items()))
     return f"No column {name}; {hint}{'T' if hint else 't'}he columns are {listed}."

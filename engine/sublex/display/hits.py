@@ -154,6 +154,8 @@ def trec_lines(answer: Answer, pipeline: Pipeline, qid: str) -> Iterator[np.ndar
 
 def nothing_found(index: Index, query: Query, pipeline: Pipeline) -> str:
     """Return the sentence that says why there are no hits."""
+    if not pipeline.scores_words:
+        return f"Nothing in {index.path} passes {pipeline}."
     # Only the text of a user has words; a query of weighted terms has terms.
     is_text = query.tree is None and index.query(query.text) == query
     missing = {} if is_text else index.snapshot.missing(query)

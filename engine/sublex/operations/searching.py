@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sublex.contracts.operators import Operator
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
-from sublex.tools.messages import Message, Step, shell_word
+from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
@@ -93,9 +93,13 @@ def search(
     answer = found._replace(hits=found.hits.first(asked.k))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
-        missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
+        missing = index.snapshot.missing(query) if pipeline.reads_plain_words and pipeline.scores_words else {}
         corrected = corrections(index.snapshot, missing)
     notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
+    if query.terms and not pipeline.scores_words:
+        notes.append(
+            f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
+        )
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
@@ -172,13 +176,12 @@ def _labelled(
 
 def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
     """Return the columns and the expressions of the models that a user names; without any, the model that has labels."""
+    from sublex.pipeline.facets import refuse_unknown
+
+    for name in of:
+        refuse_unknown(context.index, name)
     columns = context.index.snapshot.columns
-    try:
-        return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
-    except UnknownName as error:
-        if not columns:
-            raise
-        raise UnknownName(Message(error.args[0], f" The columns are {', '.join(sorted(columns))}.")) from None
+    return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
 
 
 def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], number: int, without: str) -> Shown:
