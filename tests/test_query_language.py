@@ -351,7 +351,7 @@ def test_a_name_that_the_index_lacks_has_a_note_with_the_names_that_it_has(text,
         ("stem kind:(a b", "stem kind:a kind:b"),
         # Signs and quotes.
         ("year:=2015 year:==2016 year:!=2017", "year:2015 year:2016 year:!=2017"),
-        ("kind:'a b' kind:“a” kind:«a» kind:'7' year:'7'", 'kind:"a b" kind:a kind:a kind:"7" year:7'),
+        ("kind:'a b' kind:“a” kind:«a» kind:'7' year:'7'", 'kind:"a b" kind:a kind:a kind:7 year:7'),
         ("'stem' rock 'n' roll", "'stem' rock 'n' roll"),
         ("kind:o'neil", "kind:\"o'neil\""),
         ("year:2015...2016 year:...3 year:3...", "year:2015..2016 year:<=3 year:>=3"),

@@ -386,3 +386,72 @@ def test_a_search_prints_facets_of_several_columns(index, command):
     for each in (*kinds[:2], *years[:2]):
         assert re.search(rf"^ *{each.docs}  {each.value}$", output, re.MULTILINE)
     assert f"{kinds[2].docs}  {kinds[2].value}\n" not in output
+
+
+def test_an_explanation_names_the_values_that_a_filter_reads(tmp_path):
+    documents = [
+        {"id": "a", "text": "word", "year": 2015, "day": "2015-03-01"}, {"id": "b", "text": "word", "year": [2018, 2012]},
+    ]  # fmt: skip
+    index = sublex.build(documents, tmp_path / "i", columns="year:int,day:date")
+
+    def labels(docno, expression):
+        return [part.label for part in index.explain("word", docno, expression).parts]
+
+    late = 'where("year > 2016 or year < 2000")'
+    assert labels("a", f"BM25 >> {late}")[0] == f"{late} does not keep it (year is 2015)"
+    assert labels("b", f"BM25 >> {late}")[0] == f"{late} keeps it (year is 2012, 2018)"
+    both = 'where("day > 2014 and year > 2000")'
+    assert labels("b", f"BM25 % 9 >> {both}")[0] == f"{both} does not keep it (day is missing; year is 2012, 2018)"
+    assert labels("a", "BM25 >> sort(day)")[0] == "sort(day) puts it at rank 1 (day is 2015-03-01)"
+
+
+@pytest.fixture(scope="module")
+def papers(tmp_path_factory):
+    """An index with a field and a column, `kind`, of one name; the only document with cs.XX and with 2035 is deleted."""
+    documents = [
+        {"id": "a", "text": "stem cells", "kind": "cs.IR", "year": 2015, "date": "2015-03-01"},
+        {"id": "b", "text": "stem", "kind": ["cs.IR", "two words"], "year": 2016},
+        {"id": "c", "text": "stem", "kind": "cs.XX", "year": 2035},
+    ]
+    path, store = tmp_path_factory.mktemp("papers") / "index", "text,terms,positions"
+    index = sublex.build(documents, path, store=store, fields="kind", columns="kind,year:int,date:date")
+    index.delete(["c"])
+    return index
+
+
+@pytest.mark.parametrize("condition, asked, said", [
+    ("kind = cs.ir", "kind:=cs.ir", "the value cs.ir in the column kind; did you mean cs.IR?"),
+    ("kind = cs.XX", "kind:=cs.XX", "the value cs.XX in the column kind; did you mean cs.IR?"),
+    ("kind in (cs.IR, words)", "kind:(=cs.IR OR =words)", "the value words in the column kind; did you mean two words?"),
+    ("kind = zzz", "-kind:=zzz", "the value zzz in the column kind; its values are cs.IR, two words."),
+    ("kind >= v", "kind:>=v", "a value in >=v in the column kind; its values are cs.IR, two words."),
+    ("year = 2035", "year:2035", "the value 2035 in the column year; its values are from 2015 to 2016."),
+    ("year = 2017..2019", "year:2017..2019", "a value in 2017..2019 in the column year; its values are from 2015 to 2016."),
+    ("date = 2014", "date:2014", "the value 2014 in the column date; its values are from 2015-03-01 to 2015-03-01."),
+])  # fmt: skip
+def test_a_value_that_no_document_has_is_said(papers, condition, asked, said):
+    assert papers.pipeline(f'BM25 >> where("{condition}")').notes == [f"No document has {said}"]
+    if "(" not in asked:
+        assert papers.query(f"stem {asked}", "query").tree.notes == (f"No document has {said}",)
+
+
+def test_values_that_documents_have_need_no_words(papers):
+    assert (
+        papers.pipeline(
+            "BM25 >> where(\"kind = cs.IR and not year = 2016 or date != 2015 or 'two words' = kind\")"
+        ).notes
+        == []
+    )
+    assert papers.query("stem kind:=cs.IR kind:* -year:2016 (year:!=7 OR kind:>=cs)", "query").tree.notes == ()
+
+
+def test_of_a_field_and_a_column_of_one_name_a_word_is_one_of_the_field(papers):
+    def found(text):
+        return [*papers.search(text, language="query").docnos], papers.query(text, "query").tree.notes
+
+    note = "asks for words of the field; kind:={} asks for the column."
+    assert found("kind:two") == (["b"], ())
+    assert found("kind:cs.IR kind:words") == (["b", "a"], (f"kind:cs.IR {note.format('cs.IR')}",))
+    assert found('kind:"two words"')[1] == (f'kind:"two words" {note.format(chr(34) + "two words" + chr(34))}',)
+    assert found("kind:=cs.IR") == (["b", "a"], ()) and papers.query("kind:=cs.IR", "query").weights() == {}
+    assert found("-kind:!=cs.IR stem") == (["a"], ())

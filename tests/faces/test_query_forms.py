@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from shared import QRELS
+from shared import DEMO, QRELS
 
 import sublex
 from sublex.pipeline.query_forms import forms_notes, forms_of, query_notes
@@ -189,7 +189,7 @@ def test_search_explain_and_analyze_take_the_language(demo):
 
 def test_notes_of_the_language_are_said_by_search_and_explain(demo):
     noted = (
-        "title: is plain text: it names no field; an index has fields if it is built with them.\n"
+        "title: is plain text: it names no field and no column; an index has them if it is built with them.\n"
         "The query language has no such form: && is not an operator.\n"
         'No document contains "title:crane".\n'
     )
@@ -218,7 +218,8 @@ def test_runs_and_their_metadata_have_the_language(demo, language_topics):
     index, topics = sublex.open("indexes/demo"), sublex.read_topics(language_topics)
     said = demo("run", "demo", "q.tsv", "--language", "query", "-o", "read.run").messages
     assert (
-        "Topic 2: title: is plain text: it names no field; an index has fields if it is built with them. There" in said
+        "Topic 2: title: is plain text: it names no field and no column; an index has them if it is built with them. There"
+        in said
     )
     assert "are notes about 1 other topic." in said
     run, plain = sublex.read_run("read.run"), index.run(topics)
@@ -255,3 +256,43 @@ def test_compare_and_tune_take_the_language_and_keep_their_runs_apart(demo, lang
 def test_the_plain_note_names_the_option_only_for_what_the_language_reads(demo):
     assert "--language query reads" in demo("search", "demo", "crane -bird").messages
     assert "--language" not in demo("search", "demo", "crane && bird").messages
+
+
+def test_filters_alone_say_that_they_do_not_read_the_words(demo):
+    assert demo("index", "wide", str(DEMO), "--columns", "theme").code == 0
+    birds = 'where("theme = birds")'
+    note = f"{birds} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {birds}.\n"
+    found = demo("search", "wide", "zebra", "-k", "1", "-r", birds)
+    assert found.messages == note and found.output.startswith("  1  0  ")
+    assert demo("search", "wide", "", "-k", "1", "-r", birds).messages == ""
+    none = 'where("theme = none")'
+    assert demo("search", "wide", "crane", "-r", none).messages == (
+        "No document has the value none in the column theme; did you mean money?\n"
+        + note.replace(birds, none)
+        + f"Nothing in indexes/wide passes {none}.\n"
+    )
+
+
+def test_hits_show_the_columns_that_are_asked_for(demo):
+    more = [
+        {"id": "x", "text": "crane", "title": "T", "year": [2, 1], "kind": "a"},
+        {"id": "y", "text": "crane crane", "year": 1},
+    ]
+    Path("more.jsonl").write_text("".join(json.dumps(each) + "\n" for each in more))
+    assert demo("index", "more", "more.jsonl", "--columns", "year:int,kind").code == 0
+    first, second = [
+        line
+        for line in demo("search", "more", "crane", "-r", "BM25 >> sort(year)", "--show", "kind").output.splitlines()
+        if " · " in line
+    ]
+    assert first.endswith("y   · year is 1 · kind is missing") and second.endswith("x  T · year is 1, 2 · kind is a")
+    found = json.loads(demo("search", "more", "crane", "--show", "kind", "--show", "year", "--format", "json").output)[
+        "hits"
+    ]
+    assert [(hit["kind"], hit["year"]) for hit in found] == [([], [1]), (["a"], [1, 2])]
+    table = demo("search", "more", "crane", "--show", "kind,year", "--format", "csv").output.splitlines()
+    assert table[0] == "rank,score,docno,title,passage,kind,year" and table[2].endswith(',a,"1, 2"')
+    assert demo("search", "more", "crane", "--format", "csv").output.splitlines()[0] == "rank,score,docno,title,passage"
+    assert demo("search", "more", "crane", "--show", "yeer").messages.startswith(
+        "sublex: No column yeer; did you mean year?"
+    )

@@ -48,11 +48,7 @@ def printed_value(value: Value) -> str:
     """Return a value as it is written in a comparison. A text that could be read in another way stands in quotes."""
     if not isinstance(value, str):
         return f"{value}"
-    return (
-        value
-        if _BARE.fullmatch(value) and number_of(value) is None
-        else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
-    )
+    return value if _BARE.fullmatch(value) else '"' + re.sub(r'[\\"]', r"\\\g<0>", value) + '"'
 
 
 def number_of(text: str) -> int | float | None:

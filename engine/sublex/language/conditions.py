@@ -253,5 +253,8 @@ def printed_condition(condition: Any) -> str:
 
 
 def _printed(value: Value) -> str:
-    """Return a value as it is written in a condition, where a text that is a word of the language stands in quotes."""
-    return f'"{value}"' if str(value).lower() in (*KEYWORDS, "null") else printed_value(value)
+    """Return a value as it is written in a condition, where texts that are numbers or words of the language stand in quotes."""
+    is_read_otherwise = isinstance(value, str) and (
+        value.lower() in (*KEYWORDS, "null") or number_of(value) is not None
+    )
+    return f'"{value}"' if is_read_otherwise else printed_value(value)

@@ -74,7 +74,7 @@ def index(
         from sublex.representations.fitting import check_before_build
 
         check_before_build(path, impacts, fits, store)
-    context.prepare(_tasks(sources, reorder, "positions" in store, bool(fields)))
+    context.prepare(_tasks(sources, reorder, "positions" in store, any(fields)))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
             list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store,

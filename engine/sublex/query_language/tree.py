@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -132,55 +132,47 @@ class Compared:
         return text.replace(":", ":=", 1) if self.named and self.comparison.relation == "=" else text
 
 
+class _Joining:
+    """A part of a tree that prints other parts with signs or joiners around them."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, pieces(self)))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Boost:
+class Boost(_Joining):
     """A part whose terms weigh more or less: `stem^2.5`."""
 
     part: Node
     weight: float
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Not:
+class Not(_Joining):
     """Documents for which a part does not hold: `NOT cell`."""
 
     part: Node
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class And:
+class And(_Joining):
     """Documents for which all parts hold: `stem AND cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Or:
+class Or(_Joining):
     """Documents for which at least one part holds: `stem OR cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Clauses:
+class Clauses(_Joining):
     """Clauses side by side, each with its sign: "+" for a required one, "-" for an excluded one, or ""."""
 
     clauses: tuple[tuple[str, Node], ...]
-
-    def __str__(self) -> str:
-        return _printed(self)
 
 
 Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
@@ -200,19 +192,39 @@ class QueryTree:
         return str(self.root)
 
 
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a weight, NOT, AND, OR or clauses join; nothing for a word, a phrase, an operator or a comparison."""
+    match node:
+        case Boost(part=part) | Not(part=part):
+            return (part,)
+        case And(parts=parts) | Or(parts=parts):
+            return parts
+        case Clauses(clauses=clauses):
+            return tuple(part for _, part in clauses)
+    return ()
+
+
+def _with(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Return a node with each of the parts that it joins changed; `parts_of` says which these are."""
+    match node:
+        case Boost(part=part, weight=weight):
+            return Boost(change(part), weight)
+        case Not(part=part):
+            return Not(change(part))
+        case And(parts=parts):
+            return And(tuple(map(change, parts)))
+        case Or(parts=parts):
+            return Or(tuple(map(change, parts)))
+        case Clauses(clauses=clauses):
+            return Clauses(tuple((sign, change(part)) for sign, part in clauses))
+    return node
+
+
 def in_field(name: str, node: Node) -> Node:
     """Return a part whose words, phrases and operators are within a field. Those that name a field of their own keep it."""
     match node:
-        case Boost(part=part, weight=weight):
-            return Boost(in_field(name, part), weight)
-        case Not(part=part):
-            return Not(in_field(name, part))
-        case And(parts=parts):
-            return And(tuple(in_field(name, part) for part in parts))
-        case Or(parts=parts):
-            return Or(tuple(in_field(name, part) for part in parts))
-        case Clauses(clauses=clauses):
-            return Clauses(tuple((sign, in_field(name, part)) for sign, part in clauses))
+        case Boost() | Not() | And() | Or() | Clauses():
+            return _with(node, lambda part: in_field(name, part))
         case Field() | Compared():
             return node
     return Field(name, node)
@@ -220,30 +232,18 @@ def in_field(name: str, node: Node) -> Node:
 
 def any_of(node: Node) -> Node:
     """Return a group of values of a column, in which a document has to have one of those side by side without a sign."""
-    match node:
-        case Boost(part=part, weight=weight):
-            return Boost(any_of(part), weight)
-        case Not(part=part):
-            return Not(any_of(part))
-        case And(parts=parts):
-            return And(tuple(map(any_of, parts)))
-        case Or(parts=parts):
-            return Or(tuple(map(any_of, parts)))
-        case Clauses(clauses=clauses) if clauses:
-            unsigned = [any_of(part) for sign, part in clauses if not sign]
-            signed = tuple((sign, any_of(part)) for sign, part in clauses if sign)
-            if any(sign == "+" for sign, _ in signed):
-                # Beside a required value, the others would only add to scores, to which values add nothing.
-                return Clauses((*(("", part) for part in unsigned if not isinstance(part, Compared)), *signed))
-            if not unsigned:
-                return Clauses(signed)
-            either = unsigned[0] if len(unsigned) == 1 else Or(tuple(unsigned))
-            return Clauses((("", either), *signed)) if signed else either
-    return node
-
-
-def _printed(node: Node) -> str:
-    return "".join(map(str, pieces(node)))
+    group = _with(node, any_of)
+    if not isinstance(group, Clauses) or not group.clauses:
+        return group
+    unsigned = tuple(part for sign, part in group.clauses if not sign)
+    signed = tuple(clause for clause in group.clauses if clause[0])
+    if any(sign == "+" for sign, _ in signed):
+        # Beside a required value, the others would only add to scores, to which values add nothing.
+        return Clauses((*(("", part) for part in unsigned if not isinstance(part, Compared)), *signed))
+    if not unsigned:
+        return group
+    either = unsigned[0] if len(unsigned) == 1 else Or(unsigned)
+    return Clauses((("", either), *signed)) if signed else either
 
 
 def _number(weight: float) -> str:
