@@ -220,6 +220,8 @@ def test_a_condition_that_the_columns_cannot_have_is_refused_before_a_search(ind
 def test_in_the_query_language_a_wrong_value_is_plain_text_with_a_note(index):
     notes = index.query("year:soon word", "query").tree.notes
     assert notes == ('year:soon is plain text: year is a column of whole numbers, and "soon" is no number.',)
+    notes = index.query("score:0..1e400 word", "query").tree.notes
+    assert notes == ('score:0..1e400 is plain text: score is a column of numbers, and "1e400" is no number.',)
 
 
 texts_of = st.text("ab .,=<>()\"'\\é\n", max_size=6)

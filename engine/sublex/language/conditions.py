@@ -218,8 +218,9 @@ def number(text: str, at: int = 0) -> int | float:
 
 
 def value_of(text: str, kind: str) -> Value:
-    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
-    return number(text) if kind in ("int", "float") and _NUMBER.fullmatch(text) and len(text) < 309 else text
+    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one below 1e308."""
+    is_number = kind in ("int", "float") and _NUMBER.fullmatch(text) and math.isfinite(float(text))
+    return number(text) if is_number else text
 
 
 def printed_condition(condition: Any) -> str:
