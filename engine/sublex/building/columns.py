@@ -70,10 +70,9 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
     columns: dict[str, str] = {}
     for name, kind in pairs:
         expect_name(name, "column", columns)
-        if name.lower() in KEYWORDS:
+        if name.lower() in KEYWORDS or ".." in name:
             raise InputError(
-                f"{name} is a word of conditions, as are {', '.join(KEYWORDS)}, and no name of a column; "
-                "rename the field in the documents."
+                f"A column cannot have the name {name}, which has another meaning in conditions; give the field another name."
             )
         if kind not in KINDS:
             raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import math
+import numbers
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sublex.errors import InputError
+from sublex.tools.arguments import shown
+from sublex.tools.messages import counted
 
 # How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
 # "exists" has none: any value passes.
@@ -16,17 +23,33 @@ _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-class Comparison(NamedTuple):
-    """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
-
-    "in" has any number of values, a range two, "exists" none, and all other relations have one. One value has to lie in
-    a range. A document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
-    month and year.
-    """
-
+class _Compared(NamedTuple):
     column: str
     relation: str
     values: tuple[Value, ...]
+
+
+class Comparison(_Compared):
+    """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
+
+    "in" has any number of values, a range two, "exists" none, and all other relations have one. One value has to lie in
+    a range. A document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean
+    the whole month and year. Raise InputError for what is no comparison.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, column: str, relation: str, values: Iterable[Value]) -> Comparison:
+        if not isinstance(column, str) or not isinstance(relation, str) or relation not in RELATIONS:
+            raise InputError(
+                f"{shown(column)} {shown(relation)} is no comparison; give the name of a column and one of {', '.join(RELATIONS)}."
+            )
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InputError(f"The values of a comparison are {shown(values)}; give a list.")
+        found = tuple(map(_value, values))
+        if relation != "in" and len(found) != (2 if relation in RANGES else relation != "exists"):
+            raise InputError(f"{column} {relation} with {counted(len(found), 'value')} is no comparison.")
+        return super().__new__(cls, column, relation, found)
 
     def __str__(self) -> str:
         """Return the comparison as the query language writes it, such as `year:2015..2020`."""
@@ -42,6 +65,17 @@ class Comparison(NamedTuple):
         if self.relation == "exists":
             return f"{self.column}:*"
         return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
+
+
+def _value(value: Any) -> Value:
+    """Return a value as a text, an int or a float. Raise InputError for another one, and for a whole number beyond floats."""
+    if isinstance(value, str):
+        return value
+    with suppress(OverflowError):
+        if isinstance(value, numbers.Real):
+            as_float = float(value)
+            return int(value) if isinstance(value, numbers.Integral) else as_float
+    raise InputError(f"{shown(value)} is no value of a column; give a text, or a number below 1e308.")
 
 
 def printed_value(value: Value) -> str:
