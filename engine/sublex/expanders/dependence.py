@@ -74,7 +74,9 @@ class Dependence(Declared):
         factor = self._share(self.words, len(units))
         words = [QueryTerm(term, factor * weight, origin) for term, weight, origin in query.terms]
         name = type(self).__name__
-        return query._replace(terms=(*words, *[QueryTerm(term, weight, name) for term, weight in added.items() if weight]))
+        return query._replace(
+            terms=(*words, *[QueryTerm(term, weight, name) for term, weight in added.items() if weight])
+        )
 
     def _share(self, weight: float, members: int) -> float:
         return weight / members if self.normalise else weight
