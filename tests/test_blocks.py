@@ -280,7 +280,7 @@ def test_rows_have_the_documents_ranks_and_bounds_of_their_terms(index, segment)
         assert np.flatnonzero(bits).tolist() == docs.tolist()
         assert own.ranks[row].tolist() == np.searchsorted(docs, 64 * np.arange(own.words)).tolist()
         live = ~np.isnan(values)
-        bounds = own.bounds[row].astype(np.float64) * impacts.most[term] / 255
+        bounds = own.bounds[row].astype(np.float64) * impacts.bounds.most[term] / 255
         # Dividing by the greatest impact rounds.
         assert (bounds[docs[live] >> 3] * (1 + 1e-6) >= values[live]).all()
 

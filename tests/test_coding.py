@@ -21,9 +21,10 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
 from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.bounds import LEVELS, Bounds
 from sublex.retrieval.coding import pairs
 from sublex.retrieval.coding.coded_postings import CodedPostings
-from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, LEVELS, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
+from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.key_kernels import unpack
 from sublex.retrieval.rescoring_kernels import rescore
 from sublex.retrieval.retrieval_kernels import LOWEST, retrieve
@@ -39,9 +40,7 @@ class Made(NamedTuple):
     """Coded postings, and the documents and impacts that they were made from; NaN is the impact of a deleted document."""
 
     coded: CodedPostings
-    least: np.ndarray
-    most: np.ndarray
-    kth: np.ndarray
+    bounds: Bounds
     docs: list[np.ndarray]
     impacts: list[np.ndarray]
 
@@ -50,8 +49,7 @@ def made(docs: list[np.ndarray], impacts: list[np.ndarray], documents: int = DOC
     """Code the postings of some terms."""
     df = np.array([len(own) for own in docs], np.int64)
     coded, terms = CodedPostings(df, documents), np.arange(len(df))
-    least, most = np.empty(len(df), np.float32), np.empty(len(df), np.float32)
-    kth = np.full((len(LEVELS), len(df)), -np.inf, np.float32)
+    bounds = Bounds.unknown(len(df))
     values, live, numbers, ends = [], [], [], []
     for own in impacts:
         there = ~np.isnan(own)
@@ -63,9 +61,9 @@ def made(docs: list[np.ndarray], impacts: list[np.ndarray], documents: int = DOC
         ends.append(len(bits))
     coded.put(
         terms, np.concatenate(docs).astype(np.int32), np.concatenate(numbers), np.cumsum(ends), np.concatenate(values),
-        np.concatenate(live), least, most, kth,
+        np.concatenate(live), bounds,
     )  # fmt: skip
-    return Made(coded, least, most, kth, docs, impacts)
+    return Made(coded, bounds, docs, impacts)
 
 
 def drawn(seed: int) -> Made:
@@ -102,10 +100,10 @@ def test_postings_are_read_as_they_were_written(postings):
         assert (found_docs == docs).all() and same(found, impacts)
         live = impacts[~np.isnan(impacts)]
         if len(live):
-            assert (postings.least[term], postings.most[term]) == (live.min(), live.max())
+            assert (postings.bounds.least[term], postings.bounds.most[term]) == (live.min(), live.max())
         for level, k in enumerate(LEVELS):
             expected = -np.inf if len(live) < k else np.sort(live)[-k]
-            assert postings.kth[level, term] == expected
+            assert postings.bounds.kth[level, term] == expected
 
 
 def test_each_term_has_the_shortest_code(postings):
@@ -139,7 +137,7 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     coded = postings.coded
     found, blocks = np.empty((1, k), np.uint64), Blocks(DOCUMENTS, coded.lists[:, COUNT])
     retrieve(
-        coded.docs, coded.runs, coded.codes, coded.lists, ranks, postings.least, postings.most,
+        *coded.arrays, ranks, postings.bounds.least, postings.bounds.most,
         np.empty(0, bool), np.full(len(coded.lists), -np.inf, np.float32), *blocks.arrays, np.array([len(terms)]), terms, weights,
         np.array([LOWEST]), CHOICES, *Scratch().arrays(len(terms), k), found,
     )  # fmt: skip

@@ -29,7 +29,7 @@ from sublex.building.merge import merge_segments
 from sublex.building.vocabulary import TokenVocabulary
 from sublex.contracts.base import Break, Document
 from sublex.contracts.fields import field_names, text_of
-from sublex.errors import IndexCorrupt, InputError, SublexError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.check import check
 from sublex.index.components.fields import encode_field
 from sublex.index.directory import Directory
@@ -294,6 +294,15 @@ def test_asking_for_a_field_that_is_not_there_says_which_there_are(tmp_path):
         f"{plain.path} was built without fields, so it has no field title; "
         f"rebuild it: sublex index {plain.path} SOURCE… --overwrite --fields title,text"
     )
+    parts = sublex.build(ODD, tmp_path / "parts", columns="place:text,year:int", store="text")
+    rebuilt = f"rebuild it: sublex index {parts.path} SOURCE… --overwrite --store"
+    with pytest.raises(InputError) as error:
+        parts.snapshot.need_field("title")
+    assert str(error.value).endswith(f"{rebuilt} text --fields title,text --columns place:text,year:int")
+    parts = sublex.build(ODD, tmp_path / "parts", fields="place", columns="place:text", store="text", overwrite=True)
+    with pytest.raises(IndexProblem) as problem:
+        parts.snapshot.need("positions", "phrases need")
+    assert str(problem.value).endswith(f"{rebuilt} positions,text --fields place --columns place:text")
 
 
 def test_fields_of_spills_are_merged_and_memory_does_not_change_the_index(tmp_path, documents):

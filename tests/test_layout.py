@@ -132,7 +132,7 @@ def test_the_layers_name_every_part():
 
 def test_plugins_import_public_modules_only():
     page = (ENGINE.parents[1] / "docs" / "plugins.md").read_text(encoding="utf-8")
-    (sentence,) = re.findall(r"([^.]*(?:`sublex[\w.]*`[^.]*)*) are for plugins to import\.", page)
+    (sentence,) = re.findall(r"([^.]*(?:`sublex[\w.]*`[^.]*)*) are\s+for\s+plugins\s+to\s+import\.", page)
     public = set(re.findall(r"`(sublex[\w.]*)`", sentence))
     assert {"sublex.contracts.fitted", "sublex.operations"} <= public
     files = [*ENGINE.parents[1].glob("plugins/**/*.py"), *(ENGINE / "template").rglob("*.py")]

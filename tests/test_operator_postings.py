@@ -369,8 +369,8 @@ def test_an_arena_keeps_the_slots_of_a_search_while_terms_are_added_and_when_it_
 
     def held(slots: arena.Slots, places: np.ndarray) -> list:
         return [
-            [segment.least[places].tolist(), segment.most[places].tolist(), segment.kth[:, places].tolist()]
-            for segment in slots.segments
+            [own.least[places].tolist(), own.most[places].tolist(), own.kth[:, places].tolist()]
+            for own in (segment.bounds for segment in slots.segments)
         ]
 
     a, b, c = ordered(["w0", "w1"]), window(["w1", "w2"], 5), ordered(["w2", "w0"])
@@ -378,7 +378,7 @@ def test_an_arena_keeps_the_slots_of_a_search_while_terms_are_added_and_when_it_
     before = held(slots, first)
     for k, segment in enumerate(slots.segments):
         ordinals, places = arena.in_segment(table, k, np.array(table.numbers(["w1"])), first[1:])
-        assert segment.most[places].tolist() == searcher.impacts[k].most[ordinals].tolist()
+        assert segment.bounds.most[places].tolist() == searcher.impacts[k].bounds.most[ordinals].tolist()
     # Terms are added after those that are there, each once.
     more, second = ask("w1", b, a, "w2")
     assert more is slots and second.tolist() == [first[1], 2, first[0], 3] and sorted(first) == [0, 1]
@@ -387,7 +387,7 @@ def test_an_arena_keeps_the_slots_of_a_search_while_terms_are_added_and_when_it_
     replaced, third = ask(c, "w1", a)
     assert replaced is not slots and third.tolist() == [0, 1, 2] and len(replaced.slot_of) == 3
     assert held(slots, first) == before == held(replaced, third[[2, 1]])
-    assert slots.largest >= max(max(most) for _, most, _ in before)
+    assert max(segment.largest for segment in slots.segments) >= max(max(most) for _, most, _ in before)
     # A batch with too many terms is told to split; a query alone gets as many slots as it needs.
     words = ["w0", "w1", "w2", "w3"]
     assert ask(a, *words, alone=False) is None and own._slots is replaced

@@ -259,6 +259,41 @@ def test_trec_gives_every_element_in_its_order_and_no_title_apart():
     assert report == Report()
 
 
+def test_trec_takes_the_elements_that_are_named_out_of_the_text():
+    reader = Trec(title="head,headline", fields="date,Author")
+    data = b"""<DOC><DOCNO>1</DOCNO><HEAD>Reports <B>of\ncranes</B> &amp; gulls</HEAD><!-- <HEAD>gone</HEAD> --><DATE>1988-02-12
+</DATE><author>A. Smith</AUTHOR><AUTHOR lang=en>B. Jones</AUTHOR><DATE></DATE><TEXT>The text.
+<HEAD>Again</HEAD></TEXT></DOC><DOC><DOCNO>2</DOCNO><HEADLINE>unclosed<TEXT>kept</HEAD><HEADER>too</HEADER></DOC>"""
+    docs, _ = read(reader, data)
+    fields = {"date": "1988-02-12", "Author": ["A. Smith", "B. Jones"]}
+    assert (docs[0].title, docs[0].text, docs[0].fields) == ("Reports of cranes & gulls Again", "The text.", fields)
+    assert (docs[1].title, docs[1].text.split(), docs[1].fields) == ("unclosed", ["kept", "too"], {})
+    # A title that no element is the title of changes nothing.
+    assert read(Trec(title="nothing"), TREC)[0] == read(Trec(), TREC)[0]
+
+
+@pytest.mark.parametrize(
+    "piece", [b"<HEAD>", b"</HEAD>", b"<HEAD", b"<HEAD ", b"<HEAD>a</HEAD>", b"<HEAD><DATE></HEAD>", b"<"]
+)
+def test_trec_takes_elements_in_time_linear_in_the_text(piece):
+    docs, _ = read(Trec(title="head", fields="date"), b"<DOC><DOCNO>1</DOCNO>" + piece * 50_000 + b"</DOC>")
+    assert [doc.docno for doc in docs] == ["1"]
+
+
+def test_titles_and_dates_of_trec_become_fields_and_columns(tmp_path):
+    documents = "".join(
+        f"<DOC><DOCNO>{k}</DOCNO><HEAD>Cranes</HEAD><DATE>198{k}-01-02</DATE><TEXT>A river.</TEXT></DOC>\n"
+        for k in (1, 2)
+    )
+    (tmp_path / "ap.trec").write_text(documents)
+    where, reader = tmp_path / "index", "trec(title=head, fields=date)"
+    with pytest.raises(InputError, match=r"a term in the field title; .* it is told: --reader 'trec\(title=head\)'\.$"):
+        sublex.build(tmp_path / "ap.trec", where, fields="title,text")
+    index = sublex.build(tmp_path / "ap.trec", where, reader=reader, fields="title,text", columns="date:date")
+    assert index.search("title:crane date:1982", language="query").docnos == ["2"]
+    assert index.search("title:river", language="query").docnos == []
+
+
 def test_trec_takes_tags_in_any_case_with_attributes_and_unclosed():
     docs, report = read(Trec(), b"<doc id=x>\r\n<DocNo >A 1\r\n<text lang=en>one<p>two<F P=102></f> three\r\n</Doc >")
     assert docs == [Document("A 1", "one\ntwo\nthree")]

@@ -120,6 +120,20 @@ def test_values_are_read_as_their_type_means_them(tmp_path, kind, given, values)
 
 
 @pytest.mark.parametrize(
+    ("kind", "values", "wanted"),
+    [
+        ("int", ["2015-03-14", "2016"], "text"), ("int", ["2015-03-14"], "date"), ("float", ["2015-03"], "date"),
+        ("int", ["2.5", 1], "float"),
+        ("date", ["7.5"], "float"), ("date", [70000], "int"), ("int", ["x"], "text"), ("int", ["y" * 500], "text"),
+    ],
+)  # fmt: skip
+def test_a_column_of_one_other_type_is_told_which(tmp_path, kind, values, wanted):
+    documents = [{"id": f"d{k}", "text": "a", "it": value} for k, value in enumerate(values)]
+    with pytest.raises(InputError, match=f"or build the index with it:{wanted}[.]$"):
+        sublex.build(documents, tmp_path / "index", columns={"it": kind})
+
+
+@pytest.mark.parametrize(
     ("kind", "value"),
     [
         ("int", 1.5), ("int", "n.d."), ("int", True), ("int", 2**63), ("int", "1_000"), ("int", "1,000"), ("int", {"a": 1}), ("int", [[1]]),
@@ -134,7 +148,8 @@ def test_a_value_of_another_type_refuses_the_column_with_counts_and_first_docume
     documents = [{"id": "empty", "text": "a"}]
     documents += [{"id": f"d{k}", "text": "a", "it": value if k in (1002, 1004) else right} for k in range(1500)]
     named = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}[kind]
-    remedy = "leave out the column" if kind == "text" else "build the index with it:text"
+    wider = "float" if value in (1.5, 2**63, 1e300, str(-(2**63) - 1)) and kind == "int" else "text"
+    remedy = "leave out the column" if kind == "text" else f"build the index with it:{wider}"
     shown, first = (
         json.dumps(each, ensure_ascii=False) for each in (value if not isinstance(value, list) else value[0], right)
     )

@@ -16,7 +16,7 @@ import sublex
 from sublex.contracts.base import Document
 from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownName
 from sublex.language.conditions import parse_condition, printed_condition
 
 COLUMNS = {"year": "int", "score": "float", "day": "date", "kind": "text"}
@@ -172,6 +172,45 @@ def test_a_run_is_never_sorted(index):
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize("bare", ["year >= 2015", "'year = 2015'", " kind in (a, b)", "year = 2015 and kind = a"])
+def test_a_condition_without_quotes_is_told_to_have_them(index, bare):
+    before = "BM25 >> where(" + " " * (len(bare) - len(bare.lstrip()))
+    with pytest.raises(InputError) as error:
+        index.search("word", f"BM25 >> where({bare}) >> BM25")
+    first, _, caret = str(error.value).splitlines()
+    column = len(before) + 1
+    assert first == f'Expected the condition in quotes, as in where("year >= 2015"), in column {column}:'
+    assert caret == " " * (1 + column) + "^"
+
+
+def test_facets_of_an_unknown_name_list_the_columns(index):
+    columns = "the columns are day (date), kind (text), score (float), year (int)."
+    for name, hint in (("yeer", "did you mean year? T"), ("zzzz", "t")):
+        for found in ("word", index.search("word")):
+            with pytest.raises(InputError) as error:
+                index.facets(found, name)
+            assert str(error.value) == f"No column {name}; {hint}{columns[1:]}"
+    with pytest.raises(UnknownName, match="No component ldaa; did you mean lda"):
+        index.facets("word", "ldaa")
+
+
+def test_sort_orders_all_documents_found(tmp_path):
+    documents = [{"id": f"d{n:04}", "text": "word " * (1 + (n < 1100)), "year": 2000 - n} for n in range(1200)]
+    index = sublex.build(documents, tmp_path / "i", columns="year:int")
+    # The documents with the lowest scores have the least years.
+    for expression in (
+        "BM25 >> sort(year)",
+        'RM3 >> BM25 >> where("year < 3000") >> sort(year)',
+        'where("year>0")>>sort(year)',
+    ):
+        hits = index.search("word", expression, k=1200)
+        assert hits.docnos == [f"d{n:04}" for n in range(1199, -1, -1)]
+    for cut in (10, 1150):
+        hits = index.search("word", f"BM25 % {cut} >> sort(year, descending=true)", k=1200)
+        assert len(hits) == cut
+    assert index.explain("word", "d1199", "BM25 >> sort(year)").evidence["rank"] == 1
+
+
 @pytest.mark.parametrize(
     "expression", ["sort(year) >> BM25", "BM25 + (PL2 >> sort(year))", "BM25 >> sort(year) >> sort(day)"]
 )
@@ -321,3 +360,20 @@ def test_a_search_prints_facets_of_several_columns(index, command):
     for each in (*kinds[:2], *years[:2]):
         assert re.search(rf"^ *{each.docs}  {each.value}$", output, re.MULTILINE)
     assert f"{kinds[2].docs}  {kinds[2].value}\n" not in output
+
+
+def test_an_explanation_names_the_values_that_a_filter_reads(tmp_path):
+    documents = [
+        {"id": "a", "text": "word", "year": 2015, "day": "2015-03-01"}, {"id": "b", "text": "word", "year": [2018, 2012]},
+    ]  # fmt: skip
+    index = sublex.build(documents, tmp_path / "i", columns="year:int,day:date")
+
+    def labels(docno, expression):
+        return [part.label for part in index.explain("word", docno, expression).parts]
+
+    late = 'where("year > 2016 or year < 2000")'
+    assert labels("a", f"BM25 >> {late}")[0] == f"{late} does not keep it (year is 2015)"
+    assert labels("b", f"BM25 >> {late}")[0] == f"{late} keeps it (year is 2012, 2018)"
+    both = 'where("day > 2014 and year > 2000")'
+    assert labels("b", f"BM25 % 9 >> {both}")[0] == f"{both} does not keep it (day is missing; year is 2012, 2018)"
+    assert labels("a", "BM25 >> sort(day)")[0] == "sort(day) puts it at rank 1 (day is 2015-03-01)"

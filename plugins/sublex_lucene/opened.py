@@ -219,7 +219,7 @@ class OpenedIndex:
             raise LuceneFailed("input", NO_VECTORS.format(model["feedback"])) from None
 
     def _query(self, terms: list[Any], weights: list[float]) -> Any:
-        """Return the query that adds up the weighted scores of terms. A list is an operator: its kind and its words."""
+        """Return the query that adds up the weighted scores of terms. A list is an operator: its kind, its field and its words."""
         words = [(term, weight) for term, weight in zip(terms, weights, strict=True) if isinstance(term, str)]
         made = self.bulk.query([term for term, _ in words], [weight for _, weight in words])
         if len(words) == len(terms):
@@ -234,25 +234,31 @@ class OpenedIndex:
                 builder.add(_as_query(boosted), should)
         return builder.build()
 
-    def _operator(self, kind: str, *words: str) -> Any:
-        """Return Lucene's query for a phrase or for synonyms."""
-        named = [java("org.apache.lucene.index.Term")(self.field, word) for word in words]
+    def _operator(self, kind: str, field: str, *words: str) -> Any:
+        """Return Lucene's query for a term in a field, for a phrase or for synonyms.
+
+        "" stands for the field that is searched.
+        """
+        field = field or self.field
+        named = [java("org.apache.lucene.index.Term")(field, word) for word in words]
+        if kind == "field":
+            return java("org.apache.lucene.search.TermQuery")(named[0])
         if kind == "ordered":
-            self._need_positions()
+            self._need_positions(field)
             builder = java("org.apache.lucene.search.PhraseQuery$Builder")()
         else:
-            builder = java("org.apache.lucene.search.SynonymQuery$Builder")(self.field)
+            builder = java("org.apache.lucene.search.SynonymQuery$Builder")(field)
         for word in named:
             builder.add(word) if kind == "ordered" else builder.addTerm(word)
         return builder.build()
 
-    def _need_positions(self) -> None:
+    def _need_positions(self, field: str) -> None:
         """Raise LuceneFailed if the field has no positions."""
         infos = java("org.apache.lucene.index.FieldInfos").getMergedFieldInfos(
             cast("org.apache.lucene.index.IndexReader", self.reader)
         )
-        if "POSITIONS" not in infos.fieldInfo(self.field).getIndexOptions().toString():
-            raise LuceneFailed("input", NO_POSITIONS.format(self.field))
+        if "POSITIONS" not in infos.fieldInfo(field).getIndexOptions().toString():
+            raise LuceneFailed("input", NO_POSITIONS.format(field))
 
 
 def _as_query(made: Any) -> Any:

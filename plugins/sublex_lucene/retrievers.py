@@ -36,15 +36,10 @@ class LuceneRetriever:
         return f"Anserini {installed.anserini_version()}".strip()
 
     def takes(self, operator: Operator) -> bool:
-        """Return whether Lucene counts the occurrences of an operator as Sublex does: a phrase of different words, and
-        synonyms of words.
+        """Return whether Lucene counts the occurrences of an operator as Sublex does: a phrase of different words, synonyms of
+        words, and a word, each in the field that is searched or in one other field.
         """
-        if self.model["feedback"] != "none" or any(
-            part is GAP or isinstance(part, Operator) for part in operator.parts
-        ):
-            return False
-        is_phrase = operator.kind is Kind.ORDERED and operator.width == 1
-        return operator.kind is Kind.SYNONYMS or (is_phrase and len(set(operator.parts)) == len(operator.parts))
+        return self.model["feedback"] == "none" and _sent(operator) is not None
 
     def search(self, query: Query, index: LuceneIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the numbers and the scores of the best `k` documents.
@@ -87,9 +82,27 @@ class LuceneRetriever:
                     f"{self.name} cannot take the weight {weight:.4g} of {term}, since Lucene has no negative weights; "
                     f"use a ranker of Sublex, such as BM25."
                 )
-        # An operator travels as a list of its kind and its words.
-        terms = [[term.kind, *term.parts] if isinstance(term, Operator) else term for term in weights]
+        terms = [_sent(term) if isinstance(term, Operator) else term for term in weights]
         return {"text": query.text, "terms": terms, "weights": list(weights.values())}
+
+
+def _sent(operator: Operator) -> list[Any] | None:
+    """Return an operator as it travels to the process: its kind, its field and its words.
+
+    The field is "" for the field that is searched. Return None if Lucene does not count the occurrences as Sublex does.
+    """
+    kind, width, field, words = operator.kind, operator.width, operator.field, operator.parts
+    if kind is Kind.FIELD and isinstance(words[0], Operator):
+        kind, width, words = words[0].kind, words[0].width, words[0].parts
+    elif kind is Kind.SYNONYMS and len(operator.fields) == 1 and all(getattr(part, "field", "") for part in words):
+        # Synonyms in a field are synonyms of words in the field.
+        (field,), words = operator.fields, tuple(part.parts[0] for part in words)
+    is_repeated = len(set(words)) < len(words)
+    if kind is Kind.WINDOW or (kind is Kind.ORDERED and (width != 1 or is_repeated)):
+        return None
+    if any(word is GAP or isinstance(word, Operator) for word in words):
+        return None
+    return [kind, field, *words]
 
 
 def by_words(tree: Explanation) -> Explanation:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sublex.contracts.base import Explanation, Query
+from sublex.contracts.operators import Kind, Operator
 from sublex.errors import InputError
 from sublex.tools.messages import in_short
 
@@ -38,6 +39,12 @@ class WhooshRetriever:
         from importlib.metadata import version
 
         return f"whoosh-reloaded {version('whoosh-reloaded')}"
+
+    def takes(self, operator: Operator) -> bool:
+        """Return whether Whoosh counts the occurrences of an operator as Sublex does: a term in a field, unless Whoosh reads
+        the text of the query.
+        """
+        return not self.language and operator.kind is Kind.FIELD and not isinstance(operator.parts[0], Operator)
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return at least the best `k` documents and their scores. All documents with the same score as the document at
@@ -91,7 +98,8 @@ class WhooshRetriever:
             terms = {(name, text): 1.0 for name, text in parsed.terms() if name in index.schema}
         else:
             parsed = None
-            terms = {(index.field, term.encode()): weight for term, weight in query.weights().items()}
+            placed = [(*_in_field(term, index), weight) for term, weight in query.weights().items()]
+            terms = {(name, term.encode()): weight for name, term, weight in placed}
         parts = tuple(self._part(index, name, term, weight, doc) for (name, term), weight in terms.items())
         if parsed is None:
             return Explanation(score, "added up over the words", "sum", parts)
@@ -134,7 +142,7 @@ class WhooshRetriever:
 
         if self.language:
             return [(1.0, self._parsed(query, index))]
-        return [(weight, Term(index.field, term)) for term, weight in query.weights().items() if weight]
+        return [(weight, Term(*_in_field(term, index))) for term, weight in query.weights().items() if weight]
 
     def _parsed(self, query: Query, index: WhooshIndex) -> Any:
         """Return the text of the query as a query object, parsed by Whoosh's query language."""
@@ -161,6 +169,11 @@ class WhooshRetriever:
         context = searcher.context()
         for leaf, base in searcher.leaf_searchers():
             yield base, part.matcher(leaf, context)
+
+
+def _in_field(term: str, index: WhooshIndex) -> tuple[str, str]:
+    """Return the field in which a term of the query is searched, and the term."""
+    return (term.field, term.parts[0]) if isinstance(term, Operator) else (index.field, term)
 
 
 class WhooshBM25F(WhooshRetriever):

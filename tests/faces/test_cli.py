@@ -73,20 +73,21 @@ def test_every_option_of_index_reaches_the_function_that_python_calls(sublex, mo
         return real(*args, **options)
 
     monkeypatch.setattr(sublex_module, "build", build)
-    Path("a.tsv").write_text("d1\tcrane\n")
-    options = "--reader tsv --profile pisa --analyzer plain --store terms --fields text --workers 1 --memory 64MB"
-    options += " --resume --reorder --strict"
-    assert sublex("index", "x", "a.tsv", "--overwrite", *options.split())[0] == 0
-    assert sublex("index", "y", "a.tsv", "--reader", "tsv")[0] == 0
+    Path("a.jsonl").write_text('{"id": "d1", "title": "A", "text": "crane", "a": 1, "b": "b", "c": "c"}\n')
+    options = "--reader jsonl --profile pisa --analyzer plain --store terms --workers 1 --memory 64MB"
+    options += " --fields text --fields title --columns a:int --columns b,c --resume --reorder --strict"
+    assert sublex("index", "x", "a.jsonl", "--overwrite", *options.split())[0] == 0
+    assert sublex("index", "y", "a.jsonl", "--reader", "jsonl")[0] == 0
     default = {
-        "reader": "tsv", "profile": None, "analyzer": None, "store": "text,terms", "fields": "", "columns": "",
+        "reader": "jsonl", "profile": None, "analyzer": None, "store": "text,terms", "fields": "", "columns": "",
         "workers": None, "memory": "1GB", "backend": None, "resume": False, "overwrite": False, "reorder": False, "strict": False,
     }  # fmt: skip
     named = {
-        "profile": "pisa", "analyzer": "plain", "store": "terms", "fields": "text", "workers": 1, "memory": "64MB", "resume": True,
+        "profile": "pisa", "analyzer": "plain", "store": "terms", "fields": "text,title", "columns": "a:int,b,c",
+        "workers": 1, "memory": "64MB", "resume": True,
         "overwrite": True, "reorder": True, "strict": True,
     }  # fmt: skip
-    places = [(["a.tsv"], Path("indexes/x")), (["a.tsv"], Path("indexes/y"))]
+    places = [(["a.jsonl"], Path("indexes/x")), (["a.jsonl"], Path("indexes/y"))]
     assert given == [(places[0], default | named), (places[1], default)]
     built = sublex_module.open("x")
     assert (built.profile, built.store, built.snapshot.analyzer_expression) == ("pisa", {"terms"}, "plain")

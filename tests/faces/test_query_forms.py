@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from shared import QRELS
+from shared import DEMO, QRELS
 
 import sublex
-from sublex.pipeline.query_forms import forms_of
+from sublex.pipeline.query_forms import forms_notes, forms_of, query_notes
+from sublex.trec.topics import Topic
 
 
 @pytest.mark.parametrize(
@@ -51,6 +52,35 @@ from sublex.pipeline.query_forms import forms_of
 )
 def test_every_form_is_named_with_its_reading(query, note):
     assert ", ".join(forms_of(query).values()) == note
+
+
+@pytest.mark.parametrize(
+    ("query", "note"),
+    [
+        ("title:crane", "title: does not ask for the field"),
+        ("+title:(a b) full-text:x", "+title requires nothing, title: does not ask for the field"),
+        ("year:2015..2020 crane", "year: does not ask for the column"),
+        ("year:>=2015", "year: does not ask for the column"),
+        ("category:cs.IR title:crane author:smith",
+         "category: does not ask for the column, title: does not ask for the field, author: names no field"),
+        ("title: a subtitle and title::x", ""),
+    ],
+)  # fmt: skip
+def test_a_field_or_a_column_of_the_index_is_named_as_one_that_plain_words_do_not_ask_for(query, note):
+    names = {"title": "field", "full-text": "field", "year": "column", "category": "column"}
+    assert ", ".join(forms_of(query, names).values()) == note
+
+
+def test_notes_know_the_fields_and_columns_of_the_index(tmp_path):
+    documents = [{"id": "1", "title": "A crane", "text": "river", "year": 2015}]
+    index = sublex.build(documents, tmp_path / "index", fields="title", columns="year:int")
+    said = "Sublex reads a query as plain words: {}. It looks for: {}. --language query reads the query language."
+    assert query_notes(index, "title:crane") == [said.format("title: does not ask for the field", "title:crane")]
+    assert query_notes(index, "year:2015") == [said.format("year: does not ask for the column", "year, 2015")]
+    topics = [Topic("7", "title:crane", {"title": "title:crane"})]
+    assert forms_notes(topics, index)[0].startswith(
+        "1 of 1 topic has forms of a query language, read as plain words: title: does not ask for the field (topic 7)."
+    )
 
 
 ORDINARY = """
@@ -159,7 +189,8 @@ def test_search_explain_and_analyze_take_the_language(demo):
 
 def test_notes_of_the_language_are_said_by_search_and_explain(demo):
     noted = (
-        "title: is plain text: it names no field.\nThe query language has no such form: && is not an operator.\n"
+        "title: is plain text: it names no field; an index has fields if it is built with them.\n"
+        "The query language has no such form: && is not an operator.\n"
         'No document contains "title:crane".\n'
     )
     assert demo("search", "demo", "title:crane && river", "--language", "query").messages == noted
@@ -186,7 +217,10 @@ def test_notes_of_the_language_are_said_by_search_and_explain(demo):
 def test_runs_and_their_metadata_have_the_language(demo, language_topics):
     index, topics = sublex.open("indexes/demo"), sublex.read_topics(language_topics)
     said = demo("run", "demo", "q.tsv", "--language", "query", "-o", "read.run").messages
-    assert "Topic 2: title: is plain text: it names no field. There are notes about 1 other topic." in said
+    assert (
+        "Topic 2: title: is plain text: it names no field; an index has fields if it is built with them. There" in said
+    )
+    assert "are notes about 1 other topic." in said
     run, plain = sublex.read_run("read.run"), index.run(topics)
     expected = index.run(topics, language="query")
     assert dict(run["1"]) == dict(expected["1"]) != dict(plain["1"])
@@ -221,3 +255,41 @@ def test_compare_and_tune_take_the_language_and_keep_their_runs_apart(demo, lang
 def test_the_plain_note_names_the_option_only_for_what_the_language_reads(demo):
     assert "--language query reads" in demo("search", "demo", "crane -bird").messages
     assert "--language" not in demo("search", "demo", "crane && bird").messages
+
+
+def test_filters_alone_say_that_they_do_not_read_the_words(demo):
+    assert demo("index", "wide", str(DEMO), "--columns", "theme").code == 0
+    birds = 'where("theme = birds")'
+    note = f"{birds} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {birds}.\n"
+    found = demo("search", "wide", "zebra", "-k", "1", "-r", birds)
+    assert found.messages == note and found.output.startswith("  1  0  ")
+    assert demo("search", "wide", "", "-k", "1", "-r", birds).messages == ""
+    none = 'where("theme = none")'
+    assert demo("search", "wide", "crane", "-r", none).messages == (
+        note.replace(birds, none) + f"Nothing in indexes/wide passes {none}.\n"
+    )
+
+
+def test_hits_show_the_columns_that_are_asked_for(demo):
+    more = [
+        {"id": "x", "text": "crane", "title": "T", "year": [2, 1], "kind": "a"},
+        {"id": "y", "text": "crane crane", "year": 1},
+    ]
+    Path("more.jsonl").write_text("".join(json.dumps(each) + "\n" for each in more))
+    assert demo("index", "more", "more.jsonl", "--columns", "year:int,kind").code == 0
+    first, second = [
+        line
+        for line in demo("search", "more", "crane", "-r", "BM25 >> sort(year)", "--show", "kind").output.splitlines()
+        if " · " in line
+    ]
+    assert first.endswith("y   · year is 1 · kind is missing") and second.endswith("x  T · year is 1, 2 · kind is a")
+    found = json.loads(demo("search", "more", "crane", "--show", "kind", "--show", "year", "--format", "json").output)[
+        "hits"
+    ]
+    assert [(hit["kind"], hit["year"]) for hit in found] == [([], [1]), (["a"], [1, 2])]
+    table = demo("search", "more", "crane", "--show", "kind,year", "--format", "csv").output.splitlines()
+    assert table[0] == "rank,score,docno,title,passage,kind,year" and table[2].endswith(',a,"1, 2"')
+    assert demo("search", "more", "crane", "--format", "csv").output.splitlines()[0] == "rank,score,docno,title,passage"
+    assert demo("search", "more", "crane", "--show", "yeer").messages.startswith(
+        "sublex: No column yeer; did you mean year?"
+    )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.columns import KINDS, Column, days_of
-from sublex.contracts.fields import LONGEST_NAME, is_name
+from sublex.contracts.fields import expect_name
 from sublex.errors import InputError
 from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, value_counts
 from sublex.index.format import FolderWriter
@@ -68,15 +68,9 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
         raise InputError(f"The columns are {shown(given)}; give names and types, such as 'year:int,category'.")
     columns: dict[str, str] = {}
     for name, kind in pairs:
-        if not isinstance(name, str) or not is_name(name):
-            raise InputError(
-                f"{shown(name)} is no name of a column; a name begins with a letter and has letters, digits, _, - and dots, "
-                f"at most {LONGEST_NAME} in all."
-            )
+        expect_name(name, "column", columns)
         if kind not in KINDS:
             raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
-        if name in columns:
-            raise InputError(f"The column {name} is named twice; name it once.")
         columns[name] = kind
     return columns
 
@@ -227,6 +221,19 @@ def _text(value: Any) -> bytes | None:
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "date": _day, "text": _text}
 
 
+def _likely_type(kind: str, good: int, faulty: First) -> str:
+    """Return the type that a column should have instead of `kind`, of which it has `good` values, by its first faulty value."""
+    try:
+        value = json.loads(faulty.value)
+    except ValueError:
+        # A long value is cut.
+        return "text"
+    if kind == "int" and _number(value) is not None:
+        return "float"
+    others = [other for other in ("date", "int", "float") if other != kind and _CONVERTERS[other](value) is not None]
+    return others[0] if others and not good else "text"
+
+
 class _Collected:
     """The values of one column in memory."""
 
@@ -330,11 +337,15 @@ class ColumnCounts:
                 right = (
                     f"{good:,} are {KINDS[kind]}, the first {first.value} in document {first.docno}" if first else ""
                 )
+                remedy = (
+                    f"build the index with {name}:{_likely_type(kind, good, faulty)}"
+                    if kind != "text"
+                    else "leave out the column"
+                )
                 others = f"{bad:,} are not, the first {faulty.value} in document {faulty.docno}"
                 raise InputError(
                     f"Of {good + bad:,} values of the column {name}:{kind}, {right or f'none are {KINDS[kind]}'}, and "
-                    f"{others}; nothing was indexed: correct the values"
-                    + (f", or build the index with {name}:text." if kind != "text" else ", or leave out the column.")
+                    f"{others}; nothing was indexed: correct the values, or {remedy}."
                 )
 
     def refuse_missing(self) -> None:

@@ -17,10 +17,9 @@ from sublex.analysis.tokens import TITLE_GAP, RawTokens
 from sublex.building.vocabulary import TokenTerms, TokenVocabulary
 from sublex.contracts.base import Analyzer
 from sublex.index.components.document_terms import write_document_lists
-from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
+from sublex.index.components.fields import stored_fields
+from sublex.index.components.inverted_lists import EncodedLists, ListsWriter, encode_lists
 from sublex.index.components.lengths import LengthsWriter
-from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
-from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import spans, starts_of
 from sublex.tools.workers import Workers
@@ -268,8 +267,9 @@ class Inverter:
         self._uniques: list[np.ndarray] = []
         self._groups: list[_Group] = []
         self._ungrouped: list[BatchCounts] = []
-        self._fields = FieldsWriter(folder, fields, positions) if fields else None
-        self._stored = stored_fields(fields)
+        self._fields, self._stored = fields, stored_fields(fields)
+        # For each batch: the lengths of the stored fields of each document, and the places of fields.
+        self._in_fields: list[tuple[list[np.ndarray], tuple[np.ndarray, ...]]] = []
         # For each term its document frequency, its collection frequency, and its document frequency in each stored field.
         self._frequencies = np.zeros((2 + len(self._stored), 1 << 12), np.int64)
         self._batch_bytes = self._ungrouped_bytes = self._postings = self._positions = 0
@@ -301,8 +301,7 @@ class Inverter:
         self._positions += int(counts.cf.sum()) * self._has_positions
         self.docs += len(counts.lengths)
         self._lengths.add(counts.lengths, counts.uniques)
-        if self._fields:
-            self._fields.add_documents([field.lengths for field in counts.fields], counts.begins)
+        self._in_fields.append(([field.lengths for field in counts.fields], counts.begins))
         self._uniques.append(counts.uniques)
         self._batch_bytes += counts.nbytes
         self._ungrouped.append(counts)
@@ -359,20 +358,15 @@ class Inverter:
         bounds = np.array([begin for begin, _ in ranges] + [len(df)], np.int64)
         cuts = list(workers.map(lambda group: group.cuts(ranks, bounds), self._groups))
 
-        def encode(k: int) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField]]:
+        def encode(k: int) -> EncodedLists:
             begin, end = bounds[k : k + 2]
             parts = [
                 (group.sizes, group.data, data[k]) for group, (_, data, *_) in zip(self._groups, cuts, strict=True)
             ]
             docs, tfs = join(k, df[begin:end], parts)
-            encoded = encode_postings(docs, tfs, df[begin:end])
-            fields = [encode_field(spread(k, number, docs), df[begin:end]) for number in range(len(self._stored))]
-            positions = self._has_positions
-            return (
-                encoded,
-                encode_positions(join_positions(k, cf[begin:end]), tfs, cf[begin:end]) if positions else None,
-                fields,
-            )
+            positions = join_positions(k, cf[begin:end]) if self._has_positions else None
+            fields = (spread(k, number, docs) for number in range(len(self._stored)))
+            return encode_lists(docs, tfs, df[begin:end], cf[begin:end], positions, fields)
 
         def join(k: int, df: np.ndarray, parts: Sequence[tuple[np.ndarray, ...]]) -> tuple[np.ndarray, np.ndarray]:
             starts = starts_of(df)
@@ -406,11 +400,8 @@ class Inverter:
                 )  # fmt: skip
             return joined
 
-        writer = PostingsWriter(self._folder)
-        positions = PositionsWriter(self._folder) if self._has_positions else None
-        for postings, encoded, fields in workers.map(encode, range(len(ranges))):
-            writer.add(postings)
-            if positions and encoded:
-                positions.add(encoded)
-            if self._fields:
-                self._fields.add(fields)
+        writer = ListsWriter(self._folder, self._has_positions, self._fields)
+        for encoded in workers.map(encode, range(len(ranges))):
+            writer.add(encoded)
+        for lengths, begins in self._in_fields:
+            writer.add_documents(lengths, begins)

@@ -14,7 +14,7 @@ from sublex.building.term_merge import TermMerge, release
 from sublex.index.components.columns import ColumnsWriter, joined, without_unused
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
-from sublex.index.components.fields import FieldsWriter
+from sublex.index.components.inverted_lists import ListsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.components.texts import TextsWriter, compress
 from sublex.index.directory import Directory
@@ -39,13 +39,13 @@ def merge_segments(segments: list[Segment], directory: Directory, workers: Worke
     live = [~segment.dead for segment in segments]
     terms = TermMerge(segments, live, workers)
     with FolderWriter(directory) as folder:
-        fields = FieldsWriter(folder, terms.fields, terms.has_positions) if terms.fields else None
-        terms.write(folder, fields)
+        lists = ListsWriter(folder, terms.has_positions, terms.fields)
+        terms.write(folder, lists)
         lengths, docnos = LengthsWriter(folder), DocnosWriter(folder)
         for segment, mask in zip(segments, live, strict=True):
             lengths.add(segment.lengths[mask], segment.uniques[mask])
-            if fields:
-                fields.add_documents(*segment.documents_in_fields(mask, terms.has_positions))
+            if terms.fields:
+                lists.add_documents(*segment.documents_in_fields(mask, terms.has_positions))
             docnos.add(*live_docnos(segment))
         docnos.finish()
         if all("document_terms" in segment.folder for segment in segments):

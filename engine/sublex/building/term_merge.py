@@ -16,10 +16,9 @@ import numpy as np
 from sublex.analysis.interner import Interner
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import IndexCorrupt
-from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
+from sublex.index.components.fields import stored_fields
+from sublex.index.components.inverted_lists import EncodedLists, ListsWriter, encode_lists
 from sublex.index.components.lexicon import LexiconWriter
-from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
-from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.segment import Segment
@@ -164,18 +163,13 @@ class TermMerge:
             ends.append(end)
         return ends
 
-    def write(self, folder: FolderWriter, fields: FieldsWriter | None = None) -> None:
-        """Write the merged lexicon and posting lists; those of fields by `fields`."""
-        postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
-        positions = PositionsWriter(folder) if self.has_positions else None
+    def write(self, folder: FolderWriter, lists: ListsWriter) -> None:
+        """Write the merged lexicon, and by `lists` the merged posting lists."""
+        lexicon = LexiconWriter(folder)
         for window in self.windows():
             frequencies = [np.empty(0, np.int64)]
-            for encoded, encoded_positions, encoded_fields, cf in self.workers.map(self._encode, window.ranges()):
-                postings.add(encoded)
-                if positions and encoded_positions:
-                    positions.add(encoded_positions)
-                if fields:
-                    fields.add(encoded_fields)
+            for encoded, cf in self.workers.map(self._encode, window.ranges()):
+                lists.add(encoded)
                 frequencies.append(cf)
                 release(self.segments, "postings", "tails", "positions", "position_tails")
             lexicon.add(window.terms(), window.surfaces(), window.df, np.concatenate(frequencies))
@@ -190,18 +184,15 @@ class TermMerge:
         docs, tfs, *_ = self._merge(part)
         return PostingsBatch(Strings.joined(*window.terms(part.begin, part.end)).tobytes(), part.df, docs, tfs)
 
-    def _encode(
-        self, part: TermRange
-    ) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField], np.ndarray]:
-        """Return the merged and encoded posting lists of the terms of `part`, and the occurrences of each term.
+    def _encode(self, part: TermRange) -> tuple[EncodedLists, np.ndarray]:
+        """Return the merged and encoded inverted lists of the terms of `part`, and the occurrences of each term.
 
-        Between them are the positions, and the frequencies in the stored fields. Any thread may call this.
+        Any thread may call this.
         """
         counts = self._position_counts(part) if self.has_positions else None
         docs, tfs, positions, fields = self._merge(part, counts, stored_fields(self.fields))
         cf = np.add.reduceat(tfs, starts_of(part.df)[:-1], dtype=np.int64)
-        encoded = None if positions is None else encode_positions(positions, tfs, cf)
-        return encode_postings(docs, tfs, part.df), encoded, [encode_field(found, part.df) for found in fields], cf
+        return encode_lists(docs, tfs, part.df, cf, positions, fields), cf
 
     def _position_counts(self, part: TermRange) -> np.ndarray:
         """Return the number of positions of each term of `part` in live documents, as the lexicons and tombstones say.
@@ -234,7 +225,7 @@ class TermMerge:
         found_fields, scratch = [np.empty_like(tfs) for _ in fields], np.empty_like(docs if len(fields) else docs[:0])
         for segment, span, lists in self._lists(part):
             for field, out in zip(fields, found_fields, strict=True):
-                found = segment.read_field(field, np.arange(*span), lists[1])
+                found = segment.fields_reader.gather(field, np.arange(*span), lists[1])
                 if merge_kernels.merge_postings(lists[0], found, *lists[2:], cursors.copy(), ends, scratch, out) >= 0:
                     raise _disagreement(segment)
             if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sublex.building.build_settings import BuildSettings
 from sublex.building.build_summary import BuildSummary
 from sublex.building.deletions import delete_documents, with_tombstones
 from sublex.building.document_source import DocumentSource
@@ -20,7 +21,7 @@ from sublex.building.journal import JOURNAL
 from sublex.building.merge import live_docnos, merge_segments
 from sublex.building.merge_policy import segments_to_merge
 from sublex.building.reorder.rewrite import reorder_segment
-from sublex.building.segment_builder import SEGMENT, BuildSettings, Progress, SegmentBuilder
+from sublex.building.segment_builder import SEGMENT, Progress, SegmentBuilder
 from sublex.contracts.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.attachment import refuse_if_attached
@@ -88,7 +89,7 @@ def create(
             raise InputError(_no_document(builder.summary))
         builder.columns.refuse_missing()
         builder.summary.indexed = entry.docs
-        _expect_words_in_fields(Segment(folder / SEGMENT, entry), settings)
+        _expect_words_in_fields(Segment(folder / SEGMENT, entry), settings, source)
         if reorder:
             (folder / SEGMENT).move(folder / UNORDERED)
             with Workers(settings.workers) as pool:
@@ -98,13 +99,16 @@ def create(
     return make_index(root, "index", new, write, overwrite, resume)
 
 
-def _expect_words_in_fields(segment: Segment, settings: BuildSettings) -> None:
+def _expect_words_in_fields(segment: Segment, settings: BuildSettings, source: DocumentSource) -> None:
     """Raise InputError if there is a named field that has no term in any document."""
     segment.fields = settings.fields
     for name in settings.fields:
         if not segment.field_lengths(name).any():
+            asked = "title=head" if name == "title" else f"fields={name}"
+            trec = f" The reader trec makes fields of elements that it is told: --reader 'trec({asked})'."
             raise InputError(
                 f"No document has a term in the field {name}; leave it out, or name a field that documents have."
+                f"{trec if any(each.name == 'trec' for each in source.sources) else ''}"
             )
 
 

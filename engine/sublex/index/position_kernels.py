@@ -1,7 +1,6 @@
 """Kernels that encode and decode the positions of postings.
 
-The gaps between the positions of a posting are packed as postings are: every 128 gaps of a term form a bit-packed block, and
-the rest is in a byte code. `docs/format.md` describes the layout.
+The gaps between the positions of a posting are stored as packed numbers. `docs/format.md` describes the layout.
 
 Kernels have no bounds checks. Those that decode therefore check sizes and numbers themselves, and report damage.
 """
@@ -10,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sublex.index.posting_kernels import BLOCK, LANES, pack, put_number, unpack, width_of
-from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, inner, kernel
+from sublex.index.packed_kernels import LIMIT, encode_numbers, get_blocks, get_numbers
+from sublex.index.posting_kernels import BLOCK
+from sublex.tools.compiled import I32, I64, STORED_U8, STORED_U32, U32, kernel
 
-# Positions are below this.
-LIMIT = 1 << 31
+# The sign bit, which marks a gap while it is decoded.
 FIRST = np.int32(-LIMIT)
 
 
@@ -22,9 +21,8 @@ FIRST = np.int32(-LIMIT)
 def encode_positions(positions, tfs, cf):
     """Return the positions of postings encoded, as (words, widths, tails, sizes).
 
-    Posting i has the next tfs[i] values of `positions`, ascending; the postings of term t have cf[t] together. `words` has
-    the packed words of all blocks, and `widths` the bits of a gap in each block. `tails` has the byte code of the gaps
-    after the last block of each term, and `sizes` the number of its bytes for each term.
+    Posting i has the next tfs[i] values of `positions`, ascending; the postings of term t have cf[t] together.
+    `encode_numbers` describes what is returned.
     """
     gaps = np.empty(len(positions), np.uint32)
     i = np.int64(0)
@@ -34,54 +32,7 @@ def encode_positions(positions, tfs, cf):
             gaps[i] = np.uint32(positions[i] - last - 1)
             last = np.int64(positions[i])
             i += 1
-    blocks = 0
-    for term in range(len(cf)):
-        blocks += cf[term] // BLOCK
-    # A number takes at most five bytes in the byte code.
-    words, widths = np.empty(BLOCK * blocks + 1, np.uint32), np.empty(blocks, np.uint8)
-    tails, sizes = np.empty(5 * (len(positions) - blocks * BLOCK) + 1, np.uint8), np.empty(len(cf), np.int64)
-    i = w = b = o = np.int64(0)
-    for term in range(len(cf)):
-        stop = i + cf[term]
-        while stop - i >= BLOCK:
-            every = np.uint32(0)
-            for x in range(BLOCK):
-                every |= gaps[i + x]
-            widths[b] = width_of(np.uint32(every))
-            w = pack(gaps[i : i + BLOCK], np.int64(widths[b]), words, w)
-            i += BLOCK
-            b += 1
-        begin = o
-        while i < stop:
-            o = put_number(tails, o, np.int64(gaps[i]))
-            i += 1
-        sizes[term] = o - begin
-    return words[:w].copy(), widths, tails[:o].copy(), sizes
-
-
-@inner
-def get_numbers(data, at, stop, n, out, o):
-    """Decode `n` numbers of the byte code in data[at:stop] to out[o:].
-
-    Returns the place after the last number in `out`. Returns -1 if the numbers do not end exactly at `stop`, or if one
-    is too large.
-    """
-    for _ in range(n):
-        value, shift = np.int64(0), 0
-        while True:
-            if at >= stop or shift > 28:
-                return -1
-            byte = np.int64(data[at])
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                break
-        if value >= LIMIT:
-            return -1
-        out[o] = value
-        o += 1
-    return o if at == stop else -1
+    return encode_numbers(gaps, cf, False)
 
 
 @kernel((STORED_U32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, I64, I32, U32, I32), before="positions")
@@ -97,16 +48,11 @@ def decode_positions(
     """
     o = i = np.int64(0)
     for k in range(len(cf)):
-        begin, word = o, word_begins[k]
-        for b in range(block_begins[k], block_begins[k] + cf[k] // BLOCK):
-            wide = np.int64(widths[b])
-            if wide > 31 or word + LANES * wide > len(words):
+        begin = o
+        if cf[k] >= BLOCK:
+            o = get_blocks(words, widths, word_begins[k], block_begins[k], cf[k] // BLOCK, gaps, positions, o)
+            if o < 0:
                 return k
-            unpack(words, word, wide, gaps)
-            word += LANES * wide
-            for x in range(BLOCK):
-                positions[o + x] = gaps[x]
-            o += BLOCK
         o = get_numbers(tails, tail_begins[k], tail_ends[k], cf[k] % BLOCK, positions, o)
         if o < 0:
             return k

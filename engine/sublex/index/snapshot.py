@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 import heapq
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from itertools import groupby
 from operator import itemgetter
@@ -409,12 +409,18 @@ class Snapshot(Deferred):
                     f"{self.path} was attached without positions, which {purpose}; "
                     f"read them too: {Step('attach', self.path, refresh=True, positions=True)}"
                 )
-            store = ",".join(sorted({*self.store, part}))
-            fields = f" --fields {','.join(self.fields)}" if self.fields else ""
+            store = f"--store {','.join(sorted({*self.store, part}))}"
             raise IndexProblem(
                 f"{self.path} was built without stored {part}, which {purpose}; "
-                f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --store {store}{fields}"
+                f"rebuild it: {self._rebuilding(store, *_option('fields', self.fields))}"
             )
+
+    def _rebuilding(self, *options: str) -> str:
+        """Return the command that rebuilds the index with options and the columns that it has."""
+        columns = [f"{column}:{kind}" for column, kind in sorted(self.columns.items())]
+        return " ".join(
+            [str(Step("index", self.path)), "SOURCE…", "--overwrite", *options, *_option("columns", columns)]
+        )
 
     def need_field(self, name: str) -> None:
         """Raise InputError, with the fields of the index or the way to build one with fields, unless it has the field `name`."""
@@ -427,9 +433,10 @@ class Snapshot(Deferred):
                 f"{self.path} is attached with one field, so it has no field {name} of its own; "
                 f"attach it with several: {Step('attach', self.path, refresh=True, field=f'{name},OTHER')}"
             )
+        store = [f"--store {','.join(sorted(self.store))}"] if self.store != {"text", "terms"} else []
         raise InputError(
             f"{self.path} was built without fields, so it has no field {name}; "
-            f"rebuild it: {Step('index', self.path)} SOURCE… --overwrite --fields title,text"
+            f"rebuild it: {self._rebuilding(*store, '--fields title,text')}"
         )
 
     def field_lengths(self, field: str) -> np.ndarray:
@@ -508,3 +515,8 @@ def _terms_from(segment: Segment, k: int, prefix: bytes) -> Iterator[tuple[bytes
 
 
 resolve_hints(__name__)
+
+
+def _option(name: str, values: Sequence[str]) -> list[str]:
+    """Return an option of the command line with values between commas; none without values."""
+    return [f"--{name} {','.join(values)}"] if values else []

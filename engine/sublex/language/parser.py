@@ -46,6 +46,8 @@ _UNREADABLE = {
 }
 # For each kind of literal: if one of these tokens follows it, it is the beginning of a pipeline.
 _CONTINUED = {"number": ("*",), "range": ("*",), "word": ("(", ">>", "+", "%"), "string": ()}
+# The filter whose only argument is a text that many write without quotes, and what was read of it.
+_BARE_CONDITION = re.compile(r"(?P<before>\bwhere\(\s*)[^\s\"][^\"]*\Z", re.IGNORECASE)
 T = TypeVar("T")
 
 
@@ -74,6 +76,8 @@ def parse(text: str) -> Expression:
     try:
         return _read(text, _Parser.pipeline)
     except Unreadable as mistake:
+        if bare := _BARE_CONDITION.search(text, 0, mistake.at):
+            mistake = Unreadable('Expected the condition in quotes, as in where("year >= 2015"),', bare.end("before"))
         raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{with_caret(text, mistake.at)}") from None
 
 

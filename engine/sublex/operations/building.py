@@ -12,7 +12,7 @@ from sublex.forms.lines import Shown, line, table_lines
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, option
 from sublex.operations.fitting import fit_each
-from sublex.operations.parameters import Overwrite, Reader, Reorder, Sources, Strict, Workers
+from sublex.operations.parameters import Names, Overwrite, Reader, Reorder, Sources, Strict, Workers
 
 if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
@@ -34,8 +34,8 @@ def index(
     profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
     store: Annotated[str, option(metavar="PARTS")] = "text,terms",
-    fields: Annotated[str, option(metavar="NAMES")] = "",
-    columns: Annotated[str, option(metavar="NAMES")] = "",
+    fields: Names = (),
+    columns: Names = (),
     workers: Workers = None,
     memory: SpillMemory = "1GB",
     impacts: Expressions = (),
@@ -74,12 +74,12 @@ def index(
         from sublex.representations.fitting import check_before_build
 
         check_before_build(path, impacts, fits, store)
-    context.prepare(_tasks(sources, reorder, "positions" in store, bool(fields)))
+    context.prepare(_tasks(sources, reorder, "positions" in store, any(fields)))
     with context.step(f"Built {path}"), context.progress(f"Indexing {path}") as advance, context.changing():
         opened = sublex.build(
-            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store, fields=fields, columns=columns,
-            workers=workers, memory=memory, backend=backend, resume=resume, overwrite=overwrite, reorder=reorder, strict=strict,
-            progress=advance, say=context.say,
+            list(sources), path, reader=reader, profile=profile, analyzer=analyzer, store=store,
+            fields=",".join(fields), columns=",".join(columns), workers=workers, memory=memory, backend=backend, resume=resume,
+            overwrite=overwrite, reorder=reorder, strict=strict, progress=advance, say=context.say,
         )  # fmt: skip
     assert opened.built
     shown = built(path, opened.built)

@@ -21,7 +21,7 @@ def attach(
     source: Annotated[str | None, positional("BACKEND:PATH")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="as the other engine")] = None,
     profile: Annotated[str | None, option(completes="profile", shown="the back end's")] = None,
-    field: Annotated[str | None, option(metavar="NAMES", shown="the back end chooses")] = None,
+    field: Annotated[tuple[str, ...], option(metavar="NAMES", shown="the back end chooses")] = (),
     docno: Annotated[str | None, option(metavar="FIELD", shown="the back end chooses")] = None,
     positions: bool = False,
     trust: bool = False,
@@ -62,7 +62,7 @@ def attach(
         context.changing(),
     ):
         index = sublex.attach(
-            source, path, analyzer=analyzer, profile=profile, field=field, docno=docno, positions=positions, trust=trust,
+            source, path, analyzer=analyzer, profile=profile, field=",".join(field) or None, docno=docno, positions=positions, trust=trust,
             refresh=refresh, overwrite=overwrite, progress=advance, say=context.say,
         )  # fmt: skip
     statistics = index.statistics

@@ -51,6 +51,8 @@ Measures = Annotated[tuple[str, ...], option(
     "-m", "--measure", metavar="MEASURE", shown="AP nDCG@10 P@10 R@1000 RR Bpref NumRet NumRel",
     help="A measure of ir-measures or trec_eval; may be given several times.",
 )]
+# Names with commas between them. An option that is given several times adds to them.
+Names = Annotated[tuple[str, ...], option(metavar="NAMES")]
 Fields = Annotated[str, option(help="The fields of a topic that form its query, as in title+desc.")]
 Metadata = Annotated[Literal["sidecar", "header", "none"], option(
     help="Describe a run in a second file, RUN.yaml; in # lines at its head; or not at all."

@@ -14,7 +14,7 @@ from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
-from sublex.tools.messages import Message, Step, shell_word
+from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
     from sublex.contracts.base import Query
@@ -59,7 +59,10 @@ def search(
     context: Context,
     asked: Asked,
     facets: Annotated[int | None, option(least=1)] = None,
-    of: Annotated[tuple[str, ...], option(metavar="NAME", completes="model", shown="the model of the ranker")] = (),
+    of: Annotated[
+        tuple[str, ...], option(metavar="NAME", completes="column or model", shown="the model of the ranker")
+    ] = (),
+    show: Annotated[tuple[str, ...], option(metavar="NAMES", completes="column")] = (),
 ) -> Shown:
     """Find the documents that match QUERY best.
 
@@ -70,6 +73,7 @@ def search(
         facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as topics, and show
             the N most frequent.
         of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
+        show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
 
     Examples:
         sublex search demo "cranes by the river"
@@ -83,6 +87,9 @@ def search(
     if of and facets is None:
         raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
+    named = [name.strip() for name in ",".join(show).split(",") if name.strip()]
+    for name in named:
+        index.snapshot.need_column(name)
     counted = _counted(context, of, lambda: _labelled(index, pipeline)) if facets else []
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
@@ -93,9 +100,13 @@ def search(
     answer = found._replace(hits=found.hits.first(asked.k))
     context.remember(query=query, answer=answer, used=asked.ranker, found=found.hits, like=asked.without)
     with context.step("Compared the words of the query with those of the index"):
-        missing = index.snapshot.missing(query) if pipeline.reads_plain_words else {}
+        missing = index.snapshot.missing(query) if pipeline.reads_plain_words and pipeline.scores_words else {}
         corrected = corrections(index.snapshot, missing)
     notes = [*pipeline.notes, *reading_notes(context, asked, query, pipeline)]
+    if query.terms and not pipeline.scores_words:
+        notes.append(
+            f"{pipeline} alone lists documents, whatever the words are; for a ranking of them: BM25 >> {pipeline}."
+        )
     # Where nothing is found because no word is known, one sentence is enough.
     if len(answer.hits) or corrected or len(missing) < len(query.weights()):
         notes += missing_notes(missing, corrected)
@@ -103,7 +114,8 @@ def search(
     # For a query that can find nothing, its notes say why.
     if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
-    shown = hits(index, answer, context.extras or NO_EXTRAS)
+    columns = tuple(dict.fromkeys((*pipeline.sorted_by, *named)))
+    shown = hits(index, answer, (context.extras or NO_EXTRAS)._replace(columns=columns))
 
     def data() -> dict[str, Any]:
         return {"hits": shown.data, "missing": list(missing.values())}
@@ -144,7 +156,7 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 def facets(
     context: Context,
     asked: Asked,
-    of: Annotated[tuple[str, ...], positional("NAME", completes="model")] = (),
+    of: Annotated[tuple[str, ...], positional("NAME", completes="column or model")] = (),
     number: Annotated[int, option("-n", least=1)] = LABELS,
 ) -> Shown:
     """Count the documents found for the last query by the values of columns, or by the labels of fitted models, such as topics.
@@ -175,10 +187,12 @@ def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str])
     columns = context.index.snapshot.columns
     try:
         return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
-    except UnknownName as error:
-        if not columns:
-            raise
-        raise UnknownName(Message(error.args[0], f" The columns are {', '.join(sorted(columns))}.")) from None
+    except UnknownName:
+        from sublex.pipeline.facets import refuse_unknown
+
+        for name in of:
+            refuse_unknown(context.index, name)
+        raise
 
 
 def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], number: int, without: str) -> Shown:

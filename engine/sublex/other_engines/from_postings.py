@@ -19,7 +19,7 @@ from sublex.building.segment_builder import SEGMENT
 from sublex.building.writer import existing_index, make_index
 from sublex.contracts.foreign import PostingsSource
 from sublex.index.components.docnos import DocnosWriter
-from sublex.index.components.fields import FieldsWriter
+from sublex.index.components.inverted_lists import ListsWriter
 from sublex.index.components.lengths import LengthsWriter
 from sublex.index.directory import Directory
 from sublex.index.entries import AttachedEntry, SegmentEntry
@@ -82,21 +82,20 @@ def _write_segment(
         folder = stack.enter_context(FolderWriter(building / "received"))
         postings = ReceivedPostings(source)
         number, positions = len(postings.contents), postings.has_positions
-        fields = FieldsWriter(folder, number, positions) if number else None
-        lists = write_lists(folder, postings.batches(progress), positions, workers, fields)
+        writer = ListsWriter(folder, positions, number)
+        lists = write_lists(folder, postings.batches(progress), writer, workers)
         if not postings.ascends:
             received = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms, number)
             folder = stack.enter_context(FolderWriter(building / "sorted"))
-            fields = FieldsWriter(folder, number, positions) if number else None
-            lists = write_lists(folder, sorted_lists(received, postings.name), positions, workers, fields)
+            writer = ListsWriter(folder, positions, number)
+            lists = write_lists(folder, sorted_lists(received, postings.name), writer, workers)
         documents = ReceivedDocuments(source, postings)
         docnos = DocnosWriter(folder)
         for data, sizes in documents.batches():
             docnos.add(data, sizes)
         docnos.finish()
         LengthsWriter(folder).add(documents.lengths, postings.uniques)
-        if fields:
-            fields.add_documents(postings.field_sums, documents.begins)
+        writer.add_documents(postings.field_sums, documents.begins)
         written = WrittenLists(folder.directory, folder.finish(), source.docs, lists.terms, number)
         write_document_terms(folder, written, postings.uniques, workers)
         tokens = documents.tokens(lists.tokens)

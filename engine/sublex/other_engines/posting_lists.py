@@ -14,10 +14,11 @@ import numpy as np
 from sublex.contracts.foreign import PostingsBatch
 from sublex.errors import InputError
 from sublex.index.components.document_terms import write_document_lists
-from sublex.index.components.fields import EncodedField, FieldReader, FieldsWriter, encode_field, stored_fields
+from sublex.index.components.fields import FieldReader, stored_fields
+from sublex.index.components.inverted_lists import EncodedLists, ListsWriter, encode_lists
 from sublex.index.components.lexicon import LexiconReader, LexiconWriter
-from sublex.index.components.positions import EncodedPositions, PositionsReader, PositionsWriter, encode_positions
-from sublex.index.components.postings import EncodedPostings, PostingsReader, PostingsWriter, encode_postings
+from sublex.index.components.positions import PositionsReader
+from sublex.index.components.postings import PostingsReader
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder, FolderWriter
@@ -31,16 +32,6 @@ POSTINGS_PER_PASS = 1 << 25
 LONGEST = 60
 
 
-class EncodedBatch(NamedTuple):
-    """A batch of posting lists, encoded as they are stored; `cf` has the sum of the frequencies of each term."""
-
-    batch: PostingsBatch
-    cf: np.ndarray
-    postings: EncodedPostings
-    positions: EncodedPositions | None
-    fields: Sequence[EncodedField]
-
-
 class ListTotals(NamedTuple):
     """The numbers of terms, of postings, and of tokens, which is the sum of all frequencies."""
 
@@ -50,35 +41,22 @@ class ListTotals(NamedTuple):
 
 
 def write_lists(
-    folder: FolderWriter,
-    batches: Iterable[PostingsBatch],
-    has_positions: bool,
-    workers: Workers,
-    fields: FieldsWriter | None = None,
+    folder: FolderWriter, batches: Iterable[PostingsBatch], lists: ListsWriter, workers: Workers
 ) -> ListTotals:
-    """Write the lexicon and the postings of a segment, in the order of the batches, and return the totals.
+    """Write the lexicon of a segment, and by `lists` its postings, in the order of the batches, and return the totals.
 
-    The written form of each term is the term itself. `has_positions` says whether the batches bring positions.
-    `fields` writes the frequencies in fields, of which a batch brings those of the stored fields.
+    The written form of each term is the term itself. Of the frequencies in fields, a batch brings those of the stored fields.
     """
 
-    def encode(batch: PostingsBatch) -> EncodedBatch:
+    def encode(batch: PostingsBatch) -> tuple[PostingsBatch, np.ndarray, EncodedLists]:
         first = np.cumsum(batch.df) - batch.df
         cf = np.add.reduceat(batch.tfs, first, dtype=np.int64) if len(batch.df) else np.empty(0, np.int64)
-        found = None if batch.positions is None else encode_positions(batch.positions, batch.tfs, cf)
-        return EncodedBatch(batch, cf, encode_postings(batch.docs, batch.tfs, batch.df), found, [
-            encode_field(tfs, batch.df) for tfs in batch.field_tfs
-        ])  # fmt: skip
+        return batch, cf, encode_lists(batch.docs, batch.tfs, batch.df, cf, batch.positions, batch.field_tfs)
 
-    postings, lexicon = PostingsWriter(folder), LexiconWriter(folder)
-    positions = PositionsWriter(folder) if has_positions else None
+    lexicon = LexiconWriter(folder)
     terms = total = tokens = 0
-    for batch, cf, encoded, encoded_positions, encoded_fields in workers.map(encode, batches):
-        postings.add(encoded)
-        if positions and encoded_positions:
-            positions.add(encoded_positions)
-        if fields:
-            fields.add(encoded_fields)
+    for batch, cf, encoded in workers.map(encode, batches):
+        lists.add(encoded)
         # A surface that is equal to its term is stored as empty.
         lexicon.add(end_to_end(batch.terms), end_to_end([b""] * len(batch.terms)), batch.df, cf)
         terms, total, tokens = terms + len(batch.terms), total + len(batch.docs), tokens + int(cf.sum())

@@ -76,6 +76,11 @@ class Contents:
         return self.snapshot.fields
 
     @property
+    def columns(self) -> dict[str, str]:
+        """The type of each column, by its name: int, float, date or text."""
+        return dict(self.snapshot.columns)
+
+    @property
     def attachment(self) -> Attachment | None:
         """The foreign index that this index mirrors: its engine, place and state. None for an index of Sublex."""
         return self.snapshot.attachment

@@ -8,18 +8,16 @@ import numpy as np
 
 from sublex.contracts.base import Facet, Query, ValueCount
 from sublex.contracts.columns import Column, check, without_column
+from sublex.contracts.fields import is_name
 from sublex.contracts.operators import Condition
-from sublex.language.expression import Cut, walk
 from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.stage import DEPTH, State
+from sublex.tools.messages import nearest
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
     from sublex.pipeline.pipeline import Pipeline
     from sublex.retrieval.hits import Hits
-
-# The kinds of components with which all documents found can be counted, and not only the candidates.
-_COUNTED = {"ranker", "expander", "filter"}
 
 
 class Facets(NamedTuple):
@@ -57,7 +55,7 @@ def facets_of(
     if left is not None:
         parts = (left,) if query.condition is None else (query.condition, left)
         query = query._replace(condition=Condition("all", parts))
-    is_all = is_column and _counts_all(pipeline)
+    is_all = is_column and pipeline.finds_all
     most = max(1, len(index)) if is_all else DEPTH + (without is not None)
     hits = _found(pipeline, query, most).without(without)
     counted, is_all = len(hits), is_all or len(hits) < DEPTH
@@ -65,6 +63,15 @@ def facets_of(
         return Facets(of, index.facets(hits, of), counted, 0, is_all, False)
     column = index.snapshot.column(of).rows(hits.docs)
     return Facets(of, value_counts(column), counted, missing_in(column), is_all, True)
+
+
+def refuse_unknown(index: Index, of: str) -> None:
+    """Raise InputError for a name that is neither a column nor the name of a model, unless it is most like that of a model."""
+    columns, models = index.snapshot.columns, index.registry.names("representation")
+    if of in columns or not is_name(of) or of.casefold() in map(str.casefold, models):
+        return
+    if nearest(of, columns) or not nearest(of, models):
+        index.snapshot.need_column(of)
 
 
 def value_counts(column: Column) -> list[ValueCount]:
@@ -77,12 +84,6 @@ def value_counts(column: Column) -> list[ValueCount]:
 def missing_in(column: Column) -> int:
     """Return the number of documents without a value."""
     return 0 if column.starts is None else int(np.count_nonzero(np.diff(column.starts) == 0))
-
-
-def _counts_all(pipeline: Pipeline) -> bool:
-    """Return whether all documents with a word of the query that pass the filters can be counted."""
-    nodes = list(walk(pipeline.expression))
-    return {part.kind for part in pipeline.components} <= _COUNTED and not any(isinstance(node, Cut) for node in nodes)
 
 
 def _found(pipeline: Pipeline, query: Query, most: int) -> Hits:

@@ -297,9 +297,11 @@ class Index(Contents):
             return {
                 str(each): self.facets(found, each, pipeline, profile, where=where, language=language) for each in of
             }
+        from sublex.pipeline.facets import facets_of, refuse_unknown
+
+        refuse_unknown(self, str(of))
         if isinstance(found, (str, Query)):
             from sublex.language.conditions import parse_condition
-            from sublex.pipeline.facets import facets_of
 
             ready, query = self.pipeline(pipeline, profile), self.query(found, language)
             return facets_of(self, query, ready, str(of), parse_condition(where) if where else None).facets

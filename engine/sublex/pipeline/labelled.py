@@ -27,6 +27,11 @@ def labelled_model(index: Index, pipeline: Pipeline, naming: Callable[[str], obj
     if models:
         several = f"{pipeline} has several models with labels; name one, for example "
         raise InputError(Message(several, naming(models[0]), "."))
+    columns = sorted(index.snapshot.columns)
+    if columns:
+        raise InputError(
+            Message(f"No model in {pipeline} has labels to count; name a column: ", naming(columns[0]), ".")
+        )
     fitted = next(_fitted(index), "")
     advice = ("name a fitted one: ", naming(fitted)) if fitted else ("fit one: ", Step("fit", index.path, "lda(k=20)"))
     raise InputError(Message(f"No model in {pipeline} has labels to count; ", *advice, "."))

@@ -13,13 +13,13 @@ from sublex.contracts.base import NO_FIELDS, Explanation, Query
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.filters.sort import Sort
 from sublex.index.snapshot import Snapshot
-from sublex.language.expression import Expression
+from sublex.language.expression import Cut, Expression, walk
 from sublex.language.plugins import Component, components_in
 from sublex.language.python_rankers import GivenRanker
 from sublex.pipeline.stages.filter import noted
 from sublex.pipeline.stages.finder import one_search
 from sublex.pipeline.stages.mask import Mask
-from sublex.pipeline.stages.stage import Scorer, State, rank_in
+from sublex.pipeline.stages.stage import DEPTH, Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
@@ -98,6 +98,30 @@ class Pipeline(Deferred):
         return any(component.kind == "expander" for component in self.components)
 
     @cached_property
+    def scores_words(self) -> bool:
+        """Whether the words of a query count: filters and sort stages alone list documents, whatever the words are."""
+        return any(component.kind != "filter" for component in self.components)
+
+    @cached_property
+    def finds_all(self) -> bool:
+        """Whether all documents found can be had, and not only the first ones: no part has a depth or scores every document."""
+        is_cut = any(isinstance(node, Cut) for node in walk(self.expression))
+        return not is_cut and {component.kind for component in self.components} <= {"ranker", "expander", "filter"}
+
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        """The column of the sort stage; none without such a stage."""
+        return tuple(c.values["column"] for c in self.components if c.registration.factory is Sort)
+
+    @cached_property
+    def _depth(self) -> int:
+        """How many documents a search finds before filters and sort stages: all that a sort stage can have in order."""
+        return max(DEPTH, len(self.snapshot)) if self.sorted_by and self.finds_all else DEPTH
+
+    def _begin(self, query: Query) -> State:
+        return State(query, depth=self._depth)
+
+    @cached_property
     def reads_plain_words(self) -> bool:
         """Whether queries are plain words, and not in the query language of another engine, which a retriever reads."""
         return reads_plain_words(self.expression)
@@ -130,7 +154,7 @@ class Pipeline(Deferred):
     def _answer(self, query: Query, k: int) -> Answer:
         begin = time.perf_counter()
         with one_search():
-            scoring = self.scorer.start(State(query))
+            scoring = self.scorer.start(self._begin(query))
             hits = scoring.find(k).first(k)
         return self._answer_of(query, scoring.state.query, hits, time.perf_counter() - begin)
 
@@ -149,7 +173,7 @@ class Pipeline(Deferred):
         for place, query in enumerate(queries):
             begin = time.perf_counter()
             with one_search():
-                scoring = self.scorer.start(State(query))
+                scoring = self.scorer.start(self._begin(query))
                 searcher = scoring.searches_by
                 hits = None if searcher else scoring.find(k).first(k)
             took = time.perf_counter() - begin
@@ -173,7 +197,7 @@ class Pipeline(Deferred):
         The evidence of the root has the document's rank and the number of hits.
         """
         with one_search():
-            scoring = self.scorer.start(State(query))
+            scoring = self.scorer.start(self._begin(query))
             tree, allowed = scoring.explain(doc), scoring.state.allowed
             if allowed is not None:
                 tree = noted(tree, _note(query, bool(allowed.of(np.array([doc]))[0])))
@@ -182,7 +206,7 @@ class Pipeline(Deferred):
 
     def allows(self, query: Query) -> Mask | None:
         """Return the mask of the documents that the condition of a query allows; None if it has no condition."""
-        return self.scorer.start(State(query)).state.allowed if query.condition is not None else None
+        return self.scorer.start(self._begin(query)).state.allowed if query.condition is not None else None
 
     def answers(self, queries: Sequence[Query], k: int, workers: int = 1, qids: Sequence[str] = ()) -> Iterator[Answer]:
         """Yield the best k documents for each query, in the order of the queries, computed by several threads.

@@ -7,7 +7,8 @@ hyphens, times, web addresses and formulas.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sublex.analysis.stopwords import LUCENE
@@ -15,6 +16,7 @@ from sublex.analysis.tokens import words_by_term
 from sublex.contracts.operators import read_head
 from sublex.pipeline.missing_words import MissingWords
 from sublex.query_language.other_names import instead_of
+from sublex.query_language.tree import IN_FIELD
 from sublex.tools.messages import counted
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ LETTER, END, BEGIN = r"[^\W\d_]", r"(?=[\s),.;]|$)", r"(?<![^\s(])"
 PHRASE = re.compile(r'(?<![^\s(:+-])"([^"\n]{3,200})"')
 SIGN = re.compile(rf'{BEGIN}([+-])(["(]?)({LETTER}{{2,}})')
 FIELD = re.compile(r"(?<![^\s(+-])([a-z][a-z_]+):(?=([\"(\[{])|[\w*])(?![^\s\"]*:)")
+# The name of a field or a column that the index may have.
+NAMED = re.compile(rf"(?<![^\s(+-]){IN_FIELD.pattern}")
 WEIGHT = re.compile(rf"(?<!\S)({LETTER}{{3,}}|\S*[\")])\^\d+(\.\d+)?{END}")
 # Stars and question marks for letters: net*, wom?n, n*work; and *work, which may as well be an emphasised beginning.
 WILDCARD = re.compile(rf"(?<![^\s(:+-])(?:{LETTER}{{2,50}}\*|{LETTER}{{1,50}}[*?]{LETTER}{{1,50}}[*?]?){END}")
@@ -78,7 +82,7 @@ def query_notes(index: Index, query: str, pipeline: Pipeline | None = None, opti
     The list is also empty for a pipeline with a retriever whose parameter `language` is true: such a retriever reads the
     query language of another engine. `option` is what the user writes for Sublex's query language.
     """
-    forms = forms_of(query)
+    forms = forms_of(query, _names_of(index))
     if not forms or (pipeline and not pipeline.reads_plain_words):
         return []
     words = words_of(index, query)
@@ -126,9 +130,9 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
     if language != "plain":
         return notes_of_all(topics, index.queries(topics, "query"))
     examples: dict[str, str] = {}
-    number = 0
+    number, names = 0, _names_of(index)
     for topic in topics:
-        forms = forms_of(topic.text)
+        forms = forms_of(topic.text, names)
         number += bool(forms)
         for kind, sentence in forms.items():
             examples.setdefault(kind, f"{sentence} (topic {topic.qid})")
@@ -170,16 +174,25 @@ def notes_of_all(topics: Iterable[Sequence[Any]], queries: Iterable[Query]) -> l
     return [f"Topic {qid}: {' '.join(notes)}{beside}"]
 
 
-def forms_of(text: str) -> dict[str, str]:
-    """Return the forms of a query language in a text: for each kind, a clause that says how Sublex reads the first of them."""
+def forms_of(text: str, names: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+    """Return the forms of a query language in a text: for each kind, a clause that says how Sublex reads the first of them.
+
+    `names` has the fields and the columns of the index, each with "field" or "column".
+    """
     found: dict[str, str] = {}
-    for kind, form, meaning in _forms(text):
+    for kind, form, meaning in _forms(text, names):
         shown = form if len(form) <= LONGEST_FORM else f"{form[:LONGEST_FORM]}…"
         found.setdefault(kind, f"{shown} {meaning}")
     return found
 
 
-def _forms(text: str) -> Iterator[tuple[str, str, str]]:
+def _names_of(index: Index) -> dict[str, str]:
+    """Return the fields and the columns of an index, each with "field" or "column", as the query language takes them."""
+    snapshot = index.snapshot
+    return dict.fromkeys(snapshot.columns, "column") | dict.fromkeys(snapshot.fields, "field")
+
+
+def _forms(text: str, names: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield each form in a text: its kind, the form as written, and how Sublex reads it."""
     for match in PHRASE.finditer(text):
         # A comma or a point before the second quotation mark means that the text is a quotation.
@@ -191,11 +204,16 @@ def _forms(text: str) -> Iterator[tuple[str, str, str]]:
             yield match[1], match[0] if not match[2] else match[1], meaning
     for match in BANG.finditer(text) if len(text.split()) <= LONGEST_SIGNED else ():
         yield "!", match[0] if not match[1] else "!", "excludes nothing"
+    named = [match for match in NAMED.finditer(text) if match[1] in names] if names else []
+    for match in named:
+        kind = names[match[1]]
+        yield kind, match[0], f"does not ask for the {kind}"
+    ends = {match.end() for match in named}
     for match in FIELD.finditer(text):
-        if match[1] in FIELDS or match[2]:
-            yield "field", match[0], "names no field"
+        if match.end() not in ends and (match[1] in FIELDS or match[2]):
+            yield "other field", match[0], "names no field"
     for match in TAGGED.finditer(text):
-        yield "field", match[0], "names no field"
+        yield "other field", match[0], "names no field"
     for match in RANGE.finditer(text):
         yield "range", match[0], "is not a range"
     for match in WEIGHT.finditer(text):

@@ -431,8 +431,9 @@ class _Parser:
             return "a part has one field"
         if name in self.fields:
             return 'what is within a field stands directly after the colon, as in title:cell and title:"stem cells"'
-        fields = f"; the fields are {', '.join(self.fields)}" if self.fields else ""
-        return f"it names no field{fields}"
+        if not self.fields:
+            return "it names no field; an index has fields if it is built with them"
+        return f"it names no field; the fields are {', '.join(self.fields)}"
 
     def _operation(self, head: _Token) -> Node | None:
         """Read the parts of an operator."""

@@ -16,8 +16,8 @@ QUOTES = '"“”„‟«»'
 _SPECIAL = re.compile(rf"""[\\{QUOTES}()^~*]|^[+\-#']""")
 # How a part within a field begins. Addresses such as http://x and names such as std::vector begin otherwise.
 IN_FIELD = re.compile(rf"({NAME}):(?!//|:)(?=[^\s)])")
-# How values of a column are compared, directly after its name and a colon.
-_RANGE, _BACKSLASH = re.compile(r"^[<>]|\.(?=\.)"), r"\\\g<0>"
+# What is escaped directly after a name and a colon: how values of a column are compared, and what follows no name of a field.
+_AFTER_NAME, _BACKSLASH = re.compile(r"^(?:[<>:]|//)|\.(?=\.)"), r"\\\g<0>"
 _INVISIBLE = "\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\ufeff"
 _UNSEEN = re.compile(rf"[\s\x00-\x1f\x7f-\x9f\u2028\u2029{_INVISIBLE}]")
 # Words that join others.
@@ -112,8 +112,9 @@ class Field:
 
     def __str__(self) -> str:
         part = str(self.part)
-        # If a column has the same name, its ranges are written so.
-        return f"{self.name}:{_RANGE.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
+        return (
+            f"{self.name}:{_AFTER_NAME.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
+        )
 
 
 @dataclass(frozen=True)
@@ -126,55 +127,47 @@ class Compared:
         return str(self.comparison)
 
 
+class _Joining:
+    """A part of a tree that prints other parts with signs or joiners around them."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, pieces(self)))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Boost:
+class Boost(_Joining):
     """A part whose terms weigh more or less: `stem^2.5`."""
 
     part: Node
     weight: float
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Not:
+class Not(_Joining):
     """Documents for which a part does not hold: `NOT cell`."""
 
     part: Node
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class And:
+class And(_Joining):
     """Documents for which all parts hold: `stem AND cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Or:
+class Or(_Joining):
     """Documents for which at least one part holds: `stem OR cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Clauses:
+class Clauses(_Joining):
     """Clauses side by side, each with its sign: "+" for a required one, "-" for an excluded one, or ""."""
 
     clauses: tuple[tuple[str, Node], ...]
-
-    def __str__(self) -> str:
-        return _printed(self)
 
 
 Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
@@ -194,6 +187,18 @@ class QueryTree:
         return str(self.root)
 
 
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a weight, NOT, AND, OR or clauses join; nothing for a word, a phrase, an operator or a comparison."""
+    match node:
+        case Boost(part=part) | Not(part=part):
+            return (part,)
+        case And(parts=parts) | Or(parts=parts):
+            return parts
+        case Clauses(clauses=clauses):
+            return tuple(part for _, part in clauses)
+    return ()
+
+
 def in_field(name: str, node: Node) -> Node:
     """Return a part whose words, phrases and operators are within a field. Those that name a field of their own keep it."""
     match node:
@@ -210,10 +215,6 @@ def in_field(name: str, node: Node) -> Node:
         case Field() | Compared():
             return node
     return Field(name, node)
-
-
-def _printed(node: Node) -> str:
-    return "".join(map(str, pieces(node)))
 
 
 def _number(weight: float) -> str:

@@ -16,7 +16,7 @@ from sublex.errors import InputError
 from sublex.language.parser import parse_call
 from sublex.language.plugins import Registry
 from sublex.readers.batch import with_sound_ids
-from sublex.readers.fields import PARAMS
+from sublex.readers.fields import ELEMENTS, PARAMS
 from sublex.readers.signatures import archive_format, signature
 from sublex.readers.source import FileSource, files_below
 from sublex.tools.messages import near_names
@@ -49,8 +49,9 @@ NO_COLLECTION = {"run": "a run", "qrels": "relevance judgements"}
 @hookimpl
 def register_readers(register: Register) -> None:
     """Register the built-in readers; a reader's module is imported when the reader is made."""
+    params = {**dict.fromkeys(NAMED_FIELDS, PARAMS), "trec": ELEMENTS}
     for name, place in BUILT_IN.items():
-        register(name, _factory(*place.split(":")), PARAMS if name in NAMED_FIELDS else ())
+        register(name, _factory(*place.split(":")), params.get(name, ()))
 
 
 def _factory(module: str, class_name: str) -> Callable[[], Reader]:

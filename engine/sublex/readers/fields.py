@@ -51,6 +51,11 @@ PARAMS = (
     Param("id", str, None, help="the field of the id, in place of the aliases"),
     Param("text", str, None, help="the field of the text, in place of the aliases"),
 )
+# The parameters of the reader `trec`, as in `trec(title=headline, fields="date,author")`.
+ELEMENTS = (
+    Param("title", str, None, help="the elements that are the title, with commas between several; by default none"),
+    Param("fields", str, None, help="the elements that are stored fields; by default none"),
+)
 
 
 def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = ALIASES) -> Document:

@@ -7,7 +7,7 @@ takes time linear in its input, also for hostile input.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import BinaryIO
 
 from sublex.readers import lines
@@ -132,6 +132,38 @@ def take_header(text: str) -> tuple[str, str]:
         match = _DOCHDR.search(text, at)
     parts.append(text[at:])
     return headers[0].strip(), "\n".join(parts)
+
+
+def take_elements(text: str, names: Collection[str]) -> tuple[dict[str, list[str]], str]:
+    """Return the texts of the elements with these names, in any case, and the text without these elements and comments.
+
+    The texts have no markup and stand by the name as it is given. An element that is not closed ends at the next tag.
+    Empty elements are left out.
+    """
+    text = _without_comments(text) if "<!--" in text else text
+    by_name = {name.lower(): name for name in names}
+    tag = re.compile(rf"<(/?)({'|'.join(map(re.escape, by_name))})(?:\s[^<>]*)?>", re.IGNORECASE)
+    tags = list(tag.finditer(text))
+    # For each tag, the place of the next tag that closes the same element.
+    closing, ends = dict.fromkeys(by_name, -1), [-1] * len(tags)
+    for place in reversed(range(len(tags))):
+        name = tags[place][2].lower()
+        ends[place] = closing[name]
+        if tags[place][1]:
+            closing[name] = place
+    taken: dict[str, list[str]] = {}
+    parts, at = [], 0
+    for opening, end in zip(tags, ends, strict=True):
+        if opening[1] or opening.start() < at:
+            continue
+        begin, name = opening.end(), by_name[opening[2].lower()]
+        after = tags[end].end() if end >= 0 else text.find("<", begin)
+        after = after if after >= 0 else len(text)
+        if value := without_markup(text[begin : tags[end].start() if end >= 0 else after]):
+            taken.setdefault(name, []).append(value)
+        parts.append(text[at : opening.start()])
+        at = after
+    return taken, "\n".join([*parts, text[at:]])
 
 
 def without_markup(text: str) -> str:

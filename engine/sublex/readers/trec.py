@@ -1,6 +1,7 @@
 """Read TREC's SGML: `<DOC>` elements with a `<DOCNO>`, many per file.
 
-All elements but DOCNO and DOCHDR become text, in their order. None is the title.
+All elements but DOCNO and DOCHDR become text, in their order. None is the title or a stored field, unless the user names
+elements for these.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from sublex.contracts.base import Document, Report, Source
-from sublex.readers.sgml import Records, take_docno, take_header, without_markup
+from sublex.contracts.fields import field_names
+from sublex.readers.sgml import Records, take_docno, take_elements, take_header, without_markup
 from sublex.readers.signatures import signature
 from sublex.readers.source import decode
 
@@ -18,7 +20,14 @@ NO_DOCNO = "<DOC> without a <DOCNO>"
 
 
 class Trec:
-    """The reader `trec`: documents in TREC's SGML, `<DOC>` elements with a `<DOCNO>`."""
+    """The reader `trec`: documents in TREC's SGML, `<DOC>` elements with a `<DOCNO>`.
+
+    `title` names the elements that are the title, and `fields` those that are stored fields, with commas between several.
+    """
+
+    def __init__(self, title: str | None = None, fields: str | None = None):
+        self.titles = field_names(title) if title else ()
+        self.fields = field_names(fields) if fields else ()
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the first `<DOC>` has a DOCNO and no DOCHDR."""
@@ -27,7 +36,19 @@ class Trec:
     def read(self, source: Source, report: Report) -> Iterator[Document]:
         """Yield the documents of one file."""
         for docno, text in documents_with_markup(source, report):
-            yield Document(docno, without_markup(take_header(text)[1]))
+            text = take_header(text)[1]
+            if not (self.titles or self.fields):
+                yield Document(docno, without_markup(text))
+                continue
+            taken, text = take_elements(text, dict.fromkeys([*self.titles, *self.fields]))
+            title = " ".join(word for name in self.titles for value in taken.get(name, ()) for word in value.split())
+            fields = {name: _value(taken[name]) for name in self.fields if name in taken}
+            yield Document(docno, without_markup(text), title, fields)
+
+
+def _value(texts: list[str]) -> str | list[str]:
+    """Return the value of a stored field whose element occurs once or several times."""
+    return texts[0] if len(texts) == 1 else texts
 
 
 def documents_with_markup(source: Source, report: Report) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,6 @@ come and go, so they have slots in arrays of their own. The words beside them in
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from threading import Lock
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from sublex.contracts.base import TermStats
 from sublex.index.offsets import spans
+from sublex.retrieval.bounds import Bounds
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.field_frequencies import of_operators
 from sublex.retrieval.impacts import POSTINGS_PER_FILL, Impacts
@@ -26,43 +26,42 @@ ARENA_SLOTS, ARENA_POSTINGS = 1 << 16, 1 << 24
 
 
 class SlotArrays:
-    """The coded postings of the slots of one segment. A slot whose term the segment lacks has no postings."""
+    """The coded postings of the slots of one segment, and the bounds of their impacts, as `Impacts` has those of words.
+
+    A slot whose term the segment lacks has no postings.
+    """
 
     def __init__(self, impacts: Impacts, slots: int, postings: int):
-        from sublex.retrieval.coding import coding_kernels
-
-        self._levels = coding_kernels.LEVELS
         self.impacts = impacts
         self.postings = CodedPostings(np.zeros(slots, np.int64), impacts.segment.docs, postings)
-        # Without postings, the least impact is above the greatest.
-        self.least, self.most = np.full(slots, np.inf, np.float32), np.full(slots, -np.inf, np.float32)
-        # The last row has no bounds.
-        self.kth = np.full((len(self._levels) + 1, slots), -np.inf, np.float32)
-        self._row_of = np.full(slots, -1, np.int32)
-
-    def near(self, depth: int) -> np.ndarray:
-        """Return for each slot an impact that about `depth` of its postings reach; -inf if none is known."""
-        level = bisect_right(self._levels, depth)
-        return self.kth[max(0, level - 1)] if level < len(self._levels) else self.kth[-1]
-
-    def best(self, k: int) -> np.ndarray:
-        """Return for each slot a lower bound of its k-th best impact; -inf if no bound is known."""
-        return self.kth[bisect_left(self._levels, k)]
+        self.bounds = Bounds.unknown(slots)
+        # The largest size of an impact.
+        self.largest = 0.0
+        # The ordinal of each slot's word, and its row in the blocks of `impacts`; -1 without one.
+        self._ordinal_of, self._row_of = np.full(slots, -1, np.int64), np.full(slots, -1, np.int32)
 
     @property
-    def blocks(self) -> tuple[np.ndarray, ...]:
-        """The arrays of the blocks that `retrieve` reads. Words keep their rows; operators have none."""
-        return *self.impacts.blocks.arrays[:3], self._row_of
+    def block_arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays of the blocks that kernels read. Words keep their rows; operators have none."""
+        return *self.impacts.block_arrays[:3], self._row_of
 
-    def set_rows(self, slots: np.ndarray, ordinals: np.ndarray) -> None:
-        """Set the rows of words in the blocks, which are filled in when words are searched again."""
-        self._row_of[slots] = self.impacts.blocks.row_of[ordinals]
+    def compute(self, slots: np.ndarray) -> None:
+        """Do nothing: the impacts of terms are computed before the terms get slots."""
+
+    def settle(self, slots: np.ndarray) -> None:
+        """Prepare the words among the terms with these slots for a search, as `Impacts.settle`."""
+        words = slots[self._ordinal_of[slots] >= 0]
+        ordinals = self._ordinal_of[words]
+        self.impacts.settle(ordinals)
+        self._row_of[words] = self.impacts.blocks.row_of[ordinals]
 
     def add_words(self, slots: np.ndarray, ordinals: np.ndarray) -> None:
-        """Write the postings of words, whose impacts are computed."""
+        """Compute the impacts of words, and write their postings."""
+        self.impacts.compute(ordinals)
         self.postings.copy(slots, self.impacts.postings, ordinals)
-        self.least[slots], self.most[slots] = self.impacts.least[ordinals], self.impacts.most[ordinals]
-        self.kth[:-1, slots] = self.impacts.kth[:, ordinals]
+        self.bounds.copy(slots, self.impacts.bounds, ordinals)
+        self._ordinal_of[slots] = ordinals
+        self.largest = max(self.largest, self.bounds.largest(slots))
 
     def add_operators(
         self, slots: np.ndarray, counts: np.ndarray, stats: TermStats, docs: np.ndarray, tfs: np.ndarray
@@ -77,8 +76,9 @@ class SlotArrays:
             self.postings.set_counts(slots[own], counts[own])
             term = TermStats(stats.df[own], stats.cf[own])
             pairs, numbers = self.impacts.pairs_of(counts[own], term, docs[begin:end], tfs[..., begin:end])
-            self.postings.put(slots[own], docs[begin:end], numbers, *pairs, self.least, self.most, self.kth[:-1])
+            self.postings.put(slots[own], docs[begin:end], numbers, *pairs, self.bounds)
             begin = end
+        self.largest = max(self.largest, self.bounds.largest(slots))
 
 
 class Slots:
@@ -91,8 +91,6 @@ class Slots:
         self.slot_of: dict[int, int] = {}
         self._room, self._left = slots, list(postings)
         self.segments = [SlotArrays(own, slots, room) for own, room in zip(impacts, postings, strict=True)]
-        # The largest size of an impact.
-        self.largest = 0.0
 
     def has_room(self, terms: int, postings: Sequence[int]) -> bool:
         """Return whether there is room for more terms with so many postings in each segment."""
@@ -108,7 +106,6 @@ class Slots:
         for k, arrays in enumerate(self.segments):
             if of_words.any():
                 ordinals, own = in_segment(table, k, numbers[of_words], slots[of_words])
-                arrays.impacts.compute(ordinals)
                 arrays.add_words(own, ordinals)
             if len(operators):
                 docs, tfs, counts = known.postings(operators, k)
@@ -119,9 +116,6 @@ class Slots:
                     tfs = of_operators(table, k, fields, asked, counts, docs)
                 arrays.add_operators(slots[~of_words][there], counts[there], stats, docs, tfs)
             self._left[k] -= postings[k]
-            self.largest = max(
-                self.largest, float(arrays.most[slots].max(initial=0)), -float(arrays.least[slots].min(initial=0))
-            )
         self.slot_of.update(zip(numbers.tolist(), slots.tolist(), strict=True))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from functools import cached_property
 from threading import Lock
 
@@ -16,6 +15,7 @@ from sublex.index.format import Folder
 from sublex.index.offsets import POSTINGS_PER_CALL, spans
 from sublex.index.segment import Segment
 from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.bounds import Bounds
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.pairs import Pairs, PairScores, exact_or_rounded
 from sublex.retrieval.field_frequencies import fields_of, of_words
@@ -39,35 +39,31 @@ class Impacts:
         self, segment: Segment, ranker: Ranker, term: TermStats, collection: Statistics | FieldStatistics,
         stored: tuple[Folder, Folder] | None = None,
     ):  # fmt: skip
-        from sublex.retrieval.coding import coding_kernels
-
-        self._levels = coding_kernels.LEVELS
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         self.fields = fields_of(ranker)
-        terms = len(segment.terms)
-        self._state = np.full(terms, MISSING, np.uint8)
+        self._state = np.full(len(segment.terms), MISSING, np.uint8)
         self.blocks = Blocks(segment.docs, segment.df)
         self._lock = Lock()
         self.postings = CodedPostings(segment.df, segment.docs)
-        self._stored = stored if stored and self._map(*stored) else None
-        if not self._stored:
-            self.least, self.most = np.empty(terms, np.float32), np.empty(terms, np.float32)
-            self.kth = np.full((len(self._levels), terms), -np.inf, np.float32)
+        bounds = self._map(*stored) if stored else None
+        self._stored = stored if bounds else None
+        self.bounds = bounds or Bounds.unknown(len(segment.terms))
         # The largest size of an impact that was computed or stored.
-        self.largest = self._largest(slice(None)) if self._stored else 0.0
+        self.largest = self.bounds.largest(slice(None)) if bounds else 0.0
 
-    def _map(self, documents: Folder, impacts: Folder) -> bool:
-        """Use stored postings. Return False if their types or sizes are not those of the segment."""
-        terms = len(self.segment.terms)
+    def _map(self, documents: Folder, impacts: Folder) -> Bounds | None:
+        """Use stored postings, and return their bounds. Return None if types or sizes are not those of the segment."""
         try:
-            for name, count in (("least", terms), ("most", terms), ("kth", terms * len(self._levels))):
-                impacts.expect(name, ("<f4",), count)
+            bounds = Bounds.stored(impacts, len(self.segment.terms))
             self.postings.map(documents, impacts)
-            self.least, self.most = impacts["least"].all(), impacts["most"].all()
-            self.kth = impacts["kth"].all().reshape(len(self._levels), terms)
         except IndexCorrupt:
-            return False
-        return True
+            return None
+        return bounds
+
+    @property
+    def block_arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays of the blocks that kernels read."""
+        return self.blocks.arrays
 
     def compute(self, terms: np.ndarray) -> None:
         """Compute the missing impacts of the terms with these ordinals.
@@ -84,15 +80,11 @@ class Impacts:
             else:
                 for begin, end in spans(self.segment.df[missing], POSTINGS_PER_FILL):
                     self._fill(missing[begin:end])
-                self.largest = max(self.largest, self._largest(missing))
+                self.largest = max(self.largest, self.bounds.largest(missing))
                 if int(self.segment.df[missing].sum()) > POSTINGS_PER_FILL:
                     # The coded postings are in memory now, so the segment's uncoded postings are not needed there.
                     self.segment.release()
             self._state[missing] = READY
-
-    def _largest(self, terms: np.ndarray | slice) -> float:
-        """Return the largest size of an impact of the terms with these ordinals."""
-        return max(float(self.most[terms].max(initial=0)), -float(self.least[terms].min(initial=0)))
 
     def settle(self, terms: np.ndarray) -> None:
         """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
@@ -105,7 +97,7 @@ class Impacts:
         self.compute(terms)
         with self._lock:
             again = self._of_state(terms, ASKED)
-            if not self.blocks.add(again, self.postings, self.most):
+            if not self.blocks.add(again, self.postings, self.bounds.most):
                 documents, _ = self._stored  # type: ignore[misc]  # Computed postings ascend.
                 raise IndexCorrupt(f"{documents['docs'].path} names documents that do not ascend; delete that file.")
             self._state[terms[self._state[terms] == READY]] = ASKED
@@ -117,28 +109,13 @@ class Impacts:
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]
 
-    def near(self, depth: int) -> np.ndarray:
-        """Return for each term an impact that about `depth` of its postings reach; -inf if none is known."""
-        level = bisect_right(self._levels, depth)
-        return self.kth[max(0, level - 1)] if level < len(self._levels) else self._unknown
-
-    def best(self, k: int) -> np.ndarray:
-        """Return for each term a lower bound of its k-th best impact; -inf if no bound is known."""
-        level = bisect_left(self._levels, k)
-        return self.kth[level] if level < len(self._levels) else self._unknown
-
-    @cached_property
-    def _unknown(self) -> np.ndarray:
-        return np.full(len(self.least), -np.inf, np.float32)
-
     def write(self, documents: Directory, impacts: Directory) -> None:
         """Compute the impacts of all terms, and write documents and impacts to two folders, which must be new."""
         self.compute(np.arange(len(self._state)))
         if derived.read(documents) is None:
             derived.write(documents, self.postings.stored_documents())
         if derived.read(impacts) is None:
-            bounds = {"least": self.least, "most": self.most, "kth": self.kth}
-            derived.write(impacts, self.postings.stored_impacts() | bounds)
+            derived.write(impacts, self.postings.stored_impacts() | self.bounds.arrays())
 
     def _fill(self, terms: np.ndarray) -> None:
         """Compute the impacts of some terms."""
@@ -146,7 +123,7 @@ class Impacts:
         if self.fields:
             tfs = of_words(self.segment, self.fields, terms, tfs)
         pairs, numbers = self._scores.of(self.segment.df[terms], self._stats(terms), docs, tfs, np.dtype(np.float32))
-        self.postings.put(terms, docs, numbers, *pairs, self.least, self.most, self.kth)
+        self.postings.put(terms, docs, numbers, *pairs, self.bounds)
 
     def _stats(self, terms: np.ndarray | slice) -> TermStats:
         """Return the statistics of some terms."""

@@ -22,7 +22,7 @@ from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval import impact_store
-from sublex.retrieval.arena import Arena, Slots, in_segment
+from sublex.retrieval.arena import Arena, SlotArrays, Slots
 from sublex.retrieval.coding.pairs import checked
 from sublex.retrieval.field_frequencies import field_postings, fields_of, statistics_for
 from sublex.retrieval.hits import Hits
@@ -52,8 +52,8 @@ Terms = Mapping[str, float] | Iterable[str]
 class Weighted(NamedTuple):
     """The terms of some queries: the place where each query ends, the numbers of the terms, and their weights.
 
-    `total` is the sum of the sizes of the weights, and `least` the smallest size. `operators` are the operators among the
-    terms; None if there are none.
+    `total` is the sum of the sizes of the weights, and `least` the smallest size. If there are operators among the terms,
+    `slots` has slots for all terms, and the numbers are those of the slots.
     """
 
     ends: np.ndarray
@@ -61,7 +61,7 @@ class Weighted(NamedTuple):
     weights: np.ndarray
     total: float
     least: float
-    operators: OperatorCache | None
+    slots: Slots | None
 
     def of_segment(self, ordinals: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the queries for one segment: the place where each query ends, ordinals of the terms, and weights.
@@ -168,7 +168,7 @@ class Searcher(Uncopied):
 
     def _prepare(self) -> None:
         """Compute the arrays that threads share, before the threads start."""
-        _ = self._postings, self._scratch, self.term_table.df, self.term_table.ordinals
+        _ = self.impacts, self._docno_ranks, self._scratch, self.term_table.df, self.term_table.ordinals
 
     def _at_most(self, k: int) -> int:
         """Return k or the number of documents, whichever is smaller."""
@@ -181,8 +181,7 @@ class Searcher(Uncopied):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return documents and scores, best first, with a row for each query, and the number of hits in each row."""
         asked = self._weighted(queries)
-        given = self._slots(asked, len(queries) == 1) if asked else None
-        if asked is None or (asked.operators and given is None):
+        if asked is None:
             half = len(queries) // 2
             parts = self._group(queries[:half], k), self._group(queries[half:], k)
             docs, scores, counts = (np.concatenate(both) for both in zip(*parts, strict=True))
@@ -191,77 +190,72 @@ class Searcher(Uncopied):
         kernels, key_kernels, _ = self._kernels
         # This takes a quarter of the time of np.full.
         thresholds.fill(kernels.LOWEST)
-        for segment, ordinals in enumerate(self.term_table.ordinals):
-            if given:
-                found.append(self._retrieve_slots(segment, asked, *given, thresholds, k, among))
-            else:
-                found.append(self._retrieve(segment, *asked.of_segment(ordinals), thresholds, k, among))
+        for segment, queried in enumerate(self._in_segments(asked)):
+            found.append(self._retrieve(segment, *queried, thresholds, k, among))
         keys = found[0] if len(found) == 1 else np.concatenate(found, axis=1)
         keys.sort(axis=1)
         shape = len(queries), k
         docs, scores, counts = np.empty(shape, np.int32), np.empty(shape, np.float32), np.empty(len(queries), np.int64)
-        self._expect_finite(asked, given)
+        self._expect_finite(asked)
         key_kernels.unpack(keys, self.snapshot.docs_by_docno, docs, scores, counts)
         if asked.least < SURE_WEIGHT:
             for row, number, own in zip(scores, counts.tolist(), np.split(asked.weights, asked.ends[:-1]), strict=True):
                 expect_no_loss(row[:number], own.tolist())
         return docs, scores, counts
 
-    def _slots(self, asked: Weighted, alone: bool) -> tuple[Slots, np.ndarray] | None:
-        """Return slots of the terms of queries with operators. Return None if there are no operators, or too many terms."""
-        return self._arena.slots(asked.terms, asked.operators, alone) if asked.operators else None
+    def _in_segments(
+        self, asked: Weighted
+    ) -> Iterator[tuple[Impacts | SlotArrays, np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield the arrays of each segment, and the queries there, as `Weighted.of_segment`, with the terms' places in the arrays."""
+        if asked.slots:
+            for arrays in asked.slots.segments:
+                yield arrays, *asked.of_segment(None)
+        else:
+            for impacts, ordinals in zip(self.impacts, self.term_table.ordinals, strict=True):
+                yield impacts, *asked.of_segment(ordinals)
 
     @cached_property
     def _arena(self) -> Arena:
         return Arena(self.impacts, self.term_table)
 
-    def _expect_finite(self, asked: Weighted, given: tuple[Slots, np.ndarray] | None) -> None:
+    def _expect_finite(self, asked: Weighted) -> None:
         """Raise InputError if a sum of impacts times weights may be too large for float32.
 
         The bound of a query is the sum over its terms of the weight times the largest impact of the term; it is computed
         only if the largest of all impacts does not show that all is well.
         """
-        largest = [given[0].largest] if given else [impacts.largest for impacts in self.impacts]
-        if asked.total * max(largest) <= LARGEST_SCORE:
+        arrays_of_segments = asked.slots.segments if asked.slots else self.impacts
+        if asked.total * max([arrays.largest for arrays in arrays_of_segments]) <= LARGEST_SCORE:
             return
-        for k, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
-            if given:
-                arrays = given[0].segments[k]
-                ends, own, factors, least, most = asked.ends, given[1], asked.weights, arrays.least, arrays.most
-            else:
-                ends, own, factors = asked.of_segment(ordinals)
-                impacts.compute(own)
-                least, most = impacts.least, impacts.most
+        for arrays, ends, own, factors in self._in_segments(asked):
+            arrays.compute(own)
+            least, most = arrays.bounds.least, arrays.bounds.most
             sizes = np.maximum(np.abs(least[own]), np.abs(most[own])).astype(np.float64)
             sizes[least[own] > most[own]] = 0
             if any(part.sum() > LARGEST_SCORE for part in np.split(np.abs(factors) * sizes, ends[:-1])):
                 raise InputError(TOO_LARGE)
 
     def _retrieve(
-        self, segment: int, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray, thresholds: np.ndarray, k: int, among: Among | None
+        self, segment: int, arrays: Impacts | SlotArrays, ends: np.ndarray, terms: np.ndarray, weights: np.ndarray,
+        thresholds: np.ndarray, k: int, among: Among | None,
     ) -> np.ndarray:  # fmt: skip
         """Return a row for each query: the keys of the best k documents of a segment, unsorted, then zeros."""
-        impacts = self.impacts[segment]
-        impacts.settle(terms)
+        arrays.settle(terms)
         if among and among.few is not None:
-            return self._of_few(segment, impacts.postings, impacts.blocks.arrays, terms, weights, k, among.few)
-        found = np.empty((len(ends), k), np.uint64)
-        query = ends, terms, weights, thresholds, CHOICES
-        scratch, passing = self._scratch.arrays(len(terms), k), self._passing(segment, among)
-        kth = impacts.near(among.depth(k)) if among else impacts.best(k)
+            return self._of_few(segment, arrays, terms, weights, k, among.few)
+        found, passing, bounds = np.empty((len(ends), k), np.uint64), ALL, arrays.bounds
+        if among:
+            passing = among.answers[slice(*self.snapshot.bases[segment : segment + 2])]
+        kth = bounds.near(among.depth(k)) if among else bounds.best(k)
         self._kernels[0].retrieve(
-            *self._postings[segment], passing, kth, *impacts.blocks.arrays, *query, *scratch, found
-        )
+            *arrays.postings.arrays, self._docno_ranks[segment], bounds.least, bounds.most, passing, kth, *arrays.block_arrays,
+            ends, terms, weights, thresholds, CHOICES, *self._scratch.arrays(len(terms), k), found,
+        )  # fmt: skip
         return found
 
-    def _passing(self, segment: int, among: Among | None) -> np.ndarray:
-        """Return for each document of a segment whether it passes; an empty array if all documents do."""
-        base, end = self.snapshot.bases[segment : segment + 2]
-        return ALL if among is None else among.answers[base:end]
-
     def _of_few(
-        self, segment: int, coded: Any, blocks: Any, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
-    ) -> np.ndarray:
+        self, segment: int, arrays: Impacts | SlotArrays, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
+    ) -> np.ndarray:  # fmt: skip
         """Return what `_retrieve` does for one query, among a few documents, which are looked up."""
         wanted = few
         if len(self.impacts) > 1:
@@ -269,38 +263,17 @@ class Searcher(Uncopied):
             wanted = few[begin:end] - np.int32(self.snapshot.bases[segment])
         found = np.empty((1, k), np.uint64)
         sums, keys = np.empty(len(wanted) + 1), np.empty(len(wanted) + 1, np.uint64)
-        postings = coded.docs, coded.runs, coded.codes, coded.lists, self._postings[segment][4]
-        self._kernels[2].best_of(*postings, blocks[0], blocks[1], blocks[3], terms, weights, wanted, sums, keys, found)
-        return found
-
-    def _retrieve_slots(
-        self, segment: int, asked: Weighted, slots: Slots, terms: np.ndarray, thresholds: np.ndarray, k: int, among: Among | None
-    ) -> np.ndarray:  # fmt: skip
-        """Return what `_retrieve` does, for queries with operators, whose terms have slots."""
-        arrays, coded = slots.segments[segment], slots.segments[segment].postings
-        of_words = asked.terms < self.term_table.words
-        if of_words.any():
-            ordinals, own = in_segment(self.term_table, segment, asked.terms[of_words], terms[of_words])
-            self.impacts[segment].settle(ordinals)
-            arrays.set_rows(own, ordinals)
-        if among and among.few is not None:
-            return self._of_few(segment, coded, arrays.blocks, terms, asked.weights, k, among.few)
-        found = np.empty((len(asked.ends), k), np.uint64)
-        ranks, passing = self._postings[segment][4], self._passing(segment, among)
-        kth = arrays.near(among.depth(k)) if among else arrays.best(k)
-        postings = coded.docs, coded.runs, coded.codes, coded.lists, ranks, arrays.least, arrays.most, passing, kth
-        query = asked.ends, terms, asked.weights, thresholds, CHOICES
-        self._kernels[0].retrieve(*postings, *arrays.blocks, *query, *self._scratch.arrays(len(terms), k), found)
+        bits, ranks, _, row_of = arrays.block_arrays
+        self._kernels[2].best_of(
+            *arrays.postings.arrays, self._docno_ranks[segment], bits, ranks, row_of, terms, weights, wanted, sums, keys, found
+        )  # fmt: skip
         return found
 
     @cached_property
-    def _postings(self) -> list[tuple[np.ndarray, ...]]:
-        """The arrays that kernels read for every query, as one tuple for each segment."""
-        arrays: list[tuple[np.ndarray, ...]] = []
-        for impacts, base, end in zip(self.impacts, self.snapshot.bases, self.snapshot.bases[1:], strict=False):
-            coded, ranks = impacts.postings, self.snapshot.docno_ranks[base:end]
-            arrays.append((coded.docs, coded.runs, coded.codes, coded.lists, ranks, impacts.least, impacts.most))
-        return arrays
+    def _docno_ranks(self) -> list[np.ndarray]:
+        """The ranks of the docnos of each segment's documents."""
+        bases = self.snapshot.bases
+        return [self.snapshot.docno_ranks[base:end] for base, end in zip(bases, bases[1:], strict=False)]
 
     @cached_property
     def _scratch(self) -> Scratch:
@@ -314,20 +287,15 @@ class Searcher(Uncopied):
         self._prepare()
         asked = self._weighted([query])
         assert asked
-        given = self._slots(asked, alone=True)
         order, sums = np.argsort(docs), np.empty(len(docs))
-        for segment, (impacts, ordinals) in enumerate(zip(self.impacts, self.term_table.ordinals, strict=True)):
+        for segment, (arrays, ends, terms, weights) in enumerate(self._in_segments(asked)):
             base, end = self.snapshot.bases[segment : segment + 2]
-            if given:
-                own, coded = (asked.ends, given[1], asked.weights), given[0].segments[segment].postings
-            else:
-                own, coded = asked.of_segment(ordinals), impacts.postings
-                impacts.compute(own[1])
+            arrays.compute(terms)
             inside = order[(docs[order] >= base) & (docs[order] < end)]
             found, wanted = np.empty(len(inside)), (docs[inside] - base).astype(np.int32)
-            rescore(coded.docs, coded.runs, coded.codes, coded.lists, *own, np.array([len(inside)]), wanted, found)
+            rescore(*arrays.postings.arrays, ends, terms, weights, np.array([len(inside)]), wanted, found)
             sums[inside] = found
-        self._expect_finite(asked, given)
+        self._expect_finite(asked)
         if asked.least < SURE_WEIGHT:
             expect_no_loss(sums, asked.weights.tolist())
         return sums.astype(np.float32)
@@ -357,7 +325,7 @@ class Searcher(Uncopied):
     def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
         """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
 
-        Return None if there are several queries, whose operators have too many postings to be kept together.
+        Return None if there are several queries, whose operators or terms have too many postings to be kept together.
         """
         counted = [query if isinstance(query, dict) else _counts(query) for query in queries]
         terms = [term for query in counted for term in query]
@@ -383,8 +351,13 @@ class Searcher(Uncopied):
         total, least = sum(sizes), min(sizes, default=1.0)
         if not (total <= LARGEST_SCORE and least >= SURE_WEIGHT):
             expect_weights(weights)
-        own_numbers = np.array([n for _, n, _ in known], np.int64)
-        return Weighted(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, operators)
+        own_numbers, slots = np.array([n for _, n, _ in known], np.int64), None
+        if operators:
+            given = self._arena.slots(own_numbers, operators, len(queries) == 1)
+            if given is None:
+                return None
+            slots, own_numbers = given
+        return Weighted(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, slots)
 
     def _known(
         self, query: Mapping[str, float], numbers: list[int], operators: OperatorCache | None

@@ -393,6 +393,32 @@ def test_several_fields_have_the_postings_of_each_and_their_sums(brief, tmp_path
     assert _scores(index, "summer birds", "LuceneBM25") == _scores(alone["title"], "summer birds", "LuceneBM25")
 
 
+def test_operators_in_a_field_are_those_of_lucene_in_that_field(brief, tmp_path):
+    where = f"lucene:{brief / 'fields'}"
+
+    def scores(index, written):
+        hits = index.search(written, "LuceneBM25", k=1000, language="query")
+        return dict(zip(hits.docnos, hits.scores.tolist(), strict=True))
+
+    alone = engine.attach(where, tmp_path / "text", field="text", positions=True)
+    quoted = (f'"{words}"' for words in _phrases()[2:])
+    phrase = next(written for written in quoted if len(scores(alone, written)) > 1)
+    expected = {
+        written: scores(alone, written) for written in ("bird", "bird^2 summer", phrase, "#syn(bird summer)", "sum*")
+    }
+    index = engine.attach(where, tmp_path / "index", field="title,text", positions=True)
+    for written, of_text in expected.items():
+        assert of_text and scores(index, f"text:({written})") == pytest.approx(of_text), written
+    both, title, text = scores(index, "bird text:bird"), scores(index, "title:bird"), expected["bird"]
+    assert title == scores(index, "bird") != text
+    assert both == pytest.approx({doc: title.get(doc, 0) + text.get(doc, 0) for doc in title.keys() | text.keys()})
+    best = max(text, key=text.get)
+    assert index.explain("text:bird", best, "LuceneBM25", language="query").value == pytest.approx(text[best])
+    for refused in ("#syn(title:bird text:bird)", "text:#uw8(bird summer)", "text:#2(bird summer)"):
+        with pytest.raises(InputError, match="LuceneBM25 does not take the operator #"):
+            scores(index, refused)
+
+
 def test_several_fields_of_documents_are_shown(brief, tmp_path):
     index = engine.attach(f"lucene:{brief / 'fields'}", tmp_path / "index", field="title,text")
     expected = _documents()[7]

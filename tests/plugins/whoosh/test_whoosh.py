@@ -32,6 +32,7 @@ pytest.importorskip("whoosh")
 
 from whoosh import analysis, fields, index, query, scoring
 from whoosh.qparser import QueryParser
+from whoosh.query import Or, Term
 from whoosh.util.numeric import byte_to_length, length_to_byte
 from whoosh.util.varints import varint
 
@@ -553,6 +554,25 @@ def test_several_fields_have_the_postings_of_whoosh(titled, work):
     document = DOCUMENTS[7]
     assert opened.document(document["id"]).contents == f"{document['title']}\n{document['text']}"
     assert opened.search("crane", "WhooshBM25F").docnos
+
+
+def test_a_word_in_a_field_is_scored_by_whoosh_in_that_field(titled, work):
+    opened = sublex.attach(f"whoosh:{titled}", "index", field="title,text", trust=True)
+    with index.open_dir(titled).searcher() as searcher:
+        for written, parsed in (
+            ("text:river", Term("text", "river")),
+            ("title:crane^2 text:river", Or([Term("title", "crane", boost=2), Term("text", "river")])),
+            ("crane text:crane", Or([Term("title", "crane"), Term("text", "crane")])),
+        ):
+            expected = {hit["docno"]: hit.score for hit in searcher.search(parsed, limit=None)}
+            hits = opened.search(written, "WhooshBM25F", k=500, language="query")
+            assert len(expected) > 3 and dict(zip(hits.docnos, hits.scores.tolist(), strict=True)) == pytest.approx(
+                expected
+            )
+    tree = opened.explain("text:river title:crane", hits.docnos[0], "WhooshBM25F", language="query")
+    assert [part.label.split(":")[0] for part in tree.parts] == ["text", "crane"]
+    with pytest.raises(InputError, match=r"^WhooshBM25F does not take the operator #syn\("):
+        opened.search("title:#syn(crane river)", "WhooshBM25F", language="query")
 
 
 def test_phrases_in_several_fields_are_found_where_whoosh_finds_them(titled, work):

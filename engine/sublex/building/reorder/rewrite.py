@@ -9,10 +9,9 @@ from sublex.contracts.base import Report
 from sublex.index.components.columns import ColumnsWriter
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.document_terms import write_document_lists
-from sublex.index.components.fields import EncodedField, FieldsWriter, encode_field, stored_fields
+from sublex.index.components.fields import stored_fields
+from sublex.index.components.inverted_lists import EncodedLists, ListsWriter, encode_lists
 from sublex.index.components.lengths import LengthsWriter
-from sublex.index.components.positions import EncodedPositions, PositionsWriter, encode_positions
-from sublex.index.components.postings import EncodedPostings, PostingsWriter, encode_postings
 from sublex.index.components.texts import CompressedFrames, TextsReader, TextsWriter, compress
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
@@ -38,11 +37,7 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
     with FolderWriter(directory) as folder:
         for name in LEXICON:
             folder.put(name, segment.folder[name].all())
-        fields = segment.content_fields
-        writer = FieldsWriter(folder, fields, segment.has_positions) if fields else None
-        _write_postings(segment, order, folder, writer, workers)
-        if writer:
-            writer.add_documents(*segment.documents_in_fields(order, segment.has_positions))
+        _write_lists(segment, order, folder, workers)
         LengthsWriter(folder).add(segment.lengths[order], segment.uniques[order])
         data, sizes = segment.docnos.arrays()
         docnos = DocnosWriter(folder)
@@ -59,42 +54,31 @@ def reorder_segment(segment: Segment, directory: Directory, workers: Workers) ->
         return segment.entry._replace(name=directory.name, data=folder.finish()), order
 
 
-def _write_postings(
-    segment: Segment, order: np.ndarray, folder: FolderWriter, fields: FieldsWriter | None, workers: Workers
-) -> None:
-    """Write the posting lists and their positions; the document `order[d]` of the segment gets the number d.
-
-    `fields` writes their frequencies in fields, if there are any.
-    """
+def _write_lists(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:
+    """Write the inverted lists and the fields of documents; the document `order[d]` of the segment gets the number d."""
     numbers = np.empty(segment.docs, np.int64)
     numbers[order] = np.arange(segment.docs)
 
-    def renumber(span: tuple[int, int]) -> tuple[EncodedPostings, EncodedPositions | None, list[EncodedField]]:
+    def renumber(span: tuple[int, int]) -> EncodedLists:
         docs, tfs = segment.postings(*span)
         df = segment.df[slice(*span)].astype(np.int64)
         keys = (np.repeat(np.arange(len(df)), df) << 32) | numbers[docs]
         places = np.argsort(keys)
-        encoded = encode_postings(keys[places].astype(np.int32), tfs[places], df)
-        in_fields = [
-            encode_field(segment.read_field(field, np.arange(*span), tfs)[places], df)
-            for field in stored_fields(segment.content_fields)
-        ]
-        if not segment.has_positions:
-            return encoded, None, in_fields
-        starts, sizes = starts_of(tfs)[places], tfs[places]
-        positions = segment.positions(*span, tfs)
-        # The place in `positions` of each position that is written: those of a posting stand side by side.
-        taken = np.repeat(starts - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
-        return encoded, encode_positions(positions[taken], sizes, segment.cf[slice(*span)]), in_fields
+        sizes, positions = tfs[places], None
+        if segment.has_positions:
+            positions = segment.positions(*span, tfs)
+            # The place in `positions` of each position that is written: those of a posting stand side by side.
+            positions = positions[
+                np.repeat(starts_of(tfs)[places] - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
+            ]
+        fields = (segment.fields_reader.gather(field, np.arange(*span), tfs)[places] for field in stored)
+        return encode_lists(keys[places].astype(np.int32), sizes, df, segment.cf[slice(*span)], positions, fields)
 
-    writer = PostingsWriter(folder)
-    positions = PositionsWriter(folder) if segment.has_positions else None
-    for encoded, encoded_positions, in_fields in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
+    stored = stored_fields(segment.content_fields)
+    writer = ListsWriter(folder, segment.has_positions, segment.content_fields)
+    for encoded in workers.map(renumber, segment.spans(POSTINGS_PER_CALL)):
         writer.add(encoded)
-        if positions and encoded_positions:
-            positions.add(encoded_positions)
-        if fields:
-            fields.add(in_fields)
+    writer.add_documents(*segment.documents_in_fields(order, segment.has_positions))
 
 
 def _write_document_terms(segment: Segment, order: np.ndarray, folder: FolderWriter, workers: Workers) -> None:

@@ -8,45 +8,38 @@ title begins in each document. The kernels encode and decode.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lengths import LengthsReader
 from sublex.index.components.lexicon import LexiconReader
-from sublex.index.components.strings import piece_starts
+from sublex.index.components.packed_numbers import PackedNumbers, PackedReader, PackedWriter
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, ComponentWriter, Folder, FolderWriter, NumbersWriter
-from sublex.index.offsets import starts_of
+from sublex.index.format import UNSIGNED, Folder, FolderWriter
 
 # The number of the text among the content fields, and the end of the last field: positions are below it.
 TEXT, LAST_END = 1, 2**31 - 1
 
 
-class EncodedField(NamedTuple):
-    """The frequencies in one field of the postings of consecutive terms, encoded as they are stored."""
-
-    words: np.ndarray
-    widths: np.ndarray
-    tails: np.ndarray
-    tail_sizes: np.ndarray
-
-
-def encode_field(tfs: np.ndarray, df: np.ndarray) -> EncodedField:
+def encode_field(tfs: np.ndarray, df: np.ndarray) -> PackedNumbers:
     """Return the frequencies of posting lists in a field encoded. Any thread may call this.
 
     `tfs` is int32 and has a value for each posting. The lists lie end to end, and list k has `df[k]` postings.
     """
     from sublex.index import field_kernels
 
-    return EncodedField(*field_kernels.encode_fields(tfs, np.ascontiguousarray(df, np.int64)))
+    return PackedNumbers(*field_kernels.encode_fields(tfs, np.ascontiguousarray(df, np.int64)))
 
 
 def stored_fields(number: int) -> list[int]:
     """Return the numbers of the fields that are stored if there are `number` content fields."""
     return [field for field in range(number) if field != TEXT]
+
+
+def _tfs_components(field: int) -> list[str]:
+    """Return the names of the components with the frequencies in a field, in the order of the attributes of `PackedNumbers`."""
+    return [f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes")]
 
 
 def lengths_component(field: int) -> str:
@@ -71,22 +64,14 @@ class FieldsWriter:
     """Writes the components of `number` content fields, with the places of fields if the segment has positions."""
 
     def __init__(self, folder: FolderWriter, number: int, positions: bool):
-        # For each stored field, the writers in the order of the attributes of `EncodedField`.
-        self._postings: list[tuple[ComponentWriter | NumbersWriter, ...]] = [
-            (
-                folder.stream(f"field_tfs_{field}", np.uint32), folder.stream(f"field_widths_{field}", np.uint8),
-                folder.stream(f"field_tails_{field}", np.uint8), folder.collect(f"field_tail_sizes_{field}"),
-            )
-            for field in stored_fields(number)
-        ]  # fmt: skip
+        self._postings = [PackedWriter(folder, _tfs_components(field)) for field in stored_fields(number)]
         self._lengths = [folder.collect(lengths_component(field)) for field in stored_fields(number)]
         self._begins = [folder.collect(begins_component(field)) for field in range(1, number)] if positions else []
 
-    def add(self, encoded: Sequence[EncodedField]) -> None:
+    def add(self, encoded: Sequence[PackedNumbers]) -> None:
         """Append the frequencies of the next terms, for each stored field."""
-        for writers, part in zip(self._postings, encoded, strict=True):
-            for writer, values in zip(writers, part, strict=True):
-                writer.write(values)
+        for writer, part in zip(self._postings, encoded, strict=True):
+            writer.add(part)
 
     def add_documents(self, lengths: Sequence[np.ndarray], begins: Sequence[np.ndarray]) -> None:
         """Append the lengths of the stored fields of the next documents, and the positions at which all fields but the title begin.
@@ -98,60 +83,25 @@ class FieldsWriter:
                 writer.write(values)
 
 
-class FieldReader:
+class FieldReader(PackedReader):
     """Decodes the frequencies of postings in one stored field."""
 
+    counted, numbers, leaves_out_zeros = "document frequencies", "frequencies", True
+
     def __init__(self, folder: Folder, lexicon: LexiconReader, field: int):
-        self._lexicon = lexicon
-        names = [f"field_{part}_{field}" for part in ("tfs", "widths", "tails", "tail_sizes")]
-        for name, dtype in zip(names, ("<u4", "|u1", "|u1"), strict=False):
-            folder.expect(name, (dtype,))
-        folder.expect(names[3], UNSIGNED, len(lexicon.terms))
-        self._words, self._widths, self._tails, self._tail_sizes = (folder[name] for name in names)
-
-    @cached_property
-    def _block_starts(self) -> np.ndarray:
-        """The first block of each term."""
-        from sublex.index import field_kernels
-
-        starts = starts_of(self._lexicon.df // field_kernels.BLOCK)
-        if starts[-1] != len(self._widths):
-            raise self._widths.damaged("does not fit the document frequencies")
-        return starts
-
-    @cached_property
-    def _word_starts(self) -> np.ndarray:
-        """The first word of each block."""
-        from sublex.index import field_kernels
-
-        starts = starts_of(field_kernels.LANES * self._widths.all().astype(np.int64))
-        if starts[-1] != len(self._words):
-            raise self._widths.damaged("does not fit the frequencies")
-        return starts
-
-    @cached_property
-    def _tail_starts(self) -> np.ndarray:
-        return piece_starts(self._tail_sizes, self._tails)
+        super().__init__(folder, _tfs_components(field), lexicon, lexicon.df)
 
     def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
         """Return the frequencies (int32) of all postings of `terms` in the field; `tfs` has those in the whole document."""
         from sublex.index import field_kernels
 
-        blocks, block_ends = self._block_starts[terms], self._block_starts[terms + 1]
-        words, word_ends = self._word_starts[blocks], self._word_starts[block_ends]
-        tails, tail_ends = self._tail_starts[terms], self._tail_starts[terms + 1]
-        self._words.touch(words, word_ends)
-        self._tails.touch(tails, tail_ends)
+        packed = self._find(terms)
         df, found = self._lexicon.df[terms].astype(np.int64), np.empty(len(tfs), np.int32)
         if int(df.sum()) != len(tfs):
             raise self._words.damaged("does not fit the postings")
-        bad = field_kernels.decode_fields(
-            self._words.values, self._widths.values, words, blocks, self._tails.values, tails, tail_ends, df, tfs,
-            np.empty(field_kernels.BLOCK, np.uint32), found,
-        )  # fmt: skip
+        bad = field_kernels.decode_fields(*packed, df, tfs, np.empty(field_kernels.BLOCK, np.uint32), found)
         if bad >= 0:
-            term = self._lexicon.terms[int(terms[bad])].decode(errors="replace")
-            raise self._words.damaged(f"has damaged frequencies of {term!r}")
+            raise self._words.damaged(f"has damaged frequencies of {self._name(int(terms[bad]))}")
         return found
 
 

@@ -18,13 +18,10 @@ from sublex.retrieval.searcher import Among, Searcher
 FEW = 50
 
 
-class RankerScoring(Scoring):
-    """A ranker on one state. Documents that it has found are not scored again: they keep their scores."""
+class ScoringOnce(Scoring):
+    """A stage on one state that does not score again what it has found: those documents keep their scores."""
 
     hits: Hits | None = None
-
-    def __init__(self, searcher: Searcher, state: State):
-        self.searcher, self.state = searcher, state
 
     def find(self, k: int | None = None) -> Hits:
         self.hits = super().find(k)
@@ -38,6 +35,17 @@ class RankerScoring(Scoring):
         if others.any():
             scores[others] = self.computed(docs[others])
         return scores
+
+    def computed(self, docs: np.ndarray) -> np.ndarray:
+        """Return the computed scores of documents, whether they were found or not."""
+        raise NotImplementedError
+
+
+class RankerScoring(ScoringOnce):
+    """A ranker on one state."""
+
+    def __init__(self, searcher: Searcher, state: State):
+        self.searcher, self.state = searcher, state
 
     @property
     def searches_by(self) -> Searcher | None:
@@ -60,7 +68,6 @@ class RankerScoring(Scoring):
         return self.searcher.search(self.state.query.weights(), k, Among(answers, number, looked_up))
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
-        """Return the computed scores of documents, whether they were found or not."""
         return self.searcher.scores(self.state.query.weights(), docs)
 
     def explain(self, doc: int) -> Explanation:

@@ -14,13 +14,13 @@ from sublex.contracts.scores import NO_OPINION
 from sublex.errors import IndexProblem, InputError, PluginError, contract
 from sublex.index.attachment import Attachment
 from sublex.index.snapshot import Snapshot
-from sublex.pipeline.stages.ranker import RankerScoring
+from sublex.pipeline.stages.ranker import ScoringOnce
 from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
 from sublex.tools.messages import Step, cut
 
 
-class RetrieverScoring(RankerScoring):
+class RetrieverScoring(ScoringOnce):
     """A retriever on one state of an attached index."""
 
     def __init__(self, name: str, retriever: Retriever, snapshot: Snapshot, attachment: Attachment, state: State):
@@ -40,10 +40,6 @@ class RetrieverScoring(RankerScoring):
                         f"{self.name} does not take the operator {cut(term)}; use a ranker of Sublex, such as BM25, or leave "
                         "the operator out of the query."
                     )
-
-    @property
-    def searches_by(self) -> None:
-        return None
 
     def search(self, k: int) -> Hits:
         name, snapshot = self.name, self.snapshot

@@ -12,6 +12,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.format import UNSIGNED, Folder, with_smallest_dtype
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.retrieval.bounds import Bounds
 
 # An upper limit of the number of runs, and of the number of values, of a single term.
 MOST = 1 << 31
@@ -68,22 +69,26 @@ class CodedPostings:
 
     def put(
         self, terms: np.ndarray, docs: np.ndarray, numbers: np.ndarray, ends: np.ndarray, impacts: np.ndarray,
-        live: np.ndarray, least: np.ndarray, most: np.ndarray, kth: np.ndarray,
+        live: np.ndarray, bounds: Bounds,
     ) -> None:  # fmt: skip
-        """Write the postings of terms, and their least, greatest and k-th best impacts.
+        """Write the postings of terms, and the bounds of their impacts.
 
         A pair stands for one or more postings of a term: their term frequencies are equal, and so are all statistics of
         their documents that the ranker reads, so their impacts are equal too. `docs` has the document of each posting,
         and `numbers` has the number of the posting's pair. `impacts` has the impact of each pair, and `live` the pair's
-        number of postings. The pairs of `terms[x]` end at `ends[x]`. The least, greatest and k-th best impacts are
-        written to `least`, `most` and `kth`.
+        number of postings. The pairs of `terms[x]` end at `ends[x]`.
         """
         self._kernels.put_documents(terms, docs, self.lists, self.docs, self.runs, self.run_counts, self._used)
         size = int(np.diff(ends, prepend=0).max(initial=0))
         self._kernels.put_impacts(
-            terms, ends, _descending(impacts, ends), impacts, live, numbers, self.lists, self.codes, least, most, kth,
-            np.empty(size, np.int32), np.empty(size + 1, np.float32), self._used,
+            terms, ends, _descending(impacts, ends), impacts, live, numbers, self.lists, self.codes, bounds.least, bounds.most,
+            bounds.kth, np.empty(size, np.int32), np.empty(size + 1, np.float32), self._used,
         )  # fmt: skip
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays that kernels read."""
+        return self.docs, self.runs, self.codes, self.lists
 
     def set_counts(self, terms: np.ndarray, counts: np.ndarray) -> None:
         """Set the document frequencies of terms that had none. `put` may then write their postings."""

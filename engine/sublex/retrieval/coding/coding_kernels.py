@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import boolean, float32, float64, int32, int64, uint8, uint16, uint32, uint64
 
+from sublex.retrieval.bounds import LEVELS
 from sublex.tools.compiled import inner, kernel
 
 # The types of arguments.
@@ -36,8 +37,6 @@ TFS_OF_FIELDS = int32[:, ::1]
 FIRST, COUNT, RUN, BEGIN, VALUES, WIDTH, COLUMNS = 0, 1, 2, 3, 4, 5, 6
 # The number of documents in a span: their numbers differ only in the lower 16 bits.
 SPAN = 1 << 16
-# The k for which the k-th best impact of each term is known.
-LEVELS = (10, 100, 1000)
 # Postings with a frequency below this number share a pair if their frequencies and their documents' classes are equal.
 # A posting with a higher frequency has a pair of its own.
 FREQUENCIES = 32
@@ -362,3 +361,23 @@ def read_list(term, lists, docs, runs, codes, docs_out, impacts_out):
     else:
         for x in range(count):
             impacts_out[x] = values[np.uint64(codes[place + x])]
+
+
+@inner
+def skip_to(docs, i, end, doc):
+    """Return the first place from i on with a document of at least `doc`, or `end` if there is none.
+
+    The search gallops first: its steps double. Then it is binary.
+    """
+    step = np.int64(1)
+    while i + step < end and docs[i + step] < doc:
+        i += step
+        step *= 2
+    low, high = i, min(i + step, end)
+    while low < high:
+        middle = (low + high) // 2
+        if docs[middle] < doc:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,66 @@
+"""Bounds of the impacts of terms in a segment, by which kernels pass over documents."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+
+import numpy as np
+
+from sublex.index.format import Folder
+
+# The k for which the k-th best impact of each term is kept.
+LEVELS = (10, 100, 1000)
+
+
+class Bounds:
+    """Three arrays of float32 that kernels read: `least`, `most` and `kth`.
+
+    They have the least and the greatest impact of each term; if a term has no postings, the least is above the greatest.
+    `kth` has a row for each of `LEVELS`: the impact that this number of the term's postings reach.
+    """
+
+    def __init__(self, least: np.ndarray, most: np.ndarray, kth: np.ndarray):
+        self.least, self.most, self.kth = least, most, kth
+
+    @classmethod
+    def unknown(cls, terms: int) -> Bounds:
+        """Return arrays for this number of terms, whose bounds are not known yet."""
+        shape = len(LEVELS), terms
+        return cls(
+            np.full(terms, np.inf, np.float32), np.full(terms, -np.inf, np.float32), np.full(shape, -np.inf, np.float32)
+        )
+
+    @classmethod
+    def stored(cls, folder: Folder, terms: int) -> Bounds:
+        """Return stored bounds. Raise IndexCorrupt if their types or sizes are not those for this number of terms."""
+        for name, count in (("least", terms), ("most", terms), ("kth", terms * len(LEVELS))):
+            folder.expect(name, ("<f4",), count)
+        return cls(folder["least"].all(), folder["most"].all(), folder["kth"].all().reshape(len(LEVELS), terms))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return the arrays to store, by name."""
+        return {"least": self.least, "most": self.most, "kth": self.kth}
+
+    def largest(self, terms: np.ndarray | slice) -> float:
+        """Return the largest size of an impact of some terms."""
+        return max(float(self.most[terms].max(initial=0)), -float(self.least[terms].min(initial=0)))
+
+    def near(self, depth: int) -> np.ndarray:
+        """Return for each term an impact that about `depth` of its postings reach; -inf if none is known."""
+        level = bisect_right(LEVELS, depth)
+        return self.kth[max(0, level - 1)] if level < len(LEVELS) else self._no_kth
+
+    def best(self, k: int) -> np.ndarray:
+        """Return for each term a lower bound of its k-th best impact; -inf if no bound is known."""
+        level = bisect_left(LEVELS, k)
+        return self.kth[level] if level < len(LEVELS) else self._no_kth
+
+    @cached_property
+    def _no_kth(self) -> np.ndarray:
+        return np.full(len(self.least), -np.inf, np.float32)
+
+    def copy(self, terms: np.ndarray, other: Bounds, others: np.ndarray) -> None:
+        """Write the bounds of terms: those of the terms `others` of other bounds."""
+        self.least[terms], self.most[terms] = other.least[others], other.most[others]
+        self.kth[:, terms] = other.kth[:, others]
