@@ -29,11 +29,12 @@ from strategies import ALL, ODD_DOCNOS, collections, docnos, documents, every, e
 
 import sublex
 from sublex.building import merge_kernels, term_merge, writer
+from sublex.building.build_settings import BuildSettings
 from sublex.building.document_source import DocumentSource, source_of
 from sublex.building.duplicates import Duplicates
 from sublex.building.inverter import Inverter
 from sublex.building.memory_segment import MemorySegment
-from sublex.building.segment_builder import BuildSettings, SegmentBuilder
+from sublex.building.segment_builder import SegmentBuilder
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.check import check

@@ -360,3 +360,20 @@ def test_a_search_prints_facets_of_several_columns(index, command):
     for each in (*kinds[:2], *years[:2]):
         assert re.search(rf"^ *{each.docs}  {each.value}$", output, re.MULTILINE)
     assert f"{kinds[2].docs}  {kinds[2].value}\n" not in output
+
+
+def test_an_explanation_names_the_values_that_a_filter_reads(tmp_path):
+    documents = [
+        {"id": "a", "text": "word", "year": 2015, "day": "2015-03-01"}, {"id": "b", "text": "word", "year": [2018, 2012]},
+    ]  # fmt: skip
+    index = sublex.build(documents, tmp_path / "i", columns="year:int,day:date")
+
+    def labels(docno, expression):
+        return [part.label for part in index.explain("word", docno, expression).parts]
+
+    late = 'where("year > 2016 or year < 2000")'
+    assert labels("a", f"BM25 >> {late}")[0] == f"{late} does not keep it (year is 2015)"
+    assert labels("b", f"BM25 >> {late}")[0] == f"{late} keeps it (year is 2012, 2018)"
+    both = 'where("day > 2014 and year > 2000")'
+    assert labels("b", f"BM25 % 9 >> {both}")[0] == f"{both} does not keep it (day is missing; year is 2012, 2018)"
+    assert labels("a", "BM25 >> sort(day)")[0] == "sort(day) puts it at rank 1 (day is 2015-03-01)"

@@ -31,11 +31,11 @@ from strategies import every
 import sublex
 from sublex.analysis.interner import Interner
 from sublex.building import writer
+from sublex.building.build_settings import BuildSettings
 from sublex.building.document_source import DocumentSource, source_of
 from sublex.building.indexing import add_documents, build_index
 from sublex.building.inverter import Inverter
 from sublex.building.merge_policy import segments_to_merge
-from sublex.building.segment_builder import BuildSettings
 from sublex.building.writer import delete, merge_all
 from sublex.contracts.base import Document
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError

@@ -268,3 +268,28 @@ def test_filters_alone_say_that_they_do_not_read_the_words(demo):
     assert demo("search", "wide", "crane", "-r", none).messages == (
         note.replace(birds, none) + f"Nothing in indexes/wide passes {none}.\n"
     )
+
+
+def test_hits_show_the_columns_that_are_asked_for(demo):
+    more = [
+        {"id": "x", "text": "crane", "title": "T", "year": [2, 1], "kind": "a"},
+        {"id": "y", "text": "crane crane", "year": 1},
+    ]
+    Path("more.jsonl").write_text("".join(json.dumps(each) + "\n" for each in more))
+    assert demo("index", "more", "more.jsonl", "--columns", "year:int,kind").code == 0
+    first, second = [
+        line
+        for line in demo("search", "more", "crane", "-r", "BM25 >> sort(year)", "--show", "kind").output.splitlines()
+        if " · " in line
+    ]
+    assert first.endswith("y   · year is 1 · kind is missing") and second.endswith("x  T · year is 1, 2 · kind is a")
+    found = json.loads(demo("search", "more", "crane", "--show", "kind", "--show", "year", "--format", "json").output)[
+        "hits"
+    ]
+    assert [(hit["kind"], hit["year"]) for hit in found] == [([], [1]), (["a"], [1, 2])]
+    table = demo("search", "more", "crane", "--show", "kind,year", "--format", "csv").output.splitlines()
+    assert table[0] == "rank,score,docno,title,passage,kind,year" and table[2].endswith(',a,"1, 2"')
+    assert demo("search", "more", "crane", "--format", "csv").output.splitlines()[0] == "rank,score,docno,title,passage"
+    assert demo("search", "more", "crane", "--show", "yeer").messages.startswith(
+        "sublex: No column yeer; did you mean year?"
+    )

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sublex.contracts.columns import KINDS, Column, days_of
-from sublex.contracts.fields import LONGEST_NAME, is_name
+from sublex.contracts.fields import expect_name
 from sublex.errors import InputError
 from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, value_counts
 from sublex.index.format import FolderWriter
@@ -68,15 +68,9 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
         raise InputError(f"The columns are {shown(given)}; give names and types, such as 'year:int,category'.")
     columns: dict[str, str] = {}
     for name, kind in pairs:
-        if not isinstance(name, str) or not is_name(name):
-            raise InputError(
-                f"{shown(name)} is no name of a column; a name begins with a letter and has letters, digits, _, - and dots, "
-                f"at most {LONGEST_NAME} in all."
-            )
+        expect_name(name, "column", columns)
         if kind not in KINDS:
             raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
-        if name in columns:
-            raise InputError(f"The column {name} is named twice; name it once.")
         columns[name] = kind
     return columns
 

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from sublex.building import writer
+from sublex.building.build_settings import BuildSettings
 from sublex.building.build_summary import BuildSummary
 from sublex.building.columns import columns_of
 from sublex.building.document_source import Documents, source_of
 from sublex.building.duplicates import RULES
-from sublex.building.segment_builder import BuildSettings, Progress
+from sublex.building.segment_builder import Progress
 from sublex.building.writer import DEFAULT_PARTS, STORED_PARTS, BeforeCommit
 from sublex.contracts.base import Analyzer
 from sublex.contracts.fields import field_names
@@ -61,9 +62,9 @@ def build_index(
     writer.existing_index(Path(path), overwrite)
     registry = registry or plugins.load()
     chosen, described = chosen_analyzer(analyzer, profile, registry)
-    settings = _settings(
-        chosen, stored_parts(store), workers, memory, "first", columns_of(columns), field_names(fields)
-    )
+    settings = BuildSettings(
+        chosen, stored_parts(store), _threads(workers), parse_size(memory), "first", columns_of(columns), field_names(fields)
+    )  # fmt: skip
     source = source_of(documents, registry, reader, strict, roles)
     source.announce(say)
     return writer.create(Path(path), source, settings, described, profile, progress, overwrite, resume, reorder)
@@ -97,7 +98,8 @@ def add_documents(
 
     def settings(manifest: Manifest) -> BuildSettings:
         analyzer, store = analyzer_of(manifest, registry), frozenset(manifest.store)
-        return _settings(analyzer, store, workers, memory, duplicates, manifest.columns, manifest.fields)
+        size = parse_size(memory)
+        return BuildSettings(analyzer, store, _threads(workers), size, duplicates, manifest.columns, manifest.fields)
 
     return writer.add(Path(path), source, settings, progress, before_commit)
 
@@ -122,17 +124,8 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
     return analyzer, AnalyzerEntry(AnalyzerSettings(settings["name"], settings["params"]), versions)
 
 
-def _settings(
-    analyzer: Analyzer,
-    store: frozenset[str],
-    workers: int | None,
-    memory: str | int,
-    duplicates: str,
-    columns: Mapping[str, str],
-    fields: tuple[str, ...],
-) -> BuildSettings:
-    threads = max(1, workers or os.cpu_count() or 1)
-    return BuildSettings(analyzer, store, threads, parse_size(memory), duplicates, columns, fields)
+def _threads(workers: int | None) -> int:
+    return max(1, workers or os.cpu_count() or 1)
 
 
 def parse_size(text: str | int) -> int:

@@ -5,22 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from sublex.analysis.tokens import RawTokens
+from sublex.building.build_settings import BuildSettings
 from sublex.building.columns import BatchColumns, ColumnsCollector, read_columns
 from sublex.building.inverter import BatchCounts, Inverter, count_terms
 from sublex.building.vocabulary import TokenTerms
-from sublex.contracts.base import Analyzer
 from sublex.index.components.docnos import DocnosWriter
 from sublex.index.components.texts import CompressedFrames, TextsWriter, compress
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
 from sublex.index.format import FolderWriter
-from sublex.index.schema import ABSENT
 from sublex.readers.batch import Batch
 from sublex.tools.workers import Workers
 
@@ -46,15 +44,13 @@ def count_batch(
     keep: np.ndarray,
     numbers: np.ndarray,
     token_terms: TokenTerms,
-    store: frozenset[str],
-    columns: Mapping[str, str] = ABSENT,
-    has_fields: bool = False,
+    settings: BuildSettings,
 ) -> CountedBatch:
-    """Count the terms of a batch and compress its documents if `store` has "text". Any thread may call this.
+    """Count the terms of a batch, and compress its documents if texts are stored. Any thread may call this.
 
-    For positions and for fields, `field_ends` says where the raw tokens of each document's content fields end. `columns` has the
-    types of columns to read, by name.
+    For positions and for fields, `field_ends` says where the raw tokens of each document's content fields end.
     """
+    store, columns, has_fields = settings.store, settings.columns, bool(settings.fields)
     counts = count_terms(tokens, keep, numbers, token_terms, field_ends, "positions" in store, has_fields)
     texts = compress(batch, keep) if "text" in store else None
     return CountedBatch(batch, keep, numbers, counts, texts, read_columns(batch, keep, columns) if columns else None)
@@ -63,21 +59,14 @@ def count_batch(
 class MemorySegment:
     """A segment that is being built.
 
-    Its folder exists from the start, because stored texts are written to it at once. `fields` is the number of content fields
-    whose frequencies are stored.
+    Its folder exists from the start, because stored texts are written to it at once.
     """
 
-    def __init__(
-        self,
-        directory: Directory,
-        analyzer: Analyzer,
-        store: frozenset[str],
-        columns: Mapping[str, str] = ABSENT,
-        fields: int = 0,
-    ):
+    def __init__(self, directory: Directory, settings: BuildSettings):
+        store, columns = settings.store, settings.columns
         self.directory, self._store = directory, store
         self._folder = FolderWriter(directory)
-        self.inverter = Inverter(analyzer, self._folder, "positions" in store, fields)
+        self.inverter = Inverter(settings.analyzer, self._folder, "positions" in store, len(settings.contents))
         self._docnos = DocnosWriter(self._folder)
         self._texts = TextsWriter(self._folder) if "text" in store else None
         self._columns = ColumnsCollector(self._folder, columns) if columns else None

@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sublex.analysis.tokens import RawTokens, reads_latex, tokenize
+from sublex.building.build_settings import BuildSettings
 from sublex.building.build_summary import BuildSummary
 from sublex.building.columns import ColumnCounts
 from sublex.building.duplicates import Duplicates
 from sublex.building.journal import Journal, read_journal, write_journal
 from sublex.building.memory_segment import CountedBatch, MemorySegment, count_batch
 from sublex.building.merge import merge_segments
-from sublex.contracts.base import Analyzer
-from sublex.contracts.fields import content_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
-from sublex.index.schema import ABSENT
 from sublex.index.segment import Segment
 from sublex.readers.batch import Batch, MakeBatch, content_parts
 from sublex.tools.files import allow_many_files
@@ -38,27 +36,6 @@ SEGMENT = "segment"
 # Called with the number of documents indexed so far, and once more with the last number when all documents are read.
 Progress = Callable[[int], None]
 _SPACE = re.compile(r"\s")
-
-
-class BuildSettings(NamedTuple):
-    """The settings of a build.
-
-    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, `columns` has the types of
-    columns by name, and `fields` the names of the named fields.
-    """
-
-    analyzer: Analyzer
-    store: frozenset[str]
-    workers: int
-    memory: int
-    duplicates: str
-    columns: Mapping[str, str] = ABSENT
-    fields: tuple[str, ...] = ()
-
-    @property
-    def contents(self) -> tuple[str, ...]:
-        """The content fields if the frequencies of fields are stored, else nothing."""
-        return content_fields(self.fields) if self.fields else ()
 
 
 class SegmentBuilder:
@@ -97,17 +74,12 @@ class SegmentBuilder:
 
         Return the segment's entry for the manifest, or None if there are spills, which the caller must merge.
         """
-        settings, contents = self.settings, self.settings.contents
-        count = partial(count_batch, store=settings.store, columns=settings.columns, has_fields=bool(contents))
+        count = partial(count_batch, settings=self.settings)
         segment = self._start_segment()
         try:
             counting = workers.queue()
             # `map` makes and tokenizes batches in the threads, ahead of this loop.
-            make = partial(
-                _make_and_tokenize,
-                latex=reads_latex(self.settings.analyzer),
-                fields=contents or (content_fields(()) if "positions" in settings.store else ()),
-            )
+            make = partial(_make_and_tokenize, latex=reads_latex(self.settings.analyzer), fields=self.settings.located)
             for batch, tokens, field_ends in workers.map(make, islice(batch_makers, self._batches, None)):
                 keep = self._select(batch)
                 numbers = segment.inverter.vocabulary.number(batch.text, tokens)
@@ -133,9 +105,7 @@ class SegmentBuilder:
             segment.close()
 
     def _start_segment(self) -> MemorySegment:
-        directory = self.folder / f"spill-{len(self._spills):04}"
-        settings = self.settings
-        return MemorySegment(directory, settings.analyzer, settings.store, settings.columns, len(settings.contents))
+        return MemorySegment(self.folder / f"spill-{len(self._spills):04}", self.settings)
 
     def _memory_for_segment(self) -> int:
         """Return the bytes that the segment in memory may take.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from sublex.building.build_settings import BuildSettings
 from sublex.building.build_summary import BuildSummary
 from sublex.building.deletions import delete_documents, with_tombstones
 from sublex.building.document_source import DocumentSource
@@ -20,7 +21,7 @@ from sublex.building.journal import JOURNAL
 from sublex.building.merge import live_docnos, merge_segments
 from sublex.building.merge_policy import segments_to_merge
 from sublex.building.reorder.rewrite import reorder_segment
-from sublex.building.segment_builder import SEGMENT, BuildSettings, Progress, SegmentBuilder
+from sublex.building.segment_builder import SEGMENT, Progress, SegmentBuilder
 from sublex.contracts.base import Report
 from sublex.errors import IndexProblem, InputError, SublexError
 from sublex.index.attachment import refuse_if_attached

@@ -21,7 +21,7 @@ import numpy as np
 from sublex.contracts.comparisons import RANGES, RELATIONS, Comparison, Value, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
-from sublex.tools.messages import nearest
+from sublex.tools.messages import cut, nearest
 
 # For each type of a column: what its values are called.
 KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}
@@ -67,6 +67,11 @@ class Column:
             return str(np.datetime64(int(value), "D"))
         return int(value) if self.kind == "int" else float(value)
 
+    def values_of(self, doc: int) -> list[Value]:
+        """Return the values of a document as people write them."""
+        begin, end = (doc, doc + 1) if self.starts is None else self.starts[doc : doc + 2].tolist()
+        return [self.shown(value) for value in self.values[begin:end]]
+
     def counts(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the distinct values, ascending, and the number of documents with each."""
         return np.unique(self.values, return_counts=True)
@@ -84,6 +89,13 @@ class Column:
         ranks = np.unique(keys, return_inverse=True)[1]
         found = there[np.argsort(-ranks if descending else ranks, kind="stable")]
         return np.concatenate([found, np.setdiff1d(np.arange(self.docs), there)])
+
+
+def values_line(name: str, values: Sequence[Value]) -> str:
+    """Return the values of a document in a column as one line, such as "year is 2015"; long texts and lists are cut."""
+    if not values:
+        return f"{name} is missing"
+    return f"{name} is {cut(', '.join(map(str, values)))}"
 
 
 def documents_of(comparison: Comparison, column: Column) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sublex.errors import InputError
@@ -73,13 +73,7 @@ def field_names(given: str | Iterable[str]) -> tuple[str, ...]:
         raise InputError(f'The fields are {shown(given)}; give their names, such as "title,text".')
     found: list[str] = []
     for name in names:
-        if not isinstance(name, str) or not is_name(name):
-            raise InputError(
-                f"{shown(name)} is no name of a field; a name begins with a letter and has letters, digits, _, - and dots, "
-                f"at most {LONGEST_NAME} in all."
-            )
-        if name in found:
-            raise InputError(f"The field {name} is named twice; name it once.")
+        expect_name(name, "field", found)
         found.append(name)
     return tuple(found)
 
@@ -92,3 +86,14 @@ def several_fields(given: str | None) -> tuple[str, ...]:
 def is_name(text: str) -> bool:
     """Return whether a field or a column can have this name."""
     return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None
+
+
+def expect_name(name: Any, kind: str, known: Collection[str]) -> None:
+    """Raise InputError unless a field or a column, as `kind` says, can have this name, and it is not among the `known` ones."""
+    if not isinstance(name, str) or not is_name(name):
+        raise InputError(
+            f"{shown(name)} is no name of a {kind}; a name begins with a letter and has letters, digits, _, - and dots, "
+            f"at most {LONGEST_NAME} in all."
+        )
+    if name in known:
+        raise InputError(f"The {kind} {name} is named twice; name it once.")

@@ -9,6 +9,8 @@ import numpy as np
 
 from sublex.analysis.tokens import located_terms
 from sublex.contracts.base import Mark, Query
+from sublex.contracts.columns import values_line
+from sublex.contracts.comparisons import Value
 from sublex.contracts.operators import words_in
 from sublex.forms.lines import Line, Shown, Span, line, marked
 from sublex.pipeline.absence import kept_none
@@ -46,12 +48,13 @@ class Extras(NamedTuple):
     """Optional parts of the lines: a bar for each score, the grades of judged documents, and the labels of a fitted model.
 
     `grades` has the grade of each judged document; it is None without judgements. `labels` is the expression of the
-    fitted model whose words are marked in the passages.
+    fitted model whose words are marked in the passages. The values of `columns` stand behind the title.
     """
 
     bars: bool = False
     grades: Mapping[str, int] | None = None
     labels: str = ""
+    columns: tuple[str, ...] = ()
 
 
 NO_EXTRAS = Extras()
@@ -60,12 +63,15 @@ NO_EXTRAS = Extras()
 def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     """Return the hits of an answer as Shown."""
     found = [excerpt(index, answer, hit) for hit in answer.hits]
+    columns = {name: index.snapshot.column(name) for name in extras.columns}
+    values = [{name: column.values_of(each.hit.doc) for name, column in columns.items()} for each in found]
+    head = (*HEAD, *(f"column {name}" if name in HEAD else name for name in columns))
     rows = [(each.hit.rank, each.score, each.hit.docno, each.title, each.passage) for each in found]
     return Shown(
-        lambda: _lines(index, answer, found, extras),
-        lambda: [dict(zip(HEAD, row, strict=True)) for row in rows],
-        HEAD,
-        rows,
+        lambda: _lines(index, answer, found, extras, values),
+        lambda: [dict(zip(head, (*row, *own.values()), strict=True)) for row, own in zip(rows, values, strict=True)],
+        head,
+        [(*row, *(", ".join(map(str, each)) for each in own.values())) for row, own in zip(rows, values, strict=True)],
     )
 
 
@@ -85,15 +91,23 @@ def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
     )  # fmt: skip
 
 
-def _lines(index: Index, answer: Answer, found: Sequence[Found], extras: Extras) -> Iterator[Line]:
-    """Yield a line for each hit, and one for its passage."""
+def _lines(
+    index: Index,
+    answer: Answer,
+    found: Sequence[Found],
+    extras: Extras,
+    values: Sequence[Mapping[str, Sequence[Value]]],
+) -> Iterator[Line]:
+    """Yield a line for each hit, and one for its passage. `values` has the hit's values in the columns that are shown."""
     most = max((each.score for each in found), default=0.0)
-    for each in found:
+    for each, own in zip(found, values, strict=True):
         docno, title = each.hit.docno, marked(each.title, each.in_title) if each.in_title else [each.title]
         bar = f"{_bar(each.score, most)} " if extras.bars else ""
         grade = "" if extras.grades is None else f"{extras.grades.get(docno, '?')!s:>2} "
         rank = f"{each.hit.rank:>3}  {each.hit.score:<9.6g} "
-        yield line(rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), "  ", *title, indent=INDENT)
+        columns = Span("".join(f" · {values_line(name, one)}" for name, one in own.items()), "dim")
+        begin = rank, Span(bar, "bar"), Span(grade, "grade"), Span(docno, "docno"), "  "
+        yield line(*begin, *title, columns, indent=INDENT)
         marks = index.marks(answer.query, docno, extras.labels) if extras.labels and each.passage else []
         if each.passage:
             spans = label_spans(index, each, marks) if marks else marked(each.passage, each.places)

@@ -18,6 +18,7 @@ class Sort:
 
     def __init__(self, column: str, descending: bool):
         self.column, self.descending = column, descending
+        self.columns = (column,)
 
     def check(self, index: HasColumns) -> None:
         """Raise InputError if an index lacks the column."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sublex.contracts.base import Context
-from sublex.contracts.columns import HasColumns, check, meeting
+from sublex.contracts.columns import HasColumns, check, comparisons_in, meeting
 from sublex.language.conditions import parse_condition
 
 
@@ -16,6 +16,8 @@ class Where:
 
     def __init__(self, condition: str):
         self.condition = parse_condition(condition)
+        # The columns that the filter reads, in order. An explanation shows the values of the document there.
+        self.columns = tuple(dict.fromkeys(comparison.column for comparison in comparisons_in(self.condition)))
 
     def check(self, index: HasColumns) -> None:
         """Raise InputError if an index lacks a column of the condition, or the column cannot have a value."""

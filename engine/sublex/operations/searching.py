@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from sublex.contracts.operators import Operator
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
-from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
+from sublex.operations.parameters import Asked, Docno, HitCount, Names, Profile, Rankers, Ranking
 from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def search(
     asked: Asked,
     facets: Annotated[int | None, option(least=1)] = None,
     of: Annotated[tuple[str, ...], option(metavar="NAME", completes="model", shown="the model of the ranker")] = (),
+    show: Names = (),
 ) -> Shown:
     """Find the documents that match QUERY best.
 
@@ -70,6 +71,7 @@ def search(
         facets: Count the documents found by the values of a column, or by the labels of a fitted model, such as topics, and show
             the N most frequent.
         of: A column, such as year, or a fitted model, such as lda(k=20), that --facets counts; may be given several times.
+        show: Show the values of these columns, such as year,category; that of a sort stage is shown anyway.
 
     Examples:
         sublex search demo "cranes by the river"
@@ -83,6 +85,9 @@ def search(
     if of and facets is None:
         raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
+    named = [name.strip() for name in ",".join(show).split(",") if name.strip()]
+    for name in named:
+        index.snapshot.need_column(name)
     counted = _counted(context, of, lambda: _labelled(index, pipeline)) if facets else []
     context.prepare("analyze search", index, once=not pipeline.expands)
     query = read_query(index, asked)
@@ -107,7 +112,8 @@ def search(
     # For a query that can find nothing, its notes say why.
     if not len(answer.hits) and not corrected and query.condition != NOTHING:
         notes.append(nothing_found(index, query, pipeline))
-    shown = hits(index, answer, context.extras or NO_EXTRAS)
+    columns = tuple(dict.fromkeys((*pipeline.sorted_by, *named)))
+    shown = hits(index, answer, (context.extras or NO_EXTRAS)._replace(columns=columns))
 
     def data() -> dict[str, Any]:
         return {"hits": shown.data, "missing": list(missing.values())}
@@ -176,12 +182,15 @@ def _labelled(
 
 def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
     """Return the columns and the expressions of the models that a user names; without any, the model that has labels."""
-    from sublex.pipeline.facets import refuse_unknown
-
-    for name in of:
-        refuse_unknown(context.index, name)
     columns = context.index.snapshot.columns
-    return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
+    try:
+        return list(dict.fromkeys(name if name in columns else context.meaning(name) for name in of)) or [labelled()]
+    except UnknownName:
+        from sublex.pipeline.facets import refuse_unknown
+
+        for name in of:
+            refuse_unknown(context.index, name)
+        raise
 
 
 def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], number: int, without: str) -> Shown:

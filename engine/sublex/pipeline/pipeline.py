@@ -108,11 +108,15 @@ class Pipeline(Deferred):
         is_cut = any(isinstance(node, Cut) for node in walk(self.expression))
         return not is_cut and {component.kind for component in self.components} <= {"ranker", "expander", "filter"}
 
+    @property
+    def sorted_by(self) -> tuple[str, ...]:
+        """The column of the sort stage; none without such a stage."""
+        return tuple(c.values["column"] for c in self.components if c.registration.factory is Sort)
+
     @cached_property
     def _depth(self) -> int:
         """How many documents a search finds before filters and sort stages: all that a sort stage can have in order."""
-        is_sorted = any(component.registration.factory is Sort for component in self.components)
-        return max(DEPTH, len(self.snapshot)) if is_sorted and self.finds_all else DEPTH
+        return max(DEPTH, len(self.snapshot)) if self.sorted_by and self.finds_all else DEPTH
 
     def _begin(self, query: Query) -> State:
         return State(query, depth=self._depth)

@@ -30,6 +30,7 @@ from sublex.query_language.tree import (
     QueryTree,
     Stem,
     Word,
+    parts_of,
 )  # fmt: skip
 
 if TYPE_CHECKING:
@@ -257,26 +258,14 @@ def _joined(kind: str, parts: Iterable[Any]) -> Any:
 
 def _is_plain(node: Node) -> bool:
     """Return whether a part is a word, a phrase or an operator, or several with nothing but OR and blanks between them."""
-    match node:
-        case Boost(part=part):
-            return _is_plain(part)
-        case Or(parts=parts):
-            return all(map(_is_plain, parts))
-        case Clauses(clauses=clauses):
-            return all(not sign and _is_plain(part) for sign, part in clauses)
-    return not isinstance(node, (And, Not, Compared))
+    signed = isinstance(node, Clauses) and any(sign for sign, _ in node.clauses)
+    return not (signed or isinstance(node, (And, Not, Compared))) and all(map(_is_plain, parts_of(node)))
 
 
 def _compares(node: Node) -> bool:
     """Return whether a part speaks of columns alone."""
-    match node:
-        case Boost(part=part) | Not(part=part):
-            return _compares(part)
-        case And(parts=parts) | Or(parts=parts):
-            return all(map(_compares, parts))
-        case Clauses(clauses=clauses):
-            return bool(clauses) and all(_compares(part) for _, part in clauses)
-    return isinstance(node, Compared)
+    parts = parts_of(node)
+    return all(map(_compares, parts)) if parts else isinstance(node, Compared)
 
 
 def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:

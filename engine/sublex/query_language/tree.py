@@ -127,55 +127,47 @@ class Compared:
         return str(self.comparison)
 
 
+class _Joining:
+    """A part of a tree that prints other parts with signs or joiners around them."""
+
+    def __str__(self) -> str:
+        return "".join(map(str, pieces(self)))  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
-class Boost:
+class Boost(_Joining):
     """A part whose terms weigh more or less: `stem^2.5`."""
 
     part: Node
     weight: float
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Not:
+class Not(_Joining):
     """Documents for which a part does not hold: `NOT cell`."""
 
     part: Node
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class And:
+class And(_Joining):
     """Documents for which all parts hold: `stem AND cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Or:
+class Or(_Joining):
     """Documents for which at least one part holds: `stem OR cell`."""
 
     parts: tuple[Node, ...]
 
-    def __str__(self) -> str:
-        return _printed(self)
-
 
 @dataclass(frozen=True)
-class Clauses:
+class Clauses(_Joining):
     """Clauses side by side, each with its sign: "+" for a required one, "-" for an excluded one, or ""."""
 
     clauses: tuple[tuple[str, Node], ...]
-
-    def __str__(self) -> str:
-        return _printed(self)
 
 
 Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
@@ -195,6 +187,18 @@ class QueryTree:
         return str(self.root)
 
 
+def parts_of(node: Node) -> tuple[Node, ...]:
+    """Return the parts that a weight, NOT, AND, OR or clauses join; nothing for a word, a phrase, an operator or a comparison."""
+    match node:
+        case Boost(part=part) | Not(part=part):
+            return (part,)
+        case And(parts=parts) | Or(parts=parts):
+            return parts
+        case Clauses(clauses=clauses):
+            return tuple(part for _, part in clauses)
+    return ()
+
+
 def in_field(name: str, node: Node) -> Node:
     """Return a part whose words, phrases and operators are within a field. Those that name a field of their own keep it."""
     match node:
@@ -211,10 +215,6 @@ def in_field(name: str, node: Node) -> Node:
         case Field() | Compared():
             return node
     return Field(name, node)
-
-
-def _printed(node: Node) -> str:
-    return "".join(map(str, pieces(node)))
 
 
 def _number(weight: float) -> str:

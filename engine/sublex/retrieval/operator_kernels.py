@@ -17,7 +17,7 @@ import numpy as np
 from numba import int64
 
 from sublex.retrieval.block_kernels import BITS, RANKS
-from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS, U64
+from sublex.retrieval.coding.coding_kernels import FLAGS, I32, I64, LISTS, U64, skip_to
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
@@ -99,23 +99,6 @@ def _spread(mark, nearest, farthest):
         mark |= _turned(mark, step)
         done += step
     return mark
-
-
-@inner
-def _place_of(docs, begin, end, doc):
-    """Return the first place from `begin` on with a document of at least `doc`, or `end` if there is none."""
-    step, i = np.int64(1), begin
-    while i + step < end and docs[i + step] < doc:
-        i += step
-        step *= 2
-    low, high = i, min(i + step, end)
-    while low < high:
-        middle = (low + high) >> 1
-        if docs[middle] < doc:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner
@@ -362,7 +345,7 @@ def occurrences(
                             postings[w, found] = firsts[w] + np.int64(all_ranks[place]) + np.int64(ones(below))
                         else:
                             stop = firsts[w] + entries[rows[w], COUNT]
-                            cursors[w] = _place_of(docs, cursors[w], stop, doc)
+                            cursors[w] = skip_to(docs, cursors[w], stop, doc)
                             there = cursors[w] < stop and docs[cursors[w]] == doc
                             postings[w, found] = cursors[w]
                         if not there:
@@ -580,7 +563,7 @@ def combine(
         everywhere = True
         for p in range(parts):
             if kind != SYNONYMS:
-                at[p] = _place_of(docs, at[p], part_ends[p], doc)
+                at[p] = skip_to(docs, at[p], part_ends[p], doc)
             there = at[p] < part_ends[p] and docs[at[p]] == doc
             everywhere &= there
             first[p], stop[p] = (starts[at[p]], starts[at[p] + 1]) if there else (np.int64(0), np.int64(0))

@@ -19,6 +19,7 @@ from sublex.retrieval.coding.coding_kernels import (
     U64,
     impact_at,
     run_size,
+    skip_to,
 )
 from sublex.retrieval.key_kernels import KEYS, key_of, select
 from sublex.tools.bit_kernels import ones
@@ -26,26 +27,6 @@ from sublex.tools.compiled import inner, kernel
 
 # The score of a document that contains no term of the query. It is below every real score.
 NOTHING = -np.inf
-
-
-@inner
-def _skip(docs, i, end, doc):
-    """Return the first place from i on with a document of at least `doc`, or `end` if there is none.
-
-    The search gallops first: its steps double. Then it is binary.
-    """
-    step = 1
-    while i + step < end and docs[i + step] < doc:
-        i += step
-        step *= 2
-    low, high = i, min(i + step, end)
-    while low < high:
-        middle = (low + high) // 2
-        if docs[middle] < doc:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @inner
@@ -62,7 +43,7 @@ def _rescore_term(docs, runs, codes, lists, term, weight, wanted, sums):
             i, end = end, end + run_size(runs[run])
         if i == stop or (np.int64(runs[run] >> np.uint32(16))) > span:
             continue
-        i = _skip(docs, i, end, np.int64(wanted[w]) & 0xFFFF)
+        i = skip_to(docs, i, end, np.int64(wanted[w]) & 0xFFFF)
         if (
             i < end
             and span == np.int64(runs[run] >> np.uint32(16))

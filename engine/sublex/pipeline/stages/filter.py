@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Filter
+from sublex.contracts.columns import values_line
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError, PluginError, contract
+from sublex.filters.sort import Sort
+from sublex.filters.where import Where
 from sublex.language.python_filters import FunctionFilter, ObjectFilter
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import Scorer, Scoring, State, rank_in, scores_in
@@ -67,9 +70,19 @@ class NamedFilter:
             )
         return kept
 
-    def note(self, kept: bool) -> Explanation:
-        """Return the part of an explanation that says whether the filter keeps a document."""
-        return Explanation(float(kept), f"{self.name} {'keeps' if kept else 'does not keep'} it", "evidence")
+    def note(self, kept: bool, doc: int) -> Explanation:
+        """Return the part of an explanation that says whether the filter keeps a document, with the values that it reads."""
+        label = f"{self.name} {'keeps' if kept else 'does not keep'} it{self.values_of(doc)}"
+        return Explanation(float(kept), label, "evidence")
+
+    def values_of(self, doc: int) -> str:
+        """Return the values of a document in the columns that the filter reads, such as " (year is 2015)"; "" without columns."""
+        if not isinstance(self.filter, (Where, Sort)):
+            return ""
+        snapshot = self.masks.snapshot
+        return (
+            f" ({'; '.join(values_line(name, snapshot.column(name).values_of(doc)) for name in self.filter.columns)})"
+        )
 
 
 class FilterScoring(Scoring):
@@ -90,7 +103,7 @@ class FilterScoring(Scoring):
         return scores_in(self.find(), docs)
 
     def explain(self, doc: int) -> Explanation:
-        return self.filter.note(bool(rank_in(self.find(), doc)))
+        return self.filter.note(bool(rank_in(self.find(), doc)), doc)
 
     def explain_after(self, before: Scoring, doc: int) -> Explanation:
         """Return the explanation by the scorer before the filter.
@@ -120,7 +133,7 @@ class FilteredScoring(Scoring):
         return scores
 
     def explain(self, doc: int) -> Explanation:
-        return noted(self.inner.explain(doc), self.filter.note(bool(self.mask.of(np.array([doc]))[0])))
+        return noted(self.inner.explain(doc), self.filter.note(bool(self.mask.of(np.array([doc]))[0]), doc))
 
 
 class FilteredScorer(Scorer):
@@ -132,7 +145,7 @@ class FilteredScorer(Scorer):
 
     def trace(self, state: State, doc: int) -> Explanation:
         kept = bool(self.filter.mask().of(np.array([doc]))[0])
-        return super().trace(state, doc)._replace(parts=(self.filter.note(kept),))
+        return super().trace(state, doc)._replace(parts=(self.filter.note(kept, doc),))
 
 
 def noted(tree: Explanation, note: Explanation) -> Explanation:

@@ -22,5 +22,6 @@ class SortScoring(FilterScoring):
 
     def explain_after(self, before: Scoring, doc: int) -> Explanation:
         rank = rank_in(self.find(), doc)
-        label = f"{self.filter.name} puts it at rank {rank}" if rank else f"{self.filter.name} does not get it"
+        placed = f"puts it at rank {rank}{self.filter.values_of(doc)}" if rank else "does not get it"
+        label = f"{self.filter.name} {placed}"
         return noted(before.explain(doc), Explanation(1.0, label, "evidence"))

@@ -361,3 +361,23 @@ def read_list(term, lists, docs, runs, codes, docs_out, impacts_out):
     else:
         for x in range(count):
             impacts_out[x] = values[np.uint64(codes[place + x])]
+
+
+@inner
+def skip_to(docs, i, end, doc):
+    """Return the first place from i on with a document of at least `doc`, or `end` if there is none.
+
+    The search gallops first: its steps double. Then it is binary.
+    """
+    step = np.int64(1)
+    while i + step < end and docs[i + step] < doc:
+        i += step
+        step *= 2
+    low, high = i, min(i + step, end)
+    while low < high:
+        middle = (low + high) // 2
+        if docs[middle] < doc:
+            low = middle + 1
+        else:
+            high = middle
+    return low

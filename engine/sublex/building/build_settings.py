@@ -1,0 +1,36 @@
+"""The settings of a build, which the steps of the build hand on to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sublex.contracts.base import Analyzer
+from sublex.contracts.fields import content_fields
+from sublex.index.schema import ABSENT
+
+
+class BuildSettings(NamedTuple):
+    """The settings of a build.
+
+    `store` names the optional parts, `memory` is in bytes, `duplicates` is one of `RULES`, `columns` has the types of
+    columns by name, and `fields` the names of the named fields.
+    """
+
+    analyzer: Analyzer
+    store: frozenset[str]
+    workers: int
+    memory: int
+    duplicates: str
+    columns: Mapping[str, str] = ABSENT
+    fields: tuple[str, ...] = ()
+
+    @property
+    def contents(self) -> tuple[str, ...]:
+        """The content fields if the frequencies of fields are stored, else nothing."""
+        return content_fields(self.fields) if self.fields else ()
+
+    @property
+    def located(self) -> tuple[str, ...]:
+        """The content fields whose ends among the raw tokens are needed: for the frequencies of fields, or for positions."""
+        return self.contents or (content_fields(()) if "positions" in self.store else ())
