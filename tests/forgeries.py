@@ -51,7 +51,7 @@ from sublex_whoosh.backend import missing as whoosh_is_missing
 # On a busy machine, a second of the processor takes many of the clock.
 BATCH, PATIENCE, WAIT, MEMORY = 25, 60, 600, 2 << 30
 QUERY = "cranes by the river"
-STORED, NAMED, COLUMNS = "text,terms,positions", "title,theme", "theme"
+STORED, NAMED, COLUMNS = "text,terms,positions", "title,text,theme", "day:date,number:int,theme,weight:float"
 KNOWLEDGE = """{"label": "Birds", "text": "crane wings nest feathers bird egg heron"}
 {"label": "Ships", "text": "ship sail harbour crane load port cargo"}
 """
@@ -63,8 +63,18 @@ SWG, PHRASES = f"swg(topics={LDA}, near=edges, rho=0.1)", "phrases(support=3)"
 LAKI = f"laki(phrases={PHRASES}, width=30, iterations=2)"
 # A phrase, and an operator of two words that needs no positions, beside a word.
 OPERATORS = '"gray crane" cran* river'
+IN_FIELDS = ('title:#uw8(crane seal) theme:"x t4"', 'text:"crane and" text:#uw9(crane seal)')
+CONDITION = 'where("(number >= 3 or weight < 1.5) and not theme = fish or day in (2015, 2017-03..2018)")'
 READING = [
     ("search", "INDEX", OPERATORS, "--language", "query"),
+    ("search", "INDEX", 'title:crane title:"gray crane" theme:(birds x) river', "--language", "query"),
+    ("search", "INDEX", "river day:2015..2018 number:..5 theme:x", "--language", "query"),
+    ("search", "INDEX", QUERY, "-r", "BM25F(fields=[title, text, theme])"),
+    ("search", "INDEX", QUERY, "-r", "PL2F(fields=[title, text])"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25F(fields=[title, text])"),
+    ("search", "INDEX", QUERY, "-r", f"BM25 >> {CONDITION}"), ("search", "INDEX", QUERY, "-r", "BM25 >> sort(day)"),
+    ("search", "INDEX", QUERY, "-r", "BM25 >> sort(theme, descending=true)"),
+    ("search", "INDEX", QUERY, "--facets", "5", "--of", "theme", "--of", "number", "--of", "day", "--of", "weight"),
     ("info", "INDEX"), ("doc", "INDEX", "birds-02"), ("terms", "INDEX", "*"), ("search", "INDEX", QUERY),
     ("search", "INDEX", QUERY, "-r", "PL2 >> RM3 >> PL2"), ("search", "INDEX", QUERY, "-r", "lsi(e=5)"),
     ("search", "INDEX", QUERY, "-k", "3", "-r", "lsi(e=5, find=approximate)"),
@@ -147,7 +157,7 @@ EXCEPTION = re.compile(r"failed \(\w+: ")
 CONTENT = {
     "terms", "surfaces", "docnos", "texts", "term_sizes", "surface_sizes", "docno_sizes",
     "positions", "position_widths", "position_tails", "position_tail_sizes",
-    "column0_values", "column0_counts", "column0_words", "column0_word_sizes",
+    *(f"column{k}_{part}" for k in range(4) for part in ("values", "counts", "words", "word_sizes")),
 }  # fmt: skip
 
 
@@ -219,6 +229,35 @@ def sketches_of_small_segments() -> Iterator[None]:
     sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = kept
 
 
+def more_values(k: int) -> dict[str, Any]:
+    """Return values of the columns of an added document: none, one, or several."""
+    return {
+        "theme": ["x", f"t{k % 9}"][: k % 3],
+        "day": [None, "2017-03-14T12:00:00Z", ["1066", "9999-12-31"]][k % 3],
+        "number": [-k, None, [k, 2**62]][k % 3],
+        "weight": [1e300, [0.5, -0.5], None][k % 3],
+    }
+
+
+def documents() -> list[sublex.Document]:
+    """Return the documents of the demo with values for columns of every type."""
+    records = [json.loads(line) for line in DEMO.read_text().splitlines()]
+    return [
+        sublex.Document(
+            record["id"],
+            record["text"],
+            record.get("title", ""),
+            {
+                "theme": record["theme"],
+                "day": f"20{10 + k % 10}-03-0{k % 9 + 1}",
+                "number": list(range(k % 3)),
+                "weight": k / 7,
+            },
+        )
+        for k, record in enumerate(records)
+    ]
+
+
 @sketches_of_small_segments()
 def make(folder: Path) -> Path:
     """Build an index with every kind of component, and an unfinished build, in `folder`; return its path."""
@@ -227,7 +266,7 @@ def make(folder: Path) -> Path:
     (folder / "more.jsonl").write_text(
         '{"id": "new", "text": "a crane at night"}\n{"id": "birds-02", "text": "none"}\n'
     )
-    index = sublex.build(DEMO, folder / "index", store=STORED, fields=NAMED, columns=COLUMNS)
+    index = sublex.build(documents(), folder / "index", store=STORED, fields=NAMED, columns=COLUMNS)
     index.add_resource("given", folder / "vectors.txt")
     index.add_resource("known", folder / "known.jsonl")
     for expression in (
@@ -244,9 +283,7 @@ def make(folder: Path) -> Path:
         index.fit(expression)
     index.add(
         [
-            sublex.Document(
-                f"more-{k}", "a crane and a seal " * (k % 7) + f"number{k}", "", {"theme": ["x", f"t{k % 9}"][: k % 3]}
-            )
+            sublex.Document(f"more-{k}", "a crane and a seal " * (k % 7) + f"number{k}", "", more_values(k))
             for k in range(300)
         ]
     )
@@ -485,6 +522,11 @@ def answers(root: Path) -> list[Any]:
     ]
     # With stored impacts, words beside operators have theirs copied.
     found.append([(hit.docno, hit.score) for hit in index.search("(cran* river)", "BM25", language="query")])
+    # A field may begin at any of several positions that no term has.
+    found += [
+        [(hit.docno, hit.score) for hit in index.search(query, "BM25", language="query")]
+        for query in (IN_FIELDS if index.fields else ())
+    ]
     found.append([index.term(term) for term in ("crane", "river", "seal")])
     # As many positions as frequencies, or an error.
     found.append([positions_of(index, term) for term in ("crane", "river", "seal")])
@@ -495,13 +537,12 @@ def answers(root: Path) -> list[Any]:
 
 
 def fields_of(index: sublex.Index, term: str) -> list[list[int]]:
-    """Return the frequencies of a term in each field of each segment that has it, with the lengths and places of the field."""
+    """Return the frequencies of a term in each field of each segment that has it, with the lengths of the field."""
     segments = [(segment, segment.find(term)) for segment in index.snapshot.segments]
     return [
         [
             *segment.field_tfs(name, np.array([n])).tolist(),
             *segment.field_lengths(name).tolist(),
-            *(segment.field_places(name)[0].tolist() if segment.has_positions else ()),
         ]
         for segment, n in segments
         for name in index.fields

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
 
+from sublex.contracts.base import Query
 from sublex.contracts.columns import Column, days_of, documents_of, meeting, without_column
 from sublex.contracts.comparisons import RANGES, Comparison
 from sublex.contracts.operators import Condition
@@ -147,3 +148,27 @@ def test_days_are_counted_from_1970():
     assert days_of("1970") == (0, 364)
     assert days_of("2020-02") == (18293, 18321)
     assert days_of("70") is None and days_of("2020-13") is None and days_of("0000") is None
+
+
+@pytest.mark.parametrize("made, message", [
+    (("c", "=", ()), "c = with 0 values is no comparison."),
+    (("c", "between", (1,)), "c between with 1 value is no comparison."),
+    (("c", "~", (1,)), "'c' (str) '~' (str) is no comparison; give the name of a column and one of =, !=, <, "),
+    ((None, "=", (1,)), "None '=' (str) is no comparison; give the name of a column and one of =, !=, <, "),
+    (("c", ["="], (1,)), "'c' (str) ['='] (list) is no comparison; give the name of a column and one of =, !=, <, "),
+    (("c", "=", "2015"), "The values of a comparison are '2015' (str); give a list."),
+    (("c", "=", None), "The values of a comparison are None; give a list."),
+    (("c", "in", ([1],)), "[1] (list) is no value of a column; give a text, or a number below 1e308."),
+    (("c", "<", (None,)), "None is no value of a column; give a text, or a number below 1e308."),
+    (("c", "<", (10**5000,)), "an object of type int is no value of a column; give a text, or a number below 1e308."),
+])  # fmt: skip
+def test_what_is_no_comparison_costs_a_sentence(made, message):
+    with pytest.raises(InputError) as error:
+        Comparison(*made)
+    assert str(error.value).startswith(message)
+
+
+def test_a_comparison_takes_any_list_and_numbers_of_numpy():
+    assert Comparison("c", "in", [np.int64(3), np.float32(0.5), "x"]) == ("c", "in", (3, 0.5, "x"))
+    with pytest.raises(InputError, match="The condition of a query is 5 .int.; give a Condition."):
+        Query("", (), condition=5)

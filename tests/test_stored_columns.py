@@ -207,6 +207,8 @@ def test_a_column_that_no_document_has_is_refused_with_the_fields_that_there_are
         ({3: "int"}, r"3 \(int\) is no name of a column"),
         ("year,year:int", r"The column year is named twice; name it once\."),
         (7, r"The columns are 7 \(int\); give names and types, such as 'year:int,category'\."),
+        ("or,year", r"A column cannot have the name or, which has another meaning in conditions; give the field another name\."),
+        ("a..b:int", r"A column cannot have the name a\.\.b, "),
         ([7], r"A column is 7 \(int\); give a name and a type, such as 'year:int'\."),
         ({"id": "paper", "text": "abstract"}, r"say by roles=\{'id': 'paper', 'text': 'abstract'\} which fields hold the id"),
     ],

@@ -195,6 +195,11 @@ def test_facets_of_an_unknown_name_list_the_columns(index):
             assert str(error.value) == f"No column {name}; {hint}{columns[1:]}"
     with pytest.raises(UnknownName, match="No component ldaa; did you mean lda"):
         index.facets("word", "ldaa")
+    for unnamed in (5, None, ["kind", 5]):
+        with pytest.raises(
+            InputError, match="^Facets are of (5 .int.|None); give a column, a model, or a list of these.$"
+        ):
+            index.facets("word", unnamed)
 
 
 def test_sort_orders_all_documents_found(tmp_path):
@@ -262,6 +267,8 @@ def test_a_condition_that_the_columns_cannot_have_is_refused_before_a_search(ind
 def test_in_the_query_language_a_wrong_value_is_plain_text_with_a_note(index):
     notes = index.query("year:soon word", "query").tree.notes
     assert notes == ('year:soon is plain text: year is a column of whole numbers, and "soon" is no number.',)
+    notes = index.query("score:0..1e400 word", "query").tree.notes
+    assert notes == ('score:0..1e400 is plain text: score is a column of numbers, and "1e400" is no number.',)
 
 
 texts_of = st.text("ab .,=<>()\"'\\é\n", max_size=6)

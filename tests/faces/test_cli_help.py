@@ -272,6 +272,17 @@ def test_a_shell_is_offered_what_fits(demo, monkeypatch, line, offered):
     assert found == offered or (line.endswith("((") and offered == [""] and len(found) > 10)
 
 
+def test_columns_are_offered_before_models(demo, monkeypatch):
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.setenv(name, "")
+    assert demo("index", "wide", str(DEMO), "--columns", "theme").code == 0
+    assert completions("sublex search wide x --facets 3 --of th") == ["plain,theme"]
+    assert completions("sublex search wide x --show T") == ["plain,theme"]
+    assert "plain,lsi" in completions("sublex search wide x --facets 3 --of ls") and completions(
+        "sublex search demo x --show t"
+    ) == [""]
+
+
 def test_names_and_models_are_offered_as_a_printed_command_has_them(demo, monkeypatch):
     for name in ("COMP_WORDS", "COMP_CWORD"):
         monkeypatch.setenv(name, "")

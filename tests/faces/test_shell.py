@@ -1646,3 +1646,11 @@ def test_the_shell_completes_reads_and_counts_words_within_fields(tmp_path, monk
     session.run(":set language=query")
     first = session.run("title:cells").lines[0]
     assert [span.text for span in first.spans if span.style == "match"] == ["cells"]
+
+
+def test_the_shell_completes_the_columns_that_facets_count(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = [{"id": "a", "text": "crane", "kind": "bird", "year": 2015}]
+    engine.build(documents, tmp_path / "index", columns="kind,year:int")
+    session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings())
+    assert offered(session, ":facets ")[:2] == ["kind", "year"] and offered(session, ":facets kind ye")[:1] == ["year"]

@@ -21,6 +21,7 @@ from sublex.index.components.columns import DTYPES, NO_WORDS, ColumnsWriter, val
 from sublex.index.format import FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
+from sublex.language.conditions import KEYWORDS
 from sublex.readers.batch import Batch, encode
 from sublex.tools.arguments import shown
 from sublex.tools.messages import in_short
@@ -69,6 +70,10 @@ def columns_of(given: str | Mapping[str, str] | Iterable[str] | None) -> dict[st
     columns: dict[str, str] = {}
     for name, kind in pairs:
         expect_name(name, "column", columns)
+        if name.lower() in KEYWORDS or ".." in name:
+            raise InputError(
+                f"A column cannot have the name {name}, which has another meaning in conditions; give the field another name."
+            )
         if kind not in KINDS:
             raise InputError(f"The column {name} has the type {shown(kind)}; the types are {', '.join(KINDS)}.")
         columns[name] = kind

@@ -225,7 +225,7 @@ class TermMerge:
         found_fields, scratch = [np.empty_like(tfs) for _ in fields], np.empty_like(docs if len(fields) else docs[:0])
         for segment, span, lists in self._lists(part):
             for field, out in zip(fields, found_fields, strict=True):
-                found = segment.read_field(field, np.arange(*span), lists[1])
+                found = segment.fields_reader.gather(field, np.arange(*span), lists[1])
                 if merge_kernels.merge_postings(lists[0], found, *lists[2:], cursors.copy(), ends, scratch, out) >= 0:
                     raise _disagreement(segment)
             if merge_kernels.merge_postings(*lists, cursors, ends, docs, tfs) >= 0:

@@ -100,6 +100,18 @@ def models(context: click.Context, parameter: click.Parameter, incomplete: str) 
     return [CompletionItem(_as_typed(text), help=help) for text, help in found]
 
 
+def columns(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a column of the index that the command line names."""
+    manifest = _manifest(context)
+    names = manifest.columns if manifest else {}
+    return [CompletionItem(name, help=kind) for name, kind in names.items() if begins(name, incomplete)]
+
+
+def columns_and_models(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the name of a column or a fitted model of the index that the command line names."""
+    return columns(context, parameter, incomplete) or models(context, parameter, incomplete)
+
+
 def given_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a name that the index gives to an expression."""
     manifest = _manifest(context)
@@ -152,7 +164,8 @@ def _as_typed(text: str) -> str:
 # What completes a parameter, by what the parameter declares.
 COMPLETIONS: dict[str, Complete] = {
     "index": indexes, "file": files, "index or file": index_or_file, "profile": profiles,
-    "expression": expressions, "model": models, "name": given_names, "fittable": expressions, "expander": expressions,
+    "expression": expressions, "model": models, "column": columns, "column or model": columns_and_models,
+    "name": given_names, "fittable": expressions, "expander": expressions,
     "component": named("component", "analyzer", "reader"), "analyzer": named("analyzer"), "reader": named("reader"),
     "backend": named("backend"), "representation": named("representation"),
 }  # fmt: skip

@@ -18,6 +18,7 @@ from sublex.contracts.operators import Condition, Operator
 from sublex.errors import InputError
 from sublex.forms.frames import data_frame
 from sublex.forms.trees import node_text, tree_columns, tree_html, tree_lines
+from sublex.tools.arguments import shown
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted
 
@@ -558,6 +559,8 @@ class Query(_TextAndTerms):
         cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = (), tree: Any = None,
         condition: Condition | None = None,
     ) -> Query:  # fmt: skip
+        if not (condition is None or isinstance(condition, Condition)):
+            raise InputError(f"The condition of a query is {shown(condition)}; give a Condition.")
         query = super().__new__(cls, text, terms)
         query.evidence, query.tree, query.condition = tuple(evidence), tree, condition
         return query

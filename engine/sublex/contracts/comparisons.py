@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 import re
-from typing import NamedTuple
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from sublex.errors import InputError
+from sublex.tools.arguments import shown
+from sublex.tools.messages import counted
 
 # How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
 RANGES = ("between", "> <", "> <=", ">= <")
@@ -13,17 +20,33 @@ Value = str | float | int
 _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
 
 
-class Comparison(NamedTuple):
+class _Compared(NamedTuple):
+    column: str
+    relation: str
+    values: tuple[Value, ...]
+
+
+class Comparison(_Compared):
     """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
 
     "in" has any number of values, a range two, and all other relations have one. One value has to lie in a range. A
     document without a value does not pass. A date is a text such as "2015-03-01"; "2015-03" and "2015" mean the whole
-    month and year.
+    month and year. Raise InputError for what is no comparison.
     """
 
-    column: str
-    relation: str
-    values: tuple[Value, ...]
+    __slots__ = ()
+
+    def __new__(cls, column: str, relation: str, values: Iterable[Value]) -> Comparison:
+        if not isinstance(column, str) or not isinstance(relation, str) or relation not in RELATIONS:
+            raise InputError(
+                f"{shown(column)} {shown(relation)} is no comparison; give the name of a column and one of {', '.join(RELATIONS)}."
+            )
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise InputError(f"The values of a comparison are {shown(values)}; give a list.")
+        found = tuple(map(_value, values))
+        if relation != "in" and len(found) != (2 if relation in RANGES else 1):
+            raise InputError(f"{column} {relation} with {counted(len(found), 'value')} is no comparison.")
+        return super().__new__(cls, column, relation, found)
 
     def __str__(self) -> str:
         """Return the comparison as the query language writes it, such as `year:2015..2020`, or as a filter does."""
@@ -38,6 +61,17 @@ class Comparison(NamedTuple):
         if self.relation == "!=":
             return f"{self.column} != {values[0]}"
         return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
+
+
+def _value(value: Any) -> Value:
+    """Return a value as a text, an int or a float. Raise InputError for another one, and for a whole number beyond floats."""
+    if isinstance(value, str):
+        return value
+    with suppress(OverflowError):
+        if isinstance(value, numbers.Real):
+            as_float = float(value)
+            return int(value) if isinstance(value, numbers.Integral) else as_float
+    raise InputError(f"{shown(value)} is no value of a column; give a text, or a number below 1e308.")
 
 
 def printed_value(value: Value) -> str:

@@ -152,7 +152,9 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         docs, tfs = segment.postings(begin, end)
         # Raises an error if they do not fit the frequencies.
         positions = segment.positions(begin, end, tfs) if segment.has_positions else None
-        in_fields = [segment.read_field(field, np.arange(begin, end), tfs) for field in range(segment.content_fields)]
+        in_fields = [
+            segment.fields_reader.gather(field, np.arange(begin, end), tfs) for field in range(segment.content_fields)
+        ]
         for field, found in enumerate(in_fields):
             field_lengths[field] += np.bincount(docs, found, segment.docs).astype(np.int64)
             if positions is not None and not np.array_equal(found, _count_inside(segment, field, docs, tfs, positions)):
@@ -176,7 +178,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
         yield f"{segment.path}: document terms do not fit the postings."
     for field, counted in enumerate(field_lengths):
         # If another engine stated the lengths of documents, the text has what the other fields leave of them.
-        if not (entry.stated and field == TEXT) and not np.array_equal(counted, segment.read_field_lengths(field)):
+        if not (entry.stated and field == TEXT) and not np.array_equal(counted, segment.fields_reader.lengths(field)):
             yield f"{segment.path}: the lengths of field {field} do not fit the postings."
     for field in sorted(misplaced):
         yield f"{segment.path}: the places of field {field} do not fit the positions."
@@ -193,7 +195,7 @@ def _postings_disagreements(segment: Segment) -> Iterator[str]:
 
 def _count_inside(segment: Segment, field: int, docs: np.ndarray, tfs: np.ndarray, positions: np.ndarray) -> np.ndarray:
     """Return for each posting the number of its positions that lie in a content field. `docs` and `tfs` are those of the postings."""
-    begins, ends = (np.repeat(places[docs], tfs) for places in segment.read_field_places(field))
+    begins, ends = (np.repeat(places[docs], tfs) for places in segment.fields_reader.places(field))
     inside = np.concatenate([[0], np.cumsum((begins <= positions) & (positions < ends))])
     starts = starts_of(tfs)
     return inside[starts[1:]] - inside[starts[:-1]]

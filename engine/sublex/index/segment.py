@@ -253,20 +253,9 @@ class Segment:
         return count_fields(self.folder)
 
     @cached_property
-    def _fields(self) -> FieldsReader:
+    def fields_reader(self) -> FieldsReader:
+        """The reader of the content fields, by their numbers; `field_tfs` and others here read the named fields, by their names."""
         return FieldsReader(self.folder, self.lexicon, self._lengths, self.docs)
-
-    def read_field(self, field: int, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
-        """Return what `field_tfs` returns, for the content field with the number `field`; `tfs` is what `gather` returns."""
-        return self._fields.gather(field, terms, tfs)
-
-    def read_field_lengths(self, field: int) -> np.ndarray:
-        """Return what `field_lengths` returns, for the content field with the number `field`."""
-        return self._fields.lengths(field)
-
-    def read_field_places(self, field: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what `field_places` returns, for the content field with the number `field`."""
-        return self._fields.places(field)
 
     def documents_in_fields(self, docs: np.ndarray, positions: bool) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return the lengths of the stored fields of the documents `docs`, and where all fields but the title begin in them.
@@ -274,8 +263,8 @@ class Segment:
         `docs` has numbers of documents, or is a mask. Without `positions`, the second list is empty.
         """
         number = self.content_fields
-        begins = [self.read_field_places(field)[0][docs] for field in range(1, number)] if positions else []
-        return [self.read_field_lengths(field)[docs] for field in stored_fields(number)], begins
+        begins = [self.fields_reader.places(field)[0][docs] for field in range(1, number)] if positions else []
+        return [self.fields_reader.lengths(field)[docs] for field in stored_fields(number)], begins
 
     def field_tfs(self, field: str, terms: np.ndarray, tfs: np.ndarray | None = None) -> np.ndarray:
         """Return the frequencies (int32) of all postings of the terms `terms` in a named field, in the order of `gather`.
@@ -283,18 +272,18 @@ class Segment:
         Each is from 0 to the frequency in the whole document. A caller that has called `gather` for these terms passes on its
         frequencies as `tfs`. Deleted documents are included.
         """
-        return self.read_field(self._number(field), terms, self.gather(terms)[1] if tfs is None else tfs)
+        return self.fields_reader.gather(self._number(field), terms, self.gather(terms)[1] if tfs is None else tfs)
 
     def field_lengths(self, field: str) -> np.ndarray:
         """Return the number of terms of each document in a named field, with repetitions."""
-        return self.read_field_lengths(self._number(field))
+        return self.fields_reader.lengths(self._number(field))
 
     def field_places(self, field: str) -> tuple[np.ndarray, np.ndarray]:
         """Return (begins, ends), two int32 arrays: the positions of each document in a named field are from begins[d] below ends[d].
 
         The index must store positions.
         """
-        return self.read_field_places(self._number(field))
+        return self.fields_reader.places(self._number(field))
 
     def _number(self, field: str) -> int:
         """Return the number of a named field among the content fields."""

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?
 _RELATIONS = {"=": "=", "==": "=", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 # The same comparison with its sides exchanged.
 _TURNED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_KEYWORDS = ("and", "or", "not", "in", "between")
+KEYWORDS = ("and", "or", "not", "in", "between")
 
 
 def parse_condition(text: str) -> Condition:
@@ -97,7 +97,7 @@ class _Parser:
         """Raise Unreadable: `what` was expected at the position."""
         before = self.tokens[self.at - 1] if self.at else Token("", "", 0)
         after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
-        both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in _KEYWORDS
+        both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in KEYWORDS
         after_value = both_words and what.startswith(("and", ","))
         hint = ' (a text of several words stands in ", as in "two words")' if after_value else ""
         if self.now.text.startswith(("&", "|")):
@@ -148,7 +148,7 @@ class _Parser:
                 relation = self.relation()
                 found = self.range(column) if relation == "=" else Comparison(column, relation, (self.value(),))
             return Condition("not", (found,)) if negated else found
-        if self.now.kind not in ("word", "string") or self.now.text.lower() in _KEYWORDS:
+        if self.now.kind not in ("word", "string") or self.now.text.lower() in KEYWORDS:
             self.expected("a column or (")
         value, relation = self.value(), self.relation()
         if not self.is_name():
@@ -168,7 +168,7 @@ class _Parser:
     def is_name(self) -> bool:
         """Return whether the token is the name of a column."""
         return (
-            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in _KEYWORDS
+            self.now.kind == "word" and bool(COLUMN.fullmatch(self.now.text)) and self.now.text.lower() not in KEYWORDS
         )
 
     def relation(self) -> str:
@@ -196,13 +196,13 @@ class _Parser:
         low = self.value()
         if not self.accept(".."):
             return Comparison(column, "=", (low,))
-        if self.now.kind in ("word", "string") and self.now.text.lower() not in _KEYWORDS:
+        if self.now.kind in ("word", "string") and self.now.text.lower() not in KEYWORDS:
             return Comparison(column, "between", (low, self.value()))
         return Comparison(column, ">=", (low,))
 
     def value(self) -> Value:
         kind, text, at = self.now
-        if kind not in ("word", "string") or (kind == "word" and text.lower() in _KEYWORDS):
+        if kind not in ("word", "string") or (kind == "word" and text.lower() in KEYWORDS):
             self.expected("a value")
         self.at += 1
         if kind == "string":
@@ -218,8 +218,9 @@ def number(text: str, at: int = 0) -> int | float:
 
 
 def value_of(text: str, kind: str) -> Value:
-    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one."""
-    return number(text) if kind in ("int", "float") and _NUMBER.fullmatch(text) and len(text) < 309 else text
+    """Return the value that a text means for a column of a type: a number for numbers, where the text writes one below 1e308."""
+    is_number = kind in ("int", "float") and _NUMBER.fullmatch(text) and math.isfinite(float(text))
+    return number(text) if is_number else text
 
 
 def printed_condition(condition: Any) -> str:

@@ -13,7 +13,7 @@ from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
-from sublex.operations.parameters import Asked, Docno, HitCount, Names, Profile, Rankers, Ranking
+from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
 from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
@@ -59,8 +59,10 @@ def search(
     context: Context,
     asked: Asked,
     facets: Annotated[int | None, option(least=1)] = None,
-    of: Annotated[tuple[str, ...], option(metavar="NAME", completes="model", shown="the model of the ranker")] = (),
-    show: Names = (),
+    of: Annotated[
+        tuple[str, ...], option(metavar="NAME", completes="column or model", shown="the model of the ranker")
+    ] = (),
+    show: Annotated[tuple[str, ...], option(metavar="NAMES", completes="column")] = (),
 ) -> Shown:
     """Find the documents that match QUERY best.
 
@@ -154,7 +156,7 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
 def facets(
     context: Context,
     asked: Asked,
-    of: Annotated[tuple[str, ...], positional("NAME", completes="model")] = (),
+    of: Annotated[tuple[str, ...], positional("NAME", completes="column or model")] = (),
     number: Annotated[int, option("-n", least=1)] = LABELS,
 ) -> Shown:
     """Count the documents found for the last query by the values of columns, or by the labels of fitted models, such as topics.

@@ -294,6 +294,8 @@ class Index(Contents):
         it that read this column alone: if a user chose a category, its facet shows what other categories would give.
         """
         if not isinstance(of, (str, Expression)):
+            if not isinstance(of, Iterable):
+                raise InputError(f"Facets are of {arguments.shown(of)}; give a column, a model, or a list of these.")
             return {
                 str(each): self.facets(found, each, pipeline, profile, where=where, language=language) for each in of
             }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -49,7 +49,7 @@ class Completions:
             "word": self._words, "docno": self._docnos, "expression": self._expressions, "model": self._models,
             "expander": self._expanders, "name": self._names, "fittable": self._fittable,
             "component": self._components, "file": _files, "setting": self._settings, "topic": self._topics,
-            "command": self._commands, "snapshot": self._snapshots, "saved": self._saved,
+            "command": self._commands, "column or model": self._columns_and_models, "snapshot": self._snapshots, "saved": self._saved,
         }  # fmt: skip
 
     def prepare(self) -> None:
@@ -154,12 +154,11 @@ class Completions:
                 yield offer
 
     def _models(self, text: str) -> Iterator[Offer]:
-        # Of several models, the last one is being typed. Brackets hold the blanks in an expression together.
-        words, _ = split(text, None, True)
-        typed = words[-1] if words and not (text.endswith(" ") and quoted(words[-1], True) == words[-1]) else ""
-        meanings = self._meanings()
-        helps = {**meanings, **dict.fromkeys(self._fitted(), "")}
-        yield from (Offer(found, len(typed), helps[found]) for found in fuzzy(typed, helps))
+        return _last_of(text, {**self._meanings(), **dict.fromkeys(self._fitted(), "")})
+
+    def _columns_and_models(self, text: str) -> Iterator[Offer]:
+        columns = {name: f"column ({kind})" for name, kind in self.session.index.snapshot.columns.items()}
+        return _last_of(text, {**columns, **self._meanings(), **dict.fromkeys(self._fitted(), "")})
 
     def _meanings(self) -> dict[str, str]:
         """Return what the names of the index stand for. A name that cannot be used is left out."""
@@ -207,6 +206,13 @@ class Completions:
     def _saved(self, text: str) -> Iterator[Offer]:
         (word, typed), saved = word_at_end(text), read_saved()
         yield from (Offer(quoted(name), typed, saved[name].query) for name in fuzzy(word, saved))
+
+
+def _last_of(text: str, helps: Mapping[str, str]) -> Iterator[Offer]:
+    """Yield the completions of the last of several names. Brackets hold the blanks in an expression together."""
+    words, _ = split(text, None, True)
+    typed = words[-1] if words and not (text.endswith(" ") and quoted(words[-1], True) == words[-1]) else ""
+    yield from (Offer(found, len(typed), helps[found]) for found in fuzzy(typed, helps))
 
 
 def fuzzy(typed: str, names: Iterable[str]) -> list[str]:

@@ -71,7 +71,7 @@ def _write_lists(segment: Segment, order: np.ndarray, folder: FolderWriter, work
             positions = positions[
                 np.repeat(starts_of(tfs)[places] - starts_of(sizes)[:-1], sizes) + np.arange(len(positions))
             ]
-        fields = (segment.read_field(field, np.arange(*span), tfs)[places] for field in stored)
+        fields = (segment.fields_reader.gather(field, np.arange(*span), tfs)[places] for field in stored)
         return encode_lists(keys[places].astype(np.int32), sizes, df, segment.cf[slice(*span)], positions, fields)
 
     stored = stored_fields(segment.content_fields)
