@@ -417,3 +417,12 @@ def test_on_a_real_collection_filters_facets_and_fields_are_those_of_the_documen
                 assert pairs(index.search(query, f"{ranker} >> where({as_text(condition)})", k)) == kept[:k]
         counts = Counter(live[docno]["category"] for docno in index.search(query, "BM25", len(index)).docnos)
         assert dict(index.facets(query, "category")) == counts
+
+
+def test_the_few_documents_of_one_filter_pass_the_other_filters_too(tmp_path):
+    documents = [{"id": str(k), "text": "crane " * (k % 7 + 1), "n": k} for k in range(300)]
+    index = sublex.build(documents, tmp_path / "index", columns="n:int")
+    hits = index.search("crane", 'BM25 >> where("n < 5") >> where("n >= 3")', len(index))
+    assert sorted(hits.docnos) == ["3", "4"]
+    every = dict(pairs(index.search("crane", "BM25", len(index))))
+    assert dict(pairs(hits)) == {docno: every[docno] for docno in hits.docnos}
