@@ -6,15 +6,18 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from shared import manifest_of
 from test_positions import stored
 
 import sublex
+from sublex.contracts.operators import within
 from sublex.index.check import check
 
 GOLDEN = Path(__file__).parent / "golden" / "index-0.1"
 POSITIONS = Path(__file__).parent / "golden" / "index-positions"
+FIELDS = Path(__file__).parent / "golden" / "index-fields"
 TOPICS = Path(__file__).parents[1] / "queries" / "demo" / "topics.trec"
 WRITTEN = json.loads((GOLDEN / "rankings.json").read_text(encoding="utf-8"))
 
@@ -70,3 +73,46 @@ def test_an_index_with_positions_of_an_earlier_version_has_them_still_and_keeps_
     assert_kept(expected)
     index.merge(reorder=True)
     assert_kept(expected)
+
+
+def test_an_index_with_fields_and_columns_of_an_earlier_version_has_them_still_and_keeps_them(tmp_path):
+    written = json.loads((FIELDS / "fields.json").read_text(encoding="utf-8"))
+    shutil.copytree(FIELDS / "index", tmp_path / "index")
+    index = sublex.open(tmp_path / "index")
+    assert index.fingerprint == written["fingerprint"]
+    for expression, rankings in written["rankings"].items():
+        for text, expected in rankings.items():
+            hits = index.search(text, expression, 5, language="query")
+            assert hits.docnos == [docno for docno, _ in expected]
+            assert hits.scores.tolist() == pytest.approx([score for _, score in expected], rel=1e-6)
+
+    def assert_kept(columns: dict[str, dict[str, list]], more: dict[str, str]) -> None:
+        # Earlier versions refuse this format, so they cannot drop fields and columns.
+        assert manifest_of(index.path)["format"] == 3
+        assert check(index.path) == [] and index.fields == ("title", "text", "theme")
+        assert sorted(index.columns.items()) == sorted(
+            {"theme": "text", "year": "int", "seen": "date", "height": "float", "tags": "text"}.items()
+        )
+        for field, by_term in written["frequencies"].items():
+            for term, expected in by_term.items():
+                docs, tfs = index.postings(within(field, term))
+                found = {index.docno(doc): tf for doc, tf in zip(docs, tfs.tolist(), strict=True)}
+                assert found == expected | ({"new": 1} if more.get(field) == term else {})
+        found = {docno: {} for docno in columns}
+        for docno, values in found.items():
+            for name in index.columns:
+                column = index.snapshot.column(name).rows(np.array([index.snapshot.doc(docno)]))
+                if given := [column.shown(value) for value in column.values]:
+                    values[name] = given
+        assert found == columns
+
+    assert_kept(written["columns"], {})
+    index.add(
+        [{"id": "new", "title": "River", "text": "Birds nest.", "theme": "old", "year": 2024, "tags": ["a", "river"]}]
+    )
+    columns = written["columns"] | {"new": {"theme": ["old"], "year": [2024], "tags": ["a", "river"]}}
+    more = {"title": "river", "text": "bird", "theme": "old"}
+    assert_kept(columns, more)
+    for reorder in (False, True):
+        index.merge(reorder=reorder)
+        assert_kept(columns, more)

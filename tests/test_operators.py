@@ -189,3 +189,16 @@ def test_what_a_condition_excludes():
     assert condition.excluded() == {"b", "c", "d"}
     assert list(condition.leaves()) == ["a", "b", "c", "d"]
     assert Condition("any", ("a", Condition("not", ("b",)))).excluded() == frozenset()
+
+
+def test_an_operator_and_a_word_of_the_same_text_are_different_keys():
+    phrase = ordered(["stem", "cell"])
+    assert {str(phrase): 1, phrase: 2} == {phrase: 2, str(phrase): 1} and len({str(phrase), phrase}) == 2
+    assert {phrase: 2}[ordered(("stem", "cell"))] == 2 and str(phrase) not in {phrase}
+
+
+@pytest.mark.parametrize("kind", [*Kind, "ordered", "window", "syn", "field"])
+def test_an_operator_keeps_its_kind_whether_given_as_a_kind_or_as_text(kind):
+    made = Operator(kind, 8, ["stem"], "title") if kind == "field" else Operator(kind, 8, ["stem", "cell"])
+    assert made.kind is Kind(kind) and made.depth == 1 and made.fields == ({"title"} if kind == "field" else set())
+    assert made.reads_positions == (kind in ("ordered", "window"))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import random
 import re
 from collections import Counter
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +18,7 @@ from strategies import examples
 import sublex
 from sublex.contracts.base import Document
 from sublex.contracts.comparisons import Comparison
-from sublex.contracts.operators import Condition
+from sublex.contracts.operators import Condition, within
 from sublex.errors import InputError, UnknownName
 from sublex.language.conditions import parse_condition, printed_condition
 
@@ -35,15 +38,15 @@ def fields_of(number):
     return {name: value for name, value in fields.items() if draw.random() < 0.8}
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory):
-    """An index of three segments, one of them merged, with deleted documents."""
+@pytest.fixture(scope="module", params=[False, True], ids=["", "reordered"])
+def index(tmp_path_factory, request):
+    """An index of three segments, one of them merged and perhaps reordered, with deleted documents."""
     path = tmp_path_factory.mktemp("where") / "index"
     documents = [Document(f"d{k:03}", text, "", fields_of(k)) for k, text in enumerate(texts(240, 5))]
     built = sublex.build(documents[:90], path, columns=COLUMNS)
     built.add(documents[90:130])
     built.delete([f"d{k:03}" for k in range(0, 130, 7)])
-    built.merge()
+    built.merge(reorder=request.param)
     built.add(documents[130:200])
     built.add(documents[200:])
     built.delete([f"d{k:03}" for k in range(131, 240, 9)])
@@ -410,6 +413,45 @@ def test_an_explanation_names_the_values_that_a_filter_reads(tmp_path):
     both = 'where("day > 2014 and year > 2000")'
     assert labels("b", f"BM25 % 9 >> {both}")[0] == f"{both} does not keep it (day is missing; year is 2012, 2018)"
     assert labels("a", "BM25 >> sort(day)")[0] == "sort(day) puts it at rank 1 (day is 2015-03-01)"
+
+
+def test_on_a_real_collection_filters_facets_and_fields_are_those_of_the_documents(tmp_path, collections):
+    with lzma.open(collections / "arxiv-cs" / "arxiv-cs.jsonl.xz", "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in islice(file, 3000)]
+    index = sublex.build(records, tmp_path / "index", fields="title,text", columns="category,year:int")
+    index.delete([record["id"] for record in records[::50]])
+    live = {record["id"]: record for number, record in enumerate(records) if number % 50}
+    assert [d.docno for d in index.documents()] == [*live]
+    for field in ("title", "text"):
+        tfs = {docno: Counter(index.analyze(record[field])) for docno, record in live.items()}
+        assert index.snapshot.field_tokens(field) == sum(sum(each.values()) for each in tfs.values())
+        for term in index.analyze("learning networks of graphs"):
+            docs, found = index.postings(within(field, term))
+            assert dict(zip(map(index.docno, docs), found.tolist(), strict=True)) == {
+                docno: each[term] for docno, each in tfs.items() if each[term]
+            }
+    queries = [record["title"] for record in records[7:100:9]]
+    chosen = Counter(str(record["category"]) for record in live.values()).most_common(3)[2][0]
+    condition = f'year >= 2015 and category = "{chosen}"'
+    passes = {docno for docno, record in live.items() if int(record["year"]) >= 2015 and record["category"] == chosen}
+    assert 20 < len(passes) < 1000
+    for query in queries:
+        for ranker in ("BM25", "BM25F"):
+            complete = index.search(query, ranker, len(index))
+            kept = [(docno, score) for docno, score in pairs(complete) if docno in passes]
+            for k in (3, 1000):
+                assert pairs(index.search(query, f"{ranker} >> where({as_text(condition)})", k)) == kept[:k]
+        counts = Counter(live[docno]["category"] for docno in index.search(query, "BM25", len(index)).docnos)
+        assert dict(index.facets(query, "category")) == counts
+
+
+def test_the_few_documents_of_one_filter_pass_the_other_filters_too(tmp_path):
+    documents = [{"id": str(k), "text": "crane " * (k % 7 + 1), "n": k} for k in range(300)]
+    index = sublex.build(documents, tmp_path / "index", columns="n:int")
+    hits = index.search("crane", 'BM25 >> where("n < 5") >> where("n >= 3")', len(index))
+    assert sorted(hits.docnos) == ["3", "4"]
+    every = dict(pairs(index.search("crane", "BM25", len(index))))
+    assert dict(pairs(hits)) == {docno: every[docno] for docno in hits.docnos}
 
 
 @pytest.fixture(scope="module")

@@ -385,8 +385,10 @@ class Inverter:
                 (*group.fields[number][:2], fields[number][k])
                 for group, (*_, fields) in zip(self._groups, cuts, strict=True)
             ]
-            field_df, found = field_dfs[number][begin:end], np.empty(len(docs), np.int32)
-            inversion_kernels.spread(docs, df[begin:end], *join(k, field_df, parts), field_df, found)
+            # The document frequencies are columns of tables, and the kernel takes whole arrays.
+            whole_df, field_df = map(np.ascontiguousarray, (df[begin:end], field_dfs[number][begin:end]))
+            found = np.empty(len(docs), np.int32)
+            inversion_kernels.spread(docs, whole_df, *join(k, field_df, parts), field_df, found)
             return found
 
         def join_positions(k: int, counts: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.contracts.base import ValueCount
 from sublex.forms.lines import Shown, line, table_lines
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, cut
 
 if TYPE_CHECKING:
     from sublex.pipeline.facets import Facets
@@ -39,6 +39,6 @@ def _table(found: Facets, number: int) -> Shown:
     data: dict[str, Any] = {"of": found.of, "counted": found.counted, "all": found.is_all}
     data |= {"missing": found.missing} if is_column else {}
     data["facets"] = [dict(zip(head, row, strict=True)) for row in rows]
-    # A year is shown as it is written, without a comma.
-    shown = [(docs, *map(str, rest)) for docs, *rest in rows] if is_column else rows
+    # A year is shown as it is written, without a comma; a long text is cut.
+    shown = [(docs, *(cut(str(each)) for each in rest)) for docs, *rest in rows] if is_column else rows
     return Shown(lambda: [title, *table_lines(shown, head), *without], lambda: data, head, rows)

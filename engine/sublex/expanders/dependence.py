@@ -58,22 +58,25 @@ class Dependence(Declared):
         units = _units(query, context.original or query)
         if len(units) < 2:
             return query
-        operators = {place for place, unit in enumerate(units) if isinstance(unit.term, Operator)}
+        operators = {place for place, (term, _) in enumerate(units) if isinstance(term, Operator)}
         fitting = (own for own in self.subsets(len(units)) if len(own) <= MOST_NESTED or operators.isdisjoint(own))
         subsets = [*islice(fitting, MOST_SUBSETS)]
         neighbours = [subset for subset in subsets if subset[-1] - subset[0] < len(subset)]
-        held = _held(units, context)
+        unknown = _unknown(units, context)
         added: dict[str, float] = {}
         for weight, group, make in ((self.ordered, neighbours, ordered), (self.window, subsets, _window)):
+            share = self._share(weight, len(group))
             for subset in group:
-                if all(held[place] for place in subset):
+                if unknown.isdisjoint(subset):
                     operator = make([units[place].term for place in subset])
-                    mean = sum(units[place].weight for place in subset) / len(subset)
-                    added[operator] = added.get(operator, 0.0) + self._share(weight, len(group)) * mean
+                    mean = sum([units[place].weight for place in subset]) / len(subset)
+                    added[operator] = added.get(operator, 0.0) + share * mean
         factor = self._share(self.words, len(units))
-        words = (term._replace(weight=factor * term.weight) for term in query.terms)
+        words = [QueryTerm(term, factor * weight, origin) for term, weight, origin in query.terms]
         name = type(self).__name__
-        return query._replace(terms=(*words, *(QueryTerm(term, w, name) for term, w in added.items() if w)))
+        return query._replace(
+            terms=(*words, *[QueryTerm(term, weight, name) for term, weight in added.items() if weight])
+        )
 
     def _share(self, weight: float, members: int) -> float:
         return weight / members if self.normalise else weight
@@ -93,11 +96,10 @@ def _units(query: Query, original: Query) -> list[Unit]:
     return [Unit(term, weights[term] / times[term]) for term in kept]
 
 
-def _held(units: list[Unit], context: Context) -> list[bool]:
-    """Return for each unit whether a document may contain it. The value is false for a word that is in no document."""
-    words = list(dict.fromkeys(unit.term for unit in units if not isinstance(unit.term, Operator)))
-    unknown = {word for word, number in zip(words, context.numbers(words), strict=True) if number < 0}
-    return [unit.term not in unknown for unit in units]
+def _unknown(units: list[Unit], context: Context) -> set[int]:
+    """Return the places of the words that are in no document."""
+    words = {place: term for place, (term, _) in enumerate(units) if not isinstance(term, Operator)}
+    return {place for place, number in zip(words, context.numbers([*words.values()]), strict=True) if number < 0}
 
 
 def _window(parts: list[str]) -> str:

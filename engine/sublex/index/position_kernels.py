@@ -35,7 +35,9 @@ def encode_positions(positions, tfs, cf):
     return encode_numbers(gaps, cf, False)
 
 
-@kernel((STORED_U32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, I64, I32, U32, I32), before="positions")
+@kernel(
+    (STORED_U32, STORED_U8, I64, I64, STORED_U8, I64, I64, I64, I64, I32, U32, I32), before="positions check-positions"
+)
 def decode_positions(
     words, widths, word_begins, block_begins, tails, tail_begins, tail_ends, cf, df, tfs, gaps, positions
 ):  # fmt: skip

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Annotated
 
+from sublex.errors import SublexError
 from sublex.forms.lines import Shown, line, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import Needs, operation, positional
@@ -61,8 +64,18 @@ def check(context: Context) -> Shown:
     """
     from sublex.index.check import check
 
-    context.prepare("check")
+    context.prepare("check" + _stored_kernels(context.path))
     with context.step("Verified all files"):
         problems = check(context.path)
     found = problems or [f"{context.path} is sound"]
     return Shown(lambda: [line(problem, indent=0) for problem in found], lambda: problems, code=bool(problems))
+
+
+def _stored_kernels(path: Path) -> str:
+    """Return the tasks for positions and fields that the check of an index needs; "" if the manifest cannot be read."""
+    from sublex.index.manifest import read_manifest
+
+    with suppress(SublexError):
+        manifest = read_manifest(path)
+        return " check-positions" * ("positions" in manifest.store) + " read-fields" * bool(manifest.fields)
+    return ""

@@ -16,7 +16,7 @@ from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST
 from sublex.index.format import UNSIGNED, Folder, FolderWriter
 from sublex.index.offsets import starts_of
-from sublex.tools.strings import Strings
+from sublex.tools.strings import Strings, end_to_end
 
 
 class LexiconWriter:
@@ -74,9 +74,9 @@ class LexiconReader:
         """Return the ordinals of terms, -1 for unknown ones."""
         from sublex.index import lexicon_kernels
 
-        wanted = Strings.of(terms)
-        found = np.empty(len(wanted), np.int64)
-        lexicon_kernels.find_strings(self.terms.data, self.terms.starts, wanted.arena, starts_of(wanted.sizes), found)
+        wanted, sizes = end_to_end([term.encode(errors="surrogatepass") for term in terms])
+        found = np.empty(len(terms), np.int64)
+        lexicon_kernels.find_strings(self.terms.data, self.terms.starts, wanted, starts_of(sizes), found)
         return found.tolist()
 
     @cached_property

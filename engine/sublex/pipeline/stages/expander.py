@@ -57,7 +57,7 @@ class ExpanderStage(Stage):
             )
             finite = np.isfinite([term.weight for term in query.terms]).all()
             known = all(isinstance(evidence, Evidence) for evidence in query.evidence)
-            texts = [query.text, *(text for term in query.terms for text in (term.term, term.origin))]
+            texts = [query.text, *[term.term for term in query.terms], *[term.origin for term in query.terms]]
         if not finite:
             raise PluginError(f"The expander {self.name} gave a weight that is not a finite number.")
         if wrong := [text for text in texts if not isinstance(text, str)]:
