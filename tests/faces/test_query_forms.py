@@ -293,11 +293,11 @@ def test_hits_show_the_columns_that_are_asked_for(demo):
     table = demo("search", "more", "crane", "--show", "kind,year", "--format", "csv").output.splitlines()
     assert table[0] == "rank,score,docno,title,passage,kind,year" and table[2].endswith(',a,"1, 2"')
     assert demo("search", "more", "crane", "--format", "csv").output.splitlines()[0] == "rank,score,docno,title,passage"
+    assert demo("search", "more", "crane", "--show", "yeer").messages.startswith(
+        "sublex: No column yeer; did you mean year?"
+    )
     many = json.dumps({"id": "z", "text": "crane", "kind": "k" * 5000})
     Path("more.jsonl").write_text(many)
     assert demo("index", "more", "more.jsonl", "--columns", "kind", "--overwrite").code == 0
     assert max(map(len, demo("search", "more", "crane", "--facets", "3", "--of", "kind").output.splitlines())) < 400
     assert "k" * 5000 in demo("search", "more", "crane", "--facets", "3", "--of", "kind", "--format", "json").output
-    assert demo("search", "more", "crane", "--show", "yeer").messages.startswith(
-        "sublex: No column yeer; did you mean year?"
-    )
