@@ -68,7 +68,7 @@ def facets_of(
 def refuse_unknown(index: Index, of: str) -> None:
     """Raise InputError for a name that is neither a column nor the name of a model, unless it is most like that of a model."""
     columns, models = index.snapshot.columns, index.registry.names("representation")
-    if of in columns or not is_name(of) or of.casefold() in map(str.casefold, models):
+    if of in columns or of in index.snapshot.names or not is_name(of) or of.casefold() in map(str.casefold, models):
         return
     if nearest(of, columns) or not nearest(of, models):
         index.snapshot.need_column(of)
