@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sublex
-from sublex.index.spelling import near_strings, nearest_term, suggestions
+from sublex.index.spelling import latex_words, near_strings, nearest_term, suggestions
 from sublex.pipeline.missing_words import corrections, missing_notes
 
 
@@ -176,3 +176,8 @@ def test_a_million_terms_take_a_fraction_of_a_second():
     begin = time.process_time()
     near_strings(data, starts, np.frombuffer(b"arithmetic", np.uint8), 2)
     assert time.process_time() - begin < 2
+
+
+def test_words_after_the_name_of_a_field_are_no_latex(tmp_path):
+    index = sublex.build([{"id": "1", "text": "a title stem"}], tmp_path / "index", fields="text")
+    assert latex_words(index.snapshot, "title:stem") is None

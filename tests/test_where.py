@@ -19,7 +19,7 @@ import sublex
 from sublex.contracts.base import Document
 from sublex.contracts.comparisons import Comparison
 from sublex.contracts.operators import Condition, within
-from sublex.errors import InputError, UnknownName
+from sublex.errors import InputError, SublexWarning, UnknownName
 from sublex.language.conditions import parse_condition, printed_condition
 
 COLUMNS = {"year": "int", "score": "float", "day": "date", "kind": "text"}
@@ -479,7 +479,9 @@ def papers(tmp_path_factory):
     ("date = 2014", "date:2014", "the value 2014 in the column date; its values are from 2015-03-01 to 2015-03-01."),
 ])  # fmt: skip
 def test_a_value_that_no_document_has_is_said(papers, condition, asked, said):
-    assert papers.pipeline(f'BM25 >> where("{condition}")').notes == [f"No document has {said}"]
+    with pytest.warns(SublexWarning) as warned:
+        assert papers.pipeline(f'BM25 >> where("{condition}")').notes == [f"No document has {said}"]
+    assert [str(each.message) for each in warned] == [f"No document has {said}"]
     if "(" not in asked:
         assert papers.query(f"stem {asked}", "query").tree.notes == (f"No document has {said}",)
 
@@ -504,3 +506,17 @@ def test_of_a_field_and_a_column_of_one_name_a_word_is_one_of_the_field(papers):
     assert found('kind:"two words"')[1] == (f'kind:"two words" {note.format(chr(34) + "two words" + chr(34))}',)
     assert found("kind:=cs.IR") == (["b", "a"], ()) and papers.query("kind:=cs.IR", "query").weights() == {}
     assert found("-kind:!=cs.IR stem") == (["a"], ())
+
+
+def test_the_first_missing_values_are_named(papers):
+    notes = papers.query(f"stem year:({' '.join(map(str, range(3000, 7000)))})", "query").tree.notes
+    assert len(notes) == 5 and all(note.startswith("No document has the value 300") for note in notes)
+
+
+def test_search_says_which_value_no_document_has(papers, command):
+    for asked in (("stem year:2035", "--language", "query"), ("stem", "-r", 'BM25 >> where("year = 2035")')):
+        said = command("search", papers.path, *asked).messages.splitlines()
+        assert said[0] == "No document has the value 2035 in the column year; its values are from 2015 to 2016."
+        assert len(said) == 2 and said[1].startswith("Nothing")
+    alone = command("search", papers.path, "year:2035", "--language", "query").messages.splitlines()
+    assert alone[1] == f"Nothing in {papers.path} meets the query year:2035."

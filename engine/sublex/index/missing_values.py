@@ -16,19 +16,23 @@ if TYPE_CHECKING:
 
 # The most frequent texts of a column, with which a missing one is compared.
 COMPARED = 1_000
+# The most values that are named.
+MOST = 5
 
 
 def missing_values(snapshot: Snapshot, condition: Any) -> list[str]:
-    """Return a sentence for each value, or each range, of the columns in a condition that no live document has.
+    """Return a sentence for each of the first values, and ranges, of the columns in a condition that no live document has.
 
     All columns of the condition have to be columns of the index.
     """
     found: dict[str, None] = {}
-    for comparison in comparisons_in(condition):
+    for comparison in dict.fromkeys(comparisons_in(condition)):
         column = snapshot.column(comparison.column)
         for one in _values_of(comparison):
             if not _any_live(snapshot, documents_of(one, column)):
                 found[_sentence(one, column, snapshot)] = None
+            if len(found) == MOST:
+                return list(found)
     return list(found)
 
 

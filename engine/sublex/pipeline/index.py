@@ -122,7 +122,7 @@ class Index(Contents):
             return expression
         chosen = self._profile(profile)
         pipeline = self._composer.pipeline(chosen.ranker if expression is None else expression, chosen)
-        warn(pipeline.chosen)
+        warn([*pipeline.chosen, *pipeline.missing_values])
         return pipeline
 
     def _profile(self, name: str | None) -> profiles.Profile:

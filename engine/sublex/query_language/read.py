@@ -361,8 +361,8 @@ class _Parser:
         self, tokens: list[_Token], notes: dict[str, None], fields: Collection[str], columns: Mapping[str, str]
     ):
         self.tokens, self.notes, self.fields, self.columns, self.at = tokens, notes, fields, columns, 0
-        # The names of no field and no column that have a note.
-        self._names = set[str]()
+        # Whether a note lists the fields and the columns.
+        self._knows_names = False
         # For each token, and for the end, whether a part begins there: anything but ), AND and OR.
         self._begins = [False] * (len(tokens) + 1)
         for place in range(len(tokens) - 1, -1, -1):
@@ -524,8 +524,8 @@ class _Parser:
             _note(
                 self.notes, f"{name}:", "a value stands directly after the colon, as in year:2015 and year:2015..2020"
             )
-        elif name not in self.columns and name not in self._names and self._seems_name(name, value):
-            self._names.add(name)
+        elif name not in self.columns and not self._knows_names and self._seems_name(name, value):
+            self._knows_names = True
             _note(self.notes, f"{name}:", no_name(name, self.fields, self.columns))
 
     def _seems_name(self, name: str, value: str) -> bool:
