@@ -122,7 +122,8 @@ def test_values_are_read_as_their_type_means_them(tmp_path, kind, given, values)
 @pytest.mark.parametrize(
     ("kind", "values", "wanted"),
     [
-        ("int", ["2015-03-14", "2016"], "text"), ("int", ["2015-03-14"], "date"), ("float", ["2015-03"], "date"),
+        ("int", ["2015-03-14", "2016"], "date"), ("int", ["2015-03-14", "7"], "text"),
+        ("int", ["2015-03-14"], "date"), ("float", ["2015-03"], "date"),
         ("int", ["2.5", 1], "float"),
         ("date", ["7.5"], "float"), ("date", [70000], "int"), ("int", ["x"], "text"), ("int", ["y" * 500], "text"),
     ],
@@ -131,6 +132,13 @@ def test_a_column_of_one_other_type_is_told_which(tmp_path, kind, values, wanted
     documents = [{"id": f"d{k}", "text": "a", "it": value} for k, value in enumerate(values)]
     with pytest.raises(InputError, match=f"or build the index with it:{wanted}[.]$"):
         sublex.build(documents, tmp_path / "index", columns={"it": kind})
+
+
+# Values that are not of a type, with the type that they and the others of the column have. True equals 1, and is no number.
+LIKELY = {
+    ("int", "1.5"): "float", ("int", str(2**63)): "float", ("int", "1e+300"): "float", ("int", f'"{-(2**63) - 1}"'): "float",
+    ("date", "2015.5"): "float", ("date", "201503"): "int", ("date", "1426291200000"): "int",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -148,7 +156,7 @@ def test_a_value_of_another_type_refuses_the_column_with_counts_and_first_docume
     documents = [{"id": "empty", "text": "a"}]
     documents += [{"id": f"d{k}", "text": "a", "it": value if k in (1002, 1004) else right} for k in range(1500)]
     named = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "texts"}[kind]
-    wider = "float" if value in (1.5, 2**63, 1e300, str(-(2**63) - 1)) and kind == "int" else "text"
+    wider = LIKELY.get((kind, json.dumps(value)), "text")
     remedy = "leave out the column" if kind == "text" else f"build the index with it:{wider}"
     shown, first = (
         json.dumps(each, ensure_ascii=False) for each in (value if not isinstance(value, list) else value[0], right)

@@ -68,6 +68,8 @@ code = serialize._numba_unpickle.__code__
 
 def trace(frame, event, argument):
     if frame.f_code is code:
+        # A second interrupt could cut off the cleaning up after the first one.
+        sys.settrace(None)
         print("returning", flush=True)
         signal.raise_signal(signal.SIGINT)
 

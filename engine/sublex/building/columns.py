@@ -226,17 +226,16 @@ def _text(value: Any) -> bytes | None:
 _CONVERTERS: dict[str, Callable[[Any], Any]] = {"int": _whole, "float": _number, "date": _day, "text": _text}
 
 
-def _likely_type(kind: str, good: int, faulty: First) -> str:
-    """Return the type that a column should have instead of `kind`, of which it has `good` values, by its first faulty value."""
+def _likely_type(kind: str, first: First | None, faulty: First) -> str:
+    """Return the type that a column should have instead of `kind`, by its first value of that type and its first other one."""
     try:
-        value = json.loads(faulty.value)
+        values = [json.loads(each.value) for each in (faulty, first) if each]
     except ValueError:
         # A long value is cut.
         return "text"
-    if kind == "int" and _number(value) is not None:
-        return "float"
-    others = [other for other in ("date", "int", "float") if other != kind and _CONVERTERS[other](value) is not None]
-    return others[0] if others and not good else "text"
+    others = ("float", "date") if kind == "int" else ("date", "int", "float")
+    fitting = (o for o in others if o != kind and all(_CONVERTERS[o](value) is not None for value in values))
+    return next(fitting, "text")
 
 
 class _Collected:
@@ -343,7 +342,7 @@ class ColumnCounts:
                     f"{good:,} are {KINDS[kind]}, the first {first.value} in document {first.docno}" if first else ""
                 )
                 remedy = (
-                    f"build the index with {name}:{_likely_type(kind, good, faulty)}"
+                    f"build the index with {name}:{_likely_type(kind, first, faulty)}"
                     if kind != "text"
                     else "leave out the column"
                 )

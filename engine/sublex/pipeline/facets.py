@@ -66,9 +66,10 @@ def facets_of(
 
 
 def refuse_unknown(index: Index, of: str) -> None:
-    """Raise InputError for a name that is neither a column nor the name of a model, unless it is most like that of a model."""
+    """Raise InputError for a name that is neither a column nor a component's, unless it is most like the name of a model."""
     columns, models = index.snapshot.columns, index.registry.names("representation")
-    if of in columns or of in index.snapshot.names or not is_name(of) or of.casefold() in map(str.casefold, models):
+    known = {*columns, *index.snapshot.names, *map(str.casefold, index.registry.names("component"))}
+    if not is_name(of) or of in known or of.casefold() in known:
         return
     if nearest(of, columns) or not nearest(of, models):
         index.snapshot.need_column(of)
