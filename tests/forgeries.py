@@ -96,12 +96,18 @@ READING = [
     ("search", "INDEX", QUERY, "-r", LAKI, "--facets", "3"), ("explain", "INDEX", QUERY, "birds-02", "-r", f"BM25 + {LAKI}"),
     ("card", "INDEX", LAKI), ("card", "INDEX", LAKI, "-o", "laki.html"), ("encode", "INDEX", LAKI, "-o", "laki.npz"),
     ("keyphrases", "INDEX", LAKI, "the crane by the river bank"), ("hierarchy", "INDEX", LAKI, "-o", "laki.graphml"),
+    ("vectors", "list", "INDEX"), ("card", "INDEX", "dense(whole)"),
+    ("search", "INDEX", QUERY, "-r", "dense(whole)", "--queries", "whole=queries.npz"),
+    ("search", "INDEX", QUERY, "-r", "BM25 + dense(small, similarity=cosine)", "--queries", "small=queries.npz"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", "dense(small, similarity=l2)", "--queries", "small=queries.npz"),
+    ("encode", "INDEX", "dense(small)", "-o", "dense.npz"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
-    ("resource", "remove", "INDEX", "given"),
+    ("resource", "remove", "INDEX", "given"), ("vectors", "add", "INDEX", "small", "vectors.npz"),
+    ("vectors", "add", "INDEX", "whole", "vectors.npz", "--replace"), ("vectors", "remove", "INDEX", "whole"),
     (
         "index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED, "--columns", COLUMNS,
     ),
@@ -287,6 +293,12 @@ def make(folder: Path) -> Path:
             for k in range(300)
         ]
     )
+    docnos = [str(docno) for docno in index.snapshot.all_docnos]
+    rows = np.random.default_rng(0).standard_normal((len(docnos), 5)).astype(np.float32)
+    np.savez(folder / "vectors.npz", docnos=docnos, rows=rows)
+    np.savez(folder / "queries.npz", ids=[QUERY], rows=rows[:1])
+    index.add_vectors("whole", folder / "vectors.npz")
+    index.add_vectors("small", rows[:-9], docnos[:-9], stored="int8")
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
     sublex.compare(index, TOPICS, QRELS, ["BM25"])

@@ -1511,3 +1511,19 @@ def _column_value(item: Any, kind: str) -> Any:
     if number.denominator != 1 or not -(2**63) <= number < 2**63:
         raise ValueError(item)
     return int(number)
+
+
+# Vectors from elsewhere.
+
+
+def similarity(kind: str, query: Sequence[float], vector: Sequence[float] | None) -> float:
+    """Return the score of a document by its vector, as float32; -inf for no vector, and for a cosine with a zero vector."""
+    if vector is None:
+        return -math.inf
+    product = math.fsum(float(q) * float(v) for q, v in zip(query, vector, strict=True))
+    if kind == "dot":
+        return float(np.float32(product))
+    if kind == "l2":
+        return float(np.float32(-math.fsum((float(q) - float(v)) ** 2 for q, v in zip(query, vector, strict=True))))
+    lengths = [math.sqrt(math.fsum(float(x) ** 2 for x in each)) for each in (query, vector)]
+    return float(np.float32(product / lengths[0] / lengths[1])) if min(lengths) > 0 else -math.inf

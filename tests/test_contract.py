@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import types
 import venv
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -17,10 +18,12 @@ from unittest import SkipTest
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from shared import PLUGINS
 from strategies import ALL
 
 from sublex.contracts.base import Document, Example, Explanation, Facet, Mark, Param, Query, QueryTerm, Ranker
+from sublex.contracts.encoders import Encoded
 from sublex.contracts.hookspecs import hookimpl
 from sublex.contracts.operators import Operator, ordered
 from sublex.errors import InputError, PluginError, UnknownName
@@ -33,6 +36,7 @@ from sublex.testing import (
     all_checks,
     analyzers,
     checks,
+    encoders,
     expanders,
     filters,
     operations,
@@ -821,6 +825,90 @@ def test_a_check_of_analyzers_finds_its_fault(registered, tmp_path, factory, che
     registered(**registers("analyzer", Terms))
     check_of("mine", check)(tmp_path / "whole")
     registered(**registers("analyzer", factory))
+    with pytest.raises(AssertionError, match=message):
+        check_of("mine", check)(tmp_path / "broken")
+
+
+class Lengths:
+    """An encoder of the lengths of texts."""
+
+    kind, identity = "dense", "0123456789abcdef"
+
+    def encode(self, texts, role):
+        return Encoded(np.array([[len(text)] for text in texts], np.float32).reshape(len(texts), 1))
+
+
+class WordCounts(Lengths):
+    """An encoder of the words of texts."""
+
+    kind = "sparse"
+
+    def encode(self, texts, role):
+        terms = sorted({word for text in texts for word in text.split()})
+        counts = [[text.split().count(term) for term in terms] for text in texts]
+        return Encoded(csr_array(np.array(counts, np.float32).reshape(len(texts), len(terms))), terms)
+
+
+class Ranks(Lengths):
+    """An encoder whose rows depend on the other texts."""
+
+    def encode(self, texts, role):
+        return Encoded(np.arange(len(texts), dtype=np.float32)[:, None])
+
+
+class Few(Lengths):
+    """An encoder that forgets a text."""
+
+    def encode(self, texts, role):
+        return Encoded(np.ones((max(0, len(texts) - 1), 1), np.float32))
+
+
+class Random(Lengths):
+    """An encoder with another hash for each object."""
+
+    def __init__(self):
+        self.identity = os.urandom(8).hex()
+
+
+class Texts(Lengths):
+    """An encoder whose hash is no hash."""
+
+    identity = "/home/models"
+
+
+@pytest.mark.parametrize(
+    ("factory", "check", "message"),
+    [
+        (Few, encoders.encode_returns_what_the_kind_promises, "encode for the role query: .* for 11 texts; give one row for each"),
+        (Ranks, encoders.vectors_depend_on_the_text_alone, "another vector for .* alone than among others, for the role query"),
+        (Random, encoders.the_identity_stays, "identity is another for a new object"),
+        (Texts, encoders.the_identity_stays, "its identity is no text of 8 to 128 hexadecimal digits"),
+    ],
+)  # fmt: skip
+def test_a_check_of_encoders_finds_its_fault(registered, tmp_path, factory, check, message):
+    for sound in (Lengths, WordCounts):
+        registered(**registers("encoder", sound))
+        check_of("mine", check)(tmp_path / sound.__name__)
+    registered(**registers("encoder", factory))
+    with pytest.raises(AssertionError, match=message):
+        check_of("mine", check)(tmp_path / "broken")
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        (lambda query, texts: [1e300 for text in texts], "no finite number of float32"),
+        (lambda query, texts: [1], "shape .* for 11 texts; give one for each"),
+        (lambda query, texts: range(len(texts)), "another score for .* alone than among others"),
+        (lambda query, texts: 1 / 0, "scores raised ZeroDivisionError"),
+    ],
+)
+def test_a_check_of_rerankers_finds_its_fault(registered, tmp_path, scores, message):
+    check = encoders.scores_are_of_each_text_alone
+    made = types.SimpleNamespace(scores=lambda query, texts: [len(text) or None for text in texts])
+    registered(**registers("reranker", lambda: made))
+    check_of("mine", check)(tmp_path / "whole")
+    registered(**registers("reranker", lambda: types.SimpleNamespace(scores=scores)))
     with pytest.raises(AssertionError, match=message):
         check_of("mine", check)(tmp_path / "broken")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sublex.contracts.base import Param, Resource
+from sublex.contracts.base import Folder, Param, Resource
 from sublex.language import plugins
 from sublex.language.expression import Expression
 from sublex.language.parameters import Declared
@@ -33,13 +33,24 @@ BUNDLED = [
     if registration.kind == kind and registration.params
 ]
 # What a user would give for parameters that have no default.
-GIVEN = {Resource: "a file", Expression: "lsi", str: "text", object: "text", int: 1, float: 1.0, tuple: ()}
+GIVEN = {
+    Resource: "a file",
+    Folder: "a folder",
+    Expression: "lsi",
+    str: "text",
+    object: "text",
+    int: 1,
+    float: 1.0,
+    tuple: (),
+}
 
 
 def value_of(param: Param) -> Any:
     """Return the default, as the engine passes it on."""
     given = "year = 2000" if param.name == "condition" else GIVEN.get(param.type)
     value = given if param.default is ... else param.default
+    if param.name == "encoder":
+        return REGISTRY.resolve("encoder", parse('onnx("a folder")'))
     return parse(value) if param.type is Expression and isinstance(value, str) else value
 
 

@@ -23,6 +23,7 @@ from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.tools.workers import Workers
 
 KEY = np.arange(16, dtype=np.uint8)
+COSINE = finding._measure("cosine", 1.0, 1.0)
 EXPRESSIONS = (
     "lsi(e=12)",
     "fisher(k=3, words=lsi(e=10))",
@@ -41,10 +42,16 @@ class Given(Representation):
         return inputs
 
 
-def source(vectors: np.ndarray, block: int = 7) -> Source:
+class Compared(Given):
+    """A representation that promises a similarity."""
+
+    cosines, similarity = False, "dot"
+
+
+def source(vectors: np.ndarray, block: int = 7, model: type[Given] = Given) -> Source:
     blocks = [vectors[begin : begin + block] for begin in range(0, len(vectors), block)]
     return Source(
-        Given(), SimpleNamespace(blocks=lambda segment: iter(blocks)), SimpleNamespace(docs=len(vectors)), "given"
+        model(), SimpleNamespace(blocks=lambda segment: iter(blocks)), SimpleNamespace(docs=len(vectors)), "given"
     )
 
 
@@ -58,6 +65,16 @@ def cosines(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
     return np.divide(products, norms, out=np.full(len(vectors), -np.inf), where=norms > 0).astype(np.float32)
 
 
+def similarities(vectors: np.ndarray, query: np.ndarray, similarity: str) -> np.ndarray:
+    """Return the similarities of a query with vectors by their definitions, as float32."""
+    if similarity == "cosine":
+        return cosines(vectors, query)
+    with np.errstate(over="ignore", under="ignore"):
+        if similarity == "dot":
+            return (vectors * query).sum(axis=1).astype(np.float32)
+        return (-((vectors - query) ** 2).sum(axis=1)).astype(np.float32)
+
+
 def best(docs: np.ndarray, scores: np.ndarray, dead: np.ndarray, depth: int) -> dict[int, float]:
     """Return the best live documents with their scores, and those that tie with the last of them."""
     known = [
@@ -69,16 +86,24 @@ def best(docs: np.ndarray, scores: np.ndarray, dead: np.ndarray, depth: int) -> 
     return {doc: score for score, doc in known if score >= known[min(depth, len(known)) - 1][0]}
 
 
-def found(parts: list[tuple[np.ndarray, np.ndarray, bool]], query: np.ndarray, depth: int, exact: bool = True):
-    """Find documents in segments, each given by its vectors, its deleted documents, and whether it has a sketch."""
+def found(
+    parts: list[tuple[np.ndarray, np.ndarray, bool]], query: np.ndarray, depth: int, exact: bool = True,
+    similarity: str = "cosine", model: type[Given] = Given, silent: bool = False,
+):  # fmt: skip
+    """Find documents in segments, each given by its vectors, its deleted documents, and whether it has a sketch.
+
+    If `silent`, documents whose vector is 0 have no score.
+    """
     vectors, dead = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     bases = np.cumsum([0] + [len(part[0]) for part in parts]).tolist()
     segments = [
-        finding.SketchedSegment(base, gone, sketch_of(source(own)) if has else None)
+        finding.SketchedSegment(base, gone, sketch_of(source(own, model=model)) if has else None)
         for base, (own, gone, has) in zip(bases, parts, strict=False)
     ]
-    scores = cosines(vectors, query)
-    result = finding.find(segments, query, lambda docs: scores[docs], depth, exact)
+    scores = similarities(vectors, query, similarity)
+    if silent:
+        scores[~vectors.any(axis=1)] = -np.inf
+    result = finding.find(segments, query, lambda docs: scores[docs], depth, exact, similarity)
     return scores, dead, result
 
 
@@ -113,9 +138,10 @@ def made(kind: str, docs: int, width: int, seed: int) -> np.ndarray:
     width=st.integers(1, 9),
     depth=st.integers(1, 30),
     entries=st.sampled_from([3, 256]),
+    left_out=st.sampled_from([0.1, 1.0]),
     seed=st.integers(0, 2**32),
 )
-def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, depth, entries, seed):
+def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, depth, entries, left_out, seed):
     random = np.random.default_rng(seed)
     parts = []
     for number, kind in enumerate(kinds):
@@ -123,8 +149,10 @@ def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, dept
         parts.append((vectors, random.random(len(vectors)) < 0.2, bool(random.random() < 0.8)))
     query = made("signs" if seed % 3 else "normal", 1, width, seed + 9)[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sketch, "MOST_ENTRIES", entries)
+        patch.setattr(sketch, "NARROW", entries)
+        patch.setattr(sketch, "LEFT_OUT", left_out)
         patch.setattr(finding, "MOST_WANTED", 1.0)
+        patch.setattr(finding, "SPARE", 3)
         scores, dead, result = found(parts, query, depth)
     if result is None:
         assert depth > len(scores) or not any(part[2] for part in parts)
@@ -134,13 +162,136 @@ def test_exact_finding_finds_what_scoring_all_documents_finds(kinds, width, dept
     assert best(docs, given_scores, dead, depth) == best(np.arange(len(scores)), scores, dead, depth)
 
 
+# Rows of an adversary for products and distances: norms across the range of float32, whose products overflow or
+# underflow; equal rows, zeros, ties; rows near the query, and rows whose other entries vanish beside one.
+ROWS = st.sampled_from(
+    ("normal", "equal", "zeros", "one entry", "signs", "long", "short", "lengths", "one long", "near")
+)
+
+
+def measured(kind: str, docs: int, width: int, seed: int) -> np.ndarray:
+    """Return vectors of documents of any norms, float32 as they are stored."""
+    random = np.random.default_rng(seed + 1)
+    match kind:
+        case "long":
+            vectors = made("normal", docs, width, seed) * 1e17
+        case "short":
+            vectors = made("normal", docs, width, seed) * 1e-22
+        case "lengths":
+            vectors = made("normal", docs, width, seed) * 10.0 ** random.integers(-42, 16, (docs, 1))
+        case "one long":
+            vectors = made("normal", docs, width, seed) * np.where(np.arange(docs) == docs // 2, 1e15, 1.0)[:, None]
+        case "near":
+            vectors = 1000.0 + 0.001 * made("normal", docs, width, seed)
+        case _:
+            vectors = made(kind, docs, width, seed)
+    return vectors.astype(np.float32).astype(np.float64)
+
+
+@given(
+    kinds=st.lists(ROWS, min_size=1, max_size=3),
+    queries=ROWS,
+    similarity=st.sampled_from(("dot", "l2", "cosine")),
+    width=st.sampled_from([1, 2, 5, 9, 70]),
+    depth=st.integers(1, 30),
+    entries=st.sampled_from([3, 256]),
+    silent=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_products_and_distances_are_found_as_by_scoring_all_documents(
+    kinds, queries, similarity, width, depth, entries, silent, seed
+):
+    random = np.random.default_rng(seed)
+    parts = []
+    for number, kind in enumerate(kinds):
+        vectors = measured(kind, int(random.integers(1, 80)), width, seed + number)
+        parts.append((vectors, random.random(len(vectors)) < 0.2, bool(random.random() < 0.8)))
+    query = measured(queries, 1, width, seed + 9)[0]
+    # A query that is equal to a document has distance 0, and all its estimates are differences of large numbers.
+    if seed % 3 == 0:
+        query = parts[0][0][0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketch, "NARROW", 3)
+        patch.setattr(sketch, "MOST_ENTRIES", entries)
+        patch.setattr(finding, "MOST_WANTED", 1.0)
+        patch.setattr(finding, "SPARE", 3)
+        scores, dead, result = found(parts, query, depth, True, similarity, Compared, silent)
+    if result is None:
+        return
+    docs, given_scores = result
+    assert len(set(docs.tolist())) == len(docs)
+    assert best(docs, given_scores, dead, depth) == best(np.arange(len(scores)), scores, dead, depth)
+
+
+@given(
+    kind=ROWS,
+    similarity=st.sampled_from(("dot", "l2", "cosine")),
+    width=st.sampled_from([1, 3, 9, 70]),
+    entries=st.sampled_from([3, 256]),
+    seed=st.integers(0, 2**32),
+)
+def test_a_score_lies_within_the_bound_of_its_estimate(kind, similarity, width, entries, seed):
+    """The bound of each document is the lowest threshold that leaves it out; its value never reaches that threshold."""
+    vectors, query = measured(kind, 40, width, seed), measured("normal", 1, width, seed + 9)[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketch, "NARROW", 3)
+        patch.setattr(sketch, "MOST_ENTRIES", entries)
+        segment = finding.SketchedSegment(0, np.zeros(40, bool), sketch_of(source(vectors, model=Compared)))
+    norm = float(np.linalg.norm(query))
+    measure = finding._measure(similarity, norm, segment.longest)
+    if measure is None:
+        return
+    probe = finding._probe(segment, segment.sketch, query / norm, measure)
+    (look,), _ = finding._looks([probe], [segment.docs], 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = {
+            "dot": vectors @ query,
+            "l2": -((vectors - query) ** 2).sum(axis=1),
+            "cosine": vectors @ query / (np.linalg.norm(vectors, axis=1) * norm),
+        }[similarity] / measure.unit
+    for n, doc in enumerate(look.docs.tolist()):
+        alone = finding.Look(probe, look.docs[n : n + 1], look.estimates[n : n + 1])
+        assert len(finding._reaching(alone, np.inf, exact[doc], 1.0)) == 1, "the bound is too low"
+        spread = measure.slope + 1.0
+        assert len(finding._reaching(alone, np.inf, exact[doc] + 9 * spread, 1.0)) == 0, "the bound says nothing"
+
+
+def test_one_long_vector_costs_little():
+    """All other documents have nearly the same value then, and their estimates are partitioned."""
+    vectors = made("normal", 20_000, 30, 7)
+    vectors[9] *= 1e6
+    query = made("normal", 1, 30, 8)[0]
+    for similarity in ("dot", "l2"):
+        scores, dead, (docs, _) = found(
+            [(vectors, np.zeros(20_000, bool), True)], query, 100, True, similarity, Compared
+        )
+        assert set(best(np.arange(20_000), scores, dead, 100)) <= set(docs.tolist())
+        assert similarity == "l2" or len(docs) < 2000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("similarity", ["dot", "l2"])
+def test_approximate_finding_knows_norms(similarity):
+    random = np.random.default_rng(6)
+    vectors = random.standard_normal((20_000, 70)) * np.exp(0.3 * random.standard_normal((20_000, 1)))
+    parts = [(vectors[:12_000], np.zeros(12_000, bool), True), (vectors[12_000:], np.zeros(8_000, bool), True)]
+    recalls, sizes = [], []
+    for number in range(10):
+        query = vectors[number] + 0.5 * random.standard_normal(70)
+        scores, dead, (docs, given_scores) = found(parts, query, 100, False, similarity, Compared)
+        wanted = best(np.arange(20_000), scores, dead, 100)
+        recalls.append(len(wanted.keys() & best(docs, given_scores, dead, 100).keys()) / len(wanted))
+        sizes.append(len(docs))
+    assert np.mean(recalls) >= 0.99 and np.mean(sizes) < 1000
+
+
 def test_all_documents_are_scored_for_a_query_without_a_vector_or_for_many_hits():
     parts = [(made("normal", 100, 4, 0), np.zeros(100, bool), True)]
     for query in (np.ones(4), np.full(4, 1e-320), np.full(4, 1e300)):
         assert found(parts, query, 5)[2] is not None
     segments = [finding.SketchedSegment(0, parts[0][1], sketch_of(source(parts[0][0])))]
-    assert finding.find(segments, np.zeros(4), lambda docs: np.zeros(len(docs)), 5, True) is None
-    assert finding.find(segments, np.ones(4), lambda docs: np.zeros(len(docs)), 26, True) is None
+    assert finding.find(segments, np.zeros(4), lambda docs: np.zeros(len(docs)), 5, True, "cosine") is None
+    assert finding.find(segments, np.ones(4), lambda docs: np.zeros(len(docs)), 26, True, "cosine") is None
 
 
 def test_few_documents_are_scored():
@@ -152,8 +303,9 @@ def test_few_documents_are_scored():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("width", [3, 40, 300])
+@pytest.mark.parametrize("width", [3, 40, 300, 1100])
 def test_approximate_finding_misses_little_and_looks_at_few(width):
+    """Half as many documents are wanted as stand around the middle that is nearest to the query."""
     random = np.random.default_rng(2)
     middles = random.standard_normal((200, width))
     vectors = middles[random.integers(0, 200, 20_000)] + 0.3 * random.standard_normal((20_000, width))
@@ -163,12 +315,14 @@ def test_approximate_finding_misses_little_and_looks_at_few(width):
     for number in range(20):
         query = middles[number] + 0.3 * random.standard_normal(width)
         scores = cosines(vectors, query)
-        wanted = best(np.arange(20_000), scores, dead, 100)
-        docs, given_scores = finding.find([made_sketch], query, lambda docs, scores=scores: scores[docs], 100, False)
+        wanted = best(np.arange(20_000), scores, dead, 50)
+        docs, given_scores = finding.find(
+            [made_sketch], query, lambda docs, scores=scores: scores[docs], 50, False, "cosine"
+        )
         assert not dead[docs].any() and (given_scores == scores[docs]).all()
-        recalls.append(len(wanted.keys() & best(docs, given_scores, dead, 100).keys()) / len(wanted))
-        probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query))
-        shares.append(len(finding._likely([probe], 100)[0]) / 20_000)
+        recalls.append(len(wanted.keys() & best(docs, given_scores, dead, 50).keys()) / len(wanted))
+        probe = finding._probe(made_sketch, made_sketch.sketch, query / np.linalg.norm(query), COSINE)
+        shares.append(len(finding._likely([probe], 50)[0]) / 20_000)
     assert np.mean(recalls) >= 0.99 and np.mean(shares) < 0.15
 
 
@@ -183,16 +337,21 @@ def test_no_document_is_on_both_sides_of_the_edge():
         assert (estimates >= edge).tolist() == [float(estimate) >= edge for estimate in estimates.tolist()]
 
 
-def test_rough_estimates_are_as_near_as_they_are_taken_to_be():
+@pytest.mark.parametrize(("width", "signs"), [(40, 256), (500, 512), (1100, 1024)])
+def test_rough_estimates_are_as_near_as_they_are_taken_to_be(width, signs):
     random = np.random.default_rng(5)
-    vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, 40))
+    vectors = np.where(np.arange(4000)[:, None] < 2000, 1.0, 0.2) * random.standard_normal((4000, width))
     segment = finding.SketchedSegment(0, np.zeros(4000, bool), sketch_of(source(vectors, 512)))
     for _ in range(5):
-        query = random.standard_normal(40)
-        probe = finding._probe(segment, segment.sketch, query / np.linalg.norm(query))
-        errors = finding._rough(probe, np.zeros(1 << 14, np.int64)) - cosines(vectors, query)
-        assert abs(errors.mean()) < 0.005 and np.abs(errors).max() < 5 * finding.DEVIATION
-        assert 0.7 < errors.std() / finding.DEVIATION < 1.05
+        query = random.standard_normal(width)
+        probe = finding._probe(segment, segment.sketch, query / np.linalg.norm(query), COSINE)
+        assert probe.sketch.frame.shape == (width, signs)
+        errors, wanted = (
+            finding._rough(probe, np.zeros(1 << 14, np.int64)) - cosines(vectors, query),
+            finding.deviation(probe),
+        )
+        assert abs(errors.mean()) < 0.005 and np.abs(errors).max() < 5 * wanted
+        assert 0.7 < errors.std() / wanted < 1.05
 
 
 @pytest.mark.slow
@@ -359,6 +518,12 @@ def forged(name: str, values: np.ndarray):
         ("lengths", lambda a: -a),
         ("lengths", lambda a: a * 1e30),
         ("lengths", lambda a: a[1:]),
+        ("norms", lambda a: a * np.nan),
+        ("norms", lambda a: a * np.inf),
+        ("norms", lambda a: -a),
+        ("norms", lambda a: a[1:]),
+        ("norms", lambda a: a[:0]),
+        ("norms", lambda a: a.astype(np.float32)),
         ("key", lambda a: a + 1),
     ],
 )
@@ -367,21 +532,40 @@ def test_a_sketch_that_lies_is_not_used(tmp_path, name, change):
     place = Directory(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sketch_files, "LEAST_DOCUMENTS", 1)
-        written = write_sketch(place, KEY, source(vectors))
+        written = write_sketch(place, KEY, source(vectors, model=Compared))
         arrays = {"key": KEY, **written._asdict()}
-        for ours, theirs in zip(written, read_sketch(place, KEY, 60), strict=True):
+        for ours, theirs in zip(written, read_sketch(place, KEY, 60, True), strict=True):
             assert np.array_equal(ours, theirs) and ours.dtype == theirs.dtype
         with np.errstate(all="ignore"):
             derived.write(place / "sketch", arrays | {name: change(arrays[name].ravel())})
-        assert read_sketch(place, KEY, 60) is None
+        assert read_sketch(place, KEY, 60, True) is None
+
+
+def test_a_sketch_wider_than_kernels_take_is_not_used(tmp_path, monkeypatch):
+    write_sketch(Directory(tmp_path), KEY, source(made("normal", 60, 6, 4)))
+    for name, most in (("MOST_ENTRIES", 5), ("MOST_SIGNS", 255)):
+        with monkeypatch.context() as narrower:
+            narrower.setattr(sketch_files, name, most)
+            assert read_sketch(Directory(tmp_path), KEY, 60, False) is None
+    assert read_sketch(Directory(tmp_path), KEY, 60, False) is not None
+
+
+def test_a_sketch_without_norms_stays_of_use_for_cosines_alone(tmp_path):
+    """Older versions of Sublex wrote no norms."""
+    written = write_sketch(Directory(tmp_path), KEY, source(made("normal", 60, 6, 4)))
+    arrays = {name: values for name, values in written._asdict().items() if name != "norms"}
+    derived.write(Directory(tmp_path) / "sketch", {"key": KEY} | arrays)
+    assert read_sketch(Directory(tmp_path), KEY, 60, True) is None
+    for ours, theirs in zip(written, read_sketch(Directory(tmp_path), KEY, 60, False), strict=True):
+        assert np.array_equal(ours, theirs) and ours.dtype == theirs.dtype
 
 
 def test_a_damaged_sketch_and_one_of_fewer_documents_are_not_used(tmp_path):
     vectors = made("normal", 60, 6, 4)
     write_sketch(Directory(tmp_path), KEY, source(vectors))
-    assert read_sketch(Directory(tmp_path), KEY, 59) is None
+    assert read_sketch(Directory(tmp_path), KEY, 59, False) is None
     (tmp_path / "sketch" / "codes.npy").write_bytes(b"x")
-    assert read_sketch(Directory(tmp_path), KEY, 60) is None
+    assert read_sketch(Directory(tmp_path), KEY, 60, False) is None
 
 
 def test_a_folder_that_cannot_be_written_to_costs_nothing(tmp_path):

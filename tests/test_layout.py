@@ -19,6 +19,7 @@ LAYERS = [
     {"contracts", "language"},
     {"analysis"},
     {"readers", "trec"},
+    {"vectors"},
     {"estimators"},
     {"index"},
     {"query_language"},
@@ -249,7 +250,7 @@ USERS_OWN = {
     "pipeline/stages/score_cache.py": {"self.path.parent.mkdir"},
     "representations/export.py": {"sublex.tools.files.replacing"},
     "representations/job.py": {"tempfile.TemporaryDirectory"},
-    "representations/resources.py": {"open", "sublex.tools.files.hash_of"},
+    "representations/resources.py": {"open", "os.scandir", "sublex.tools.files.hash_of"},
 }
 
 

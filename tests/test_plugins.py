@@ -29,17 +29,20 @@ from sublex.contracts.base import (
     Document,
     Evidence,
     Explanation,
+    Folder,
     Param,
     Query,
     QueryTerm,
     Statistics,
     TermStats,
 )
+from sublex.contracts.encoders import Encoded
 from sublex.contracts.fitted import Fittable, Representation
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
 from sublex.faces import files
 from sublex.language import plugins
+from sublex.language.encoding import encoded
 from sublex.operations import Needs, operation, plugin_operations
 from sublex.pipeline.compose import Composer
 from sublex.pipeline.stages.stage import State
@@ -198,6 +201,69 @@ def test_hook_register_retrievers(monkeypatch, tmp_path):
     assert "ShelfCount" in loaded.names("component") and "ShelfCount" in loaded.names("retriever")
     with pytest.raises(InputError, match="ShelfCount: times=10 lies outside 0 to 9"):
         index.search("whale", "ShelfCount(times=10)")
+
+
+def test_hook_register_encoders(monkeypatch):
+    class Lengths:
+        kind, identity = "dense", "0123456789abcdef"
+
+        def __init__(self, scale):
+            self.scale = scale
+
+        def encode(self, texts, role):
+            return Encoded(np.array([[len(text) * self.scale, role == "query"] for text in texts], float))
+
+    def register_encoders(register):
+        register("lengths", Lengths, [Param("scale", float, 1.0, range=(0, 9))])
+
+    loaded = registry(monkeypatch, lengths={"register_encoders": hookimpl(register_encoders)})
+    made = loaded.make("encoder", "lengths(scale=2)")
+    assert encoded(made, "lengths", ["ab", ""], "query").rows.tolist() == [[4, 1], [0, 1]]
+    assert "lengths" in loaded.names("component") and loaded.names("encoder") == ["lengths"]
+    with pytest.raises(InputError, match="scale=10 lies outside 0 to 9"):
+        loaded.make("encoder", "lengths(scale=10)")
+
+
+def test_hook_register_rerankers(monkeypatch, built_demo, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    calls = []
+
+    class Short:
+        """Prefers short documents."""
+
+        batch, identity = 4, "1"
+
+        def __init__(self, cache=None):
+            self.cache = cache
+
+        def scores(self, query, texts):
+            calls.append((query, len(texts)))
+            return [None if "river" in text else -len(text) for text in texts]
+
+        def evidence(self, query, text):
+            return {"characters": len(text)}
+
+    def register_rerankers(register):
+        register("short", Short, [Param("cache", Folder, None)])
+
+    loaded = registry(monkeypatch, short={"register_rerankers": hookimpl(register_rerankers)})
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    index = sublex.open(built_demo)
+    hits = index.search("crane", "BM25 % 9 >> short", k=9)
+    found = {hit.docno: hit.score for hit in index.search("crane", "BM25", k=9)}
+    expected = {
+        docno: -len(index.document(docno).contents) for docno in found if "river" not in index.document(docno).contents
+    }
+    assert {hit.docno: hit.score for hit in hits} == expected
+    assert [size for _, size in calls] == [4, 4, 1] and {query for query, _ in calls} == {"crane"}
+    explained = str(index.explain("crane", hits[0].docno, "BM25 % 9 >> short"))
+    assert "the score that the reranker gave" in explained and "characters" in explained
+    index.search("crane", 'BM25 % 9 >> short(cache="kept")', k=9)
+    del calls[:]
+    again = index.search("crane", 'BM25 % 9 >> short(cache="kept")', k=9)
+    assert not calls and again.docnos == hits.docnos
+    with pytest.raises(InputError, match="finds no documents by itself; put a ranker before it, as in BM25 >> short"):
+        index.search("crane", "short")
 
 
 def test_hook_register_filters(monkeypatch, tmp_path):
@@ -418,6 +484,7 @@ def test_an_expander_that_is_fitted_names_another_model_too(monkeypatch, tmp_pat
 STRANGER = """
 from typing import Annotated, Literal
 
+from sublex.contracts.encoders import Encoded
 from sublex.contracts.hookspecs import hookimpl
 from sublex.forms.lines import Shown, records
 from sublex.operations import Context, File, operation, option, positional

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.language.finders import Finder
     from sublex.language.functions import Function, StoredDocument
+    from sublex.language.python_encoders import PythonEncoder
     from sublex.language.python_expanders import PythonExpander
     from sublex.language.python_filters import PythonFilter
     from sublex.language.python_rankers import PythonRanker
@@ -74,6 +75,7 @@ __all__ = [
     "backends",
     "build",
     "compare",
+    "encoder",
     "expander",
     "finder",
     "from_ciff",
@@ -436,6 +438,7 @@ def compare(
     fresh: bool = False,
     contradictions: str = "error",
     language: str = "plain",
+    queries: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -460,6 +463,7 @@ def compare(
             the index's folder.
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         language: The language of the topics: "plain", or "query" for the query language.
+        queries: Vectors of the topics, as for `Index.with_queries`.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -467,18 +471,20 @@ def compare(
     from sublex.tools.arguments import number, threads, whole
     from sublex.trec.given_tables import qrels_of
 
-    opened, queries, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
-    setup = Setup(opened, queries, whole(k, "k"), profile, threads(workers), fresh, language)
+    opened, asked, judgements = _index(index), _topics(topics), qrels_of(qrels, contradictions)
+    if opened is not None and queries is not None:
+        opened = opened.with_queries(queries)
+    setup = Setup(opened, asked, whole(k, "k"), profile, threads(workers), fresh, language)
     plan = comparison.Plan(test, correction, number(alpha, "alpha"), whole(seed, "seed", 0))
     names = _names(measures) or DEFAULT_MEASURES
     given = systems_of(systems, setup)
     notes = [
         *judgements.notes,
-        *(queries.notes if queries else ()),
+        *(asked.notes if asked else ()),
         *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
-    compared = comparison.compare(given, judgements, queries, names, opened, plan, notes)
+    compared = comparison.compare(given, judgements, asked, names, opened, plan, notes)
     warn(compared.notes)
     return compared
 
@@ -583,6 +589,29 @@ def expander(
     return expander(function, docs, name, version)
 
 
+def encoder(
+    function: Callable[[list[str], str], Any],
+    *,
+    kind: str = "dense",
+    name: str | None = None,
+    version: str | int | None = None,
+) -> PythonEncoder:
+    """Return a Python function as an encoder, which turns texts into vectors.
+
+    Args:
+        function: `f(texts, role)`, which gets a list of texts and the role "query" or "document". For the kind "dense" it returns
+            one row of numbers for each text: an array or a list of lists. For "sparse" it returns a list of dictionaries from terms
+            to weights, and for "late" a list of matrices, each with a row for each word or part of a word. One thread at a time
+            calls it.
+        kind: What the function returns: "dense", "sparse" or "late".
+        name: The name in the printed form, `encoder(name@hash)`; by default the function's own.
+        version: A text or number that stands for the hash of the code. Change it whenever the function's vectors change.
+    """
+    from sublex.language.python_encoders import encoder
+
+    return encoder(function, kind, name, version)
+
+
 def rerank(
     function: Callable[[str, list[StoredDocument]], Any],
     *,
@@ -642,6 +671,7 @@ def tune(
     contradictions: str = "error",
     progress: Callable[[int, int], None] = lambda done, total: None,
     language: str = "plain",
+    queries: Mapping[str, Any] | None = None,
 ) -> Tuning:
     """Find the best numbers for the ranges of an expression.
 
@@ -665,6 +695,7 @@ def tune(
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         progress: Called with the number of queries done and their total.
         language: The language of the topics: "plain", or "query" for the query language.
+        queries: Vectors of the topics, as for `Index.with_queries`.
     """
     from sublex.tools.arguments import threads, whole
     from sublex.trec.given_tables import qrels_of
@@ -674,6 +705,7 @@ def tune(
     opened = _index(index)
     if opened is None:
         raise InputError("Tuning needs an index; give one, or its path.")
+    opened = opened if queries is None else opened.with_queries(queries)
     for name, number in (("folds", folds), ("steps", steps), ("samples", samples), ("k", k)):
         whole(number, name, 0)
     asked, judged = topics_of(topics, fields), qrels_of(qrels, contradictions)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from click.shell_completion import BashComplete
 from shared import DEMO, QRELS, SUBLEX, TOPICS, manifest_of, write_manifest
@@ -71,6 +72,14 @@ def write_whoosh(folder: Path) -> None:
     writer.commit()
 
 
+def write_encoder(folder: Path) -> None:
+    """Write a model of two words for the encoder `static`."""
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("[UNK]\ncrane\n")
+    header = b'{"embeddings": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]}}'
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
+
+
 @pytest.fixture(scope="module")
 def examples_made(tmp_path_factory, built_demo):
     """The folder in which examples run: the demo's files and index, runs, fitted models, a resource and a name."""
@@ -81,6 +90,7 @@ def examples_made(tmp_path_factory, built_demo):
     (folder / "changed.jsonl").write_text('{"id": "birds-05", "text": "A crane."}\n')
     (folder / "glove.txt").write_text("crane 1 0\nriver 0 1\nbird 1 1\n")
     (folder / "animals").mkdir()
+    write_encoder(folder / "models" / "potion")
     write_whoosh(folder / "papers-by-whoosh")
     shutil.copytree(built_demo, folder / "indexes" / "demo")
     index = engine.open(folder / "indexes" / "demo")
@@ -91,6 +101,10 @@ def examples_made(tmp_path_factory, built_demo):
     index.fit("lda(k=20)")
     index.add_resource("words", folder / "glove.txt")
     index.name("both", "PL2 + 0.3*DirichletLM")
+    docnos = [str(docno) for docno in index.snapshot.all_docnos]
+    np.savez(folder / "bge.npz", docnos=docnos, rows=np.eye(len(docnos), 8))
+    np.savez(folder / "queries.npz", ids=["the crane"], rows=np.ones((1, 8)))
+    index.add_vectors("bge", folder / "bge.npz")
     return folder
 
 
@@ -150,8 +164,8 @@ def test_a_component_says_with_which_values_of_another_a_parameter_has_an_effect
 
 def test_components_lists_all_with_parameters_ranges_and_literature(command):
     code, output, _ = command("components")
-    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:7] == [
-        "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Normalisers", output.splitlines()[-3]
+    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:9] == [
+        "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Rerankers", "Encoders", "Normalisers", output.splitlines()[-3]
     ]  # fmt: skip
     assert "k1=1.2 (0 to 1,000), b=0.75 (0 to 1)" in output and "2009, eq. 3.15" in output
     from sublex.language import plugins
@@ -163,7 +177,7 @@ def test_components_lists_all_with_parameters_ranges_and_literature(command):
     assert listed.keys() == {*registry.names("component"), *NORMALISERS}
     assert all(entry["description"] and entry["distribution"] for entry in listed.values())
     without = {name for name, entry in listed.items() if not entry["source"]}
-    assert without <= {"DFRee", "keyphrase", "sort", "topic", "vectors", "where", *NORMALISERS}
+    assert without <= {"DFRee", "dense", "keyphrase", "onnx", "sort", "topic", "vectors", "where", *NORMALISERS}
     for entry in listed.values():
         params = {param["name"]: param for param in entry["params"]}
         assert all(param["help"] and param["type"] for param in params.values()), entry["name"]

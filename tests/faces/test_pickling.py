@@ -348,7 +348,7 @@ def test_a_pickle_is_small_and_has_no_data_of_the_index(demo):
         assert len(data) < 1200
         assert b"bridg" not in data and hits[0].docno.encode() not in data
     data = pickle.dumps(hits)
-    assert len(data) < 1250 + len(hits) * (4 + 4 + 8) + len("".join(hits.docnos))
+    assert len(data) < 1300 + len(hits) * (4 + 4 + 8) + len("".join(hits.docnos))
     assert demo.snapshot.document(hits[0].docno).title.encode() not in data
 
 

@@ -112,12 +112,12 @@ def chosen_analyzer(expression: str | None, profile: str, registry: plugins.Regi
     default = find_profile(profile).analyzer
     text = default if expression is None else expression
     analyzer: Any = registry.make("analyzer", text)
-    call = parse_call(text)
+    call = parse_call(text, unnamed=True)
     found = registry.find("analyzer", call.name)
     plugin = registry.plugin(found.plugin)
     # A plugin's name that the user wrote in another case is stored in the case in which it is registered.
     name = found.name if call.name.casefold() == found.name.casefold() else call.name
-    settings: dict[str, Any] = {"name": name, "params": call.params}
+    settings: dict[str, Any] = {"name": name, "params": registry.by_name("analyzer", call)}
     if hasattr(analyzer, "settings"):
         settings = analyzer.settings()
     versions = analyzer.versions() if hasattr(analyzer, "versions") else {plugin.distribution: plugin.version}

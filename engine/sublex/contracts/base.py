@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 from sublex.contracts.fields import contents_of, other_texts
@@ -271,12 +273,23 @@ class Resource(str):
     """The value of a parameter that names a file: a path in quotes, or a name registered by `sublex resource add`."""
 
 
+class Vectors(str):
+    """The value of a parameter that names vectors of the index, which `sublex vectors add` has read."""
+
+
+class Folder(str):
+    """The value of a parameter that names a folder of the user, such as that of a neural model: a path in quotes.
+
+    An expression that an index brings can name no folder.
+    """
+
+
 @dataclass(frozen=True)
 class Param:
     """The declaration of one parameter of a component.
 
-    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `sublex.Expression`, or object for any
-      value.
+    * `type` is bool, int, float, str, tuple (written `[a, b]`), `Resource`, `Folder`, `Vectors`, `sublex.Expression`,
+      or object for any value.
     * `default` is the value if the user gives none; the default `...` makes the parameter required. A parameter with
       the default None also accepts None.
     * `stage` says what a change of the value affects: `"fit"` (fitting again), `"encode"` (encoding the documents
@@ -533,6 +546,41 @@ class Evidence(NamedTuple):
     parts: tuple[Evidence, ...] = ()
 
 
+class GivenVectors(Mapping[str, Any]):
+    """What a user gives as the vectors of one query, by the names of vectors of an index.
+
+    A value is a float32 array of one dimension. Objects are equal if the names and values are.
+    """
+
+    def __init__(self, vectors: Mapping[str, Any], unknown: Mapping[str, str] = MappingProxyType({})):
+        """Keep `vectors`. `unknown` has, for names whose file has no vector of this query, the file and the query."""
+        self._vectors, self.unknown = dict(vectors), unknown
+        self._identity = tuple((name, value.shape, value.tobytes()) for name, value in sorted(self._vectors.items()))
+
+    @property
+    def hash(self) -> str:
+        """A hash of the names and values."""
+        whole = sha256()
+        for name, shape, data in self._identity:
+            whole.update(f"{name} {shape} ".encode() + data)
+        return whole.hexdigest()
+
+    def __getitem__(self, name: str) -> Any:
+        return self._vectors[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._vectors)
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GivenVectors) and self._identity == other._identity
+
+    def __hash__(self) -> int:
+        return hash(self._identity)
+
+
 class _TextAndTerms(NamedTuple):
     """The two fields of a query that comparison and printing use."""
 
@@ -547,36 +595,41 @@ class Query(_TextAndTerms):
     printed form. `condition` is a `sublex.contracts.operators.Condition` that all hits meet, None if there is none.
     After an expander, the engine puts both back, and leaves out terms that the condition excludes.
 
+    `given` has what the user gives as the query's vectors, by the name of the vectors of the index; None if the user
+    gives none.
+
     `evidence` says how an expander found the terms, and explanations show it. Comparison, the hash, the printed form
-    and iteration ignore `evidence` and `tree`: queries with equal text, terms and condition are equal.
+    and iteration ignore `evidence` and `tree`: queries with equal text, terms, condition and vectors are equal.
     """
 
     evidence: tuple[Evidence, ...] = ()
     tree: Any = None
     condition: Condition | None = None
+    given: GivenVectors | None = None
 
     def __new__(
         cls, text: str, terms: tuple[QueryTerm, ...], evidence: Iterable[Evidence] = (), tree: Any = None,
-        condition: Condition | None = None,
+        condition: Condition | None = None, given: GivenVectors | None = None,
     ) -> Query:  # fmt: skip
         if not (condition is None or isinstance(condition, Condition)):
             raise InputError(f"The condition of a query is {shown(condition)}; give a Condition.")
         query = super().__new__(cls, text, terms)
-        query.evidence, query.tree, query.condition = tuple(evidence), tree, condition
+        query.evidence, query.tree, query.condition, query.given = tuple(evidence), tree, condition, given
         return query
 
     def __eq__(self, other: object) -> bool:
-        return tuple.__eq__(self, other) and self.condition == getattr(other, "condition", None)  # type: ignore[arg-type]
+        theirs = getattr(other, "condition", None), getattr(other, "given", None)
+        return tuple.__eq__(self, other) and (self.condition, self.given) == theirs  # type: ignore[arg-type]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((tuple(self), self.condition))
+        return hash((tuple(self), self.condition, self.given))
 
     def _replace(self, **changes: Any) -> Query:
         """Return the query with some fields replaced."""
-        beside = {"evidence": self.evidence, "tree": self.tree, "condition": self.condition}
+        beside = {"evidence": self.evidence, "tree": self.tree, "condition": self.condition, "given": self.given}
         return Query(**{**self._asdict(), **beside, **changes})
 
     def weights(self) -> dict[str, float]:

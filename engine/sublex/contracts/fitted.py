@@ -65,12 +65,14 @@ class Stored(Protocol):
 class Job(Protocol):
     """The means to fit a model: threads, bytes of memory, and a scratch folder that is deleted afterwards.
 
+    `given` is a `sublex.vectors.stored.GivenSet` for a model that reads "rows"; None for others.
     BLAS runs on one thread during a job. The bytes of the result must be the same for any number of workers.
     """
 
     workers: int
     memory: int
     scratch: Path
+    given: Any
 
     def progress(self, done: int, total: int, unit: str = "steps") -> None:
         """Report progress. `unit` says what is counted, such as "documents" or "sweeps".
@@ -391,6 +393,9 @@ class Representation(Fittable):
       have weights, which may be fractional or negative and include the terms that expanders added.
     * `"sequence"`: a list with one list of `sublex.contracts.base.Token` per text, stop words included. A query is read as the
       user wrote it, without the terms that expanders added. The index must store text, and `vocabulary` may stay empty.
+    * `"rows"`: rows that were given to the index, by `sublex vectors add`. `encode_documents` gets the number of words of
+      each document that came later, and returns rows without a vector; `transform` gets rows. A query is the
+      `sublex.contracts.base.Query`, with the vectors that the user gives.
     * `"words"`: a `sublex.contracts.base.TextWords`, the words of all texts as arrays with the kinds of break before
       them. Queries and the stored text are as for `"sequence"`; reading is faster.
 
@@ -410,6 +415,11 @@ class Representation(Fittable):
     `document_vectors`, to within 0.000001, or -inf if one of the vectors is 0. The engine then finds the best documents
     of a large index without scoring all of them. `find` is the value of the parameter `FIND`, if the representation
     declares this parameter.
+
+    `similarity` promises more about `query_vector` and `document_vectors`, q and x: the score is their "cosine", to
+    within 0.000001; their product ("dot"), to within 0.000001 |q||x|; or minus their squared distance ("l2"), to within
+    0.000001 (|q| + |x|)². A document whose vector is 0 may have a score, or -inf. Leave `cosines` False. Models that
+    share their rows, and differ in `similarity` alone, share what the engine computes from the vectors.
     """
 
     reads: str = "terms"
@@ -419,6 +429,7 @@ class Representation(Fittable):
     row_shape: tuple[int, ...] | None = None
     row_values: Numbers | None = None
     cosines: bool = False
+    similarity: str = ""
     find: str = "exact"
     named: Mapping[int, str | None] = NO_NAMES
     merged: Mapping[int, int] = NO_NAMES
@@ -426,6 +437,13 @@ class Representation(Fittable):
     def known_terms(self) -> Collection[str]:
         """Return the terms that the model knows, by default those of `vocabulary`."""
         return self.vocabulary
+
+    def covers(self, view: View) -> np.ndarray | None:
+        """Return for each document whether its row says anything about it, by number; None if all rows do.
+
+        A representation that reads "rows" has to implement it. Other documents are uncovered.
+        """
+        return None
 
     def encode_documents(self, inputs: Any) -> Rows:
         """Return one row for each text of `inputs`.
@@ -445,7 +463,7 @@ class Representation(Fittable):
         return self.encode_documents(inputs)
 
     def document_vectors(self, inputs: Any) -> np.ndarray:
-        """Return the vectors that `cosines` compares, one for each text of `inputs`, as a dense array.
+        """Return the vectors that `cosines` and `similarity` compare, one for each text of `inputs`, as a dense array.
 
         By default they are the vectors that `transform` returns. The engine calls it after documents were encoded, from
         several threads.
@@ -456,7 +474,7 @@ class Representation(Fittable):
     def query_vector(self, query: Any) -> np.ndarray:
         """Return the vector of an object that `encode_queries` returned.
 
-        A representation with `cosines` has to implement it.
+        A representation with `cosines` or a `similarity` has to implement it.
         """
         raise NotImplementedError
 

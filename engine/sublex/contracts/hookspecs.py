@@ -51,6 +51,16 @@ def register_retrievers(register: Register) -> None:
 
 
 @hookspec
+def register_encoders(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each encoder; `factory(**params)` returns an `Encoder`."""
+
+
+@hookspec
+def register_rerankers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each reranker; `factory(**params)` returns a `Reranker`."""
+
+
+@hookspec
 def register_backends(register: Register) -> None:
     """Call `register(name, factory, params=[])` for each back end; `factory(**params)` returns a `Backend`."""
 

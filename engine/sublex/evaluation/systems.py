@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
 
-from sublex.contracts.base import VERSION
+from sublex.contracts.base import VERSION, GivenVectors
 from sublex.errors import IndexCorrupt, IndexProblem
 from sublex.index import derived
 from sublex.index.directory import Directory
@@ -76,9 +76,9 @@ def run_system(
     """
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)
-    path = _cache_path(topics, pipeline, k, language)
     topics = topics_of(topics)
     queries = index.queries(topics, language)
+    path = _cache_path(topics, pipeline, k, language, [query.given for query in queries])
     notes = tuple(notes_of_all(topics, queries))
     cached = _read_cached(topics, pipeline, k, path, language) if cache and not fresh else None
     if cached is not None:
@@ -106,11 +106,18 @@ def run_system(
     return System(str(pipeline), run, milliseconds, notes=notes)
 
 
-def _cache_path(topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str) -> Directory:
+def _cache_path(
+    topics: Sequence[tuple], pipeline: Pipeline, k: int, language: str, given: Sequence[GivenVectors | None]
+) -> Directory:
     queries = [(topic[0], topic[1]) for topic in topics]
-    parts = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries]
+    parts: list[Any] = [VERSION, pipeline.snapshot.fingerprint, str(pipeline), pipeline.models, k, queries]
     # Plain queries have the key that they had before there was another language.
-    key = json.dumps(parts if language == "plain" else [*parts, language])
+    if language != "plain":
+        parts.append(language)
+    # A run without vectors of queries has the key that it had before there were any.
+    if any(given):
+        parts.append([vectors and vectors.hash for vectors in given])
+    key = json.dumps(parts)
     return derived.folder_of(pipeline.snapshot.path) / f"run-{xxhash.xxh3_128_hexdigest(key.encode())}"
 
 

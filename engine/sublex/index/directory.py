@@ -8,6 +8,7 @@ have an effect.
 from __future__ import annotations
 
 import errno
+import mmap
 import os
 import shutil
 import stat
@@ -228,6 +229,16 @@ class Directory:
         """Make a new file and open it to write. Raise `FileExistsError` if there is an entry of this name."""
         with self._holding(name) as descriptor:
             return open(os.open(name, _NEW | os.O_WRONLY, 0o666, dir_fd=descriptor), "wb", buffering)
+
+    def map_new(self, name: str, size: int) -> mmap.mmap:
+        """Make a new file of `size` bytes, which are 0, and map it to read and write it."""
+        with self._holding(name) as descriptor:
+            file = os.open(name, _NEW | os.O_RDWR, 0o666, dir_fd=descriptor)
+            try:
+                os.truncate(file, size)
+                return mmap.mmap(file, size)
+            finally:
+                os.close(file)
 
     def open_or_make(self, name: str) -> BinaryIO:
         """Open the file `name`, without a buffer, to read it and to append to it. Make the file if it is missing."""

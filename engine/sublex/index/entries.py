@@ -194,6 +194,21 @@ class ResourceEntry(NamedTuple):
     bytes: Count
 
 
+class VectorsEntry(NamedTuple):
+    """Vectors of documents that another program computed.
+
+    `kind` is "dense", the name of the component that scores documents by them. `hash` is that of their values. `read` and
+    `matched` are the numbers of vectors in the files that were added last, and of those for which there was a document.
+    `encoder` is the hash of the encoder of queries, "" if none was named.
+    """
+
+    kind: Word
+    hash: Annotated[str, _matching("64 hexadecimal digits", r"[0-9a-f]{64}")]
+    read: Count
+    matched: Count
+    encoder: Annotated[str, _matching("up to 128 hexadecimal digits", r"[0-9a-f]{0,128}")] = ""
+
+
 class AttachedEntry(NamedTuple):
     """The foreign index that an attached index mirrors. Its path is never in the manifest.
 
@@ -226,7 +241,8 @@ class Manifest(NamedTuple):
     """The manifest: one generation of an index. `commit` computes the statistics and the fingerprint.
 
     `labels` has what people decided about the labels of models, by the expressions of the models. `names` has the
-    expressions to which a user gave names. `columns` has the types of the columns by their names, and `fields` the named fields.
+    expressions to which a user gave names. `columns` has the types of the columns by their names, and `fields` the named
+    fields. `vectors` has the vectors from elsewhere by their names.
     """
 
     format: int
@@ -244,6 +260,7 @@ class Manifest(NamedTuple):
     names: Mapping[ExpressionName, ExpressionText] = ABSENT
     columns: Mapping[ColumnName, ColumnKind] = ABSENT
     fields: tuple[FieldName, ...] = ()
+    vectors: Mapping[Name, VectorsEntry] = ABSENT
 
     def next(self, **changes: Any) -> Manifest:
         """Return the manifest of the next generation; `changes` has the new values of fields."""

@@ -16,7 +16,7 @@ from typing import Any
 import xxhash
 
 from sublex.analysis.stopwords import without_files
-from sublex.contracts.base import Analyzer, Statistics
+from sublex.contracts.base import Analyzer, Folder, Statistics
 from sublex.contracts.fields import content_fields
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.components.fields import count_fields
@@ -168,6 +168,9 @@ def _no_index(root: Path) -> str:
 def analyzer_of(manifest: Manifest, registry: Registry) -> Analyzer:
     """Return the analyzer that an index was built with, made again from its stored settings."""
     settings = manifest.analyzer.settings
+    folders = [param.name for param in registry.find("analyzer", settings.name).params if param.type is Folder]
+    if any(settings.params.get(name) for name in folders):
+        raise IndexCorrupt("The analyzer of the index names a folder, which no index may do; rebuild the index.")
     try:
         with without_files():
             return registry.build("analyzer", settings.name, settings.params)

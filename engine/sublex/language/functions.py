@@ -77,6 +77,20 @@ class Function(PythonPart):
     batch: int | None = None
     cache: Path | None = None
 
+    @property
+    def code(self) -> str:
+        """The hash of the code, or the version that stands for it, under which scores are kept."""
+        return self.identity.version or self.identity.digest
+
+    @property
+    def thing_called(self) -> str:
+        """What explanations call the function."""
+        return f"Python {self.kind}"
+
+    def evidence(self, query: str, document: StoredDocument) -> Mapping[str, Any]:
+        """Return what explanations show beside a score: nothing."""
+        return {}
+
     def scores(self, query: str, documents: Sequence[StoredDocument], before: np.ndarray | None) -> np.ndarray:
         """Return the function's scores of documents as float64; -inf for a document that it does not score.
 

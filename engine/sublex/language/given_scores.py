@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,11 @@ from sublex.errors import PluginError, contract
 from sublex.language.python_parts import PythonPart
 from sublex.tools.messages import counted
 
+if TYPE_CHECKING:
+    from sublex.language.rerankers import NamedReranker
 
-def finite_scores(part: PythonPart, given: Any, docnos: Sequence[str]) -> np.ndarray:
+
+def finite_scores(part: PythonPart | NamedReranker, given: Any, docnos: Sequence[str]) -> np.ndarray:
     """Return the scores that a part gave to documents as float64; -inf for None or pandas' NA, which are no opinion.
 
     Raise PluginError unless there is one number for each document, finite as float32.
@@ -37,7 +40,7 @@ def finite_scores(part: PythonPart, given: Any, docnos: Sequence[str]) -> np.nda
     return np.where(is_known, scores.astype(np.float64), -np.inf)
 
 
-def _numbers(part: PythonPart, given: Any, number: int) -> np.ndarray:
+def _numbers(part: PythonPart | NamedReranker, given: Any, number: int) -> np.ndarray:
     """Return what a part gave as an array of `number` items: numbers, or Python objects that are numbers or missing."""
 
     def refusal(what: str) -> PluginError:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from sublex.contracts.base import Param, Resource
+from sublex.contracts.base import Folder, Param, Resource
 from sublex.errors import InputError, UnknownName
 from sublex.language.expression import GIVEN_NAME, NORMALISERS, Call, Chain, Expression, chain, walk
 from sublex.language.parser import DEEPEST, LONGEST, parse
@@ -181,6 +181,11 @@ def is_component(call: Call, registry: Registry) -> bool:
 def _refuse_files(call: Call, name: str, registry: Registry, resources: Collection[str]) -> None:
     """Raise InputError for a call, in the expression of a name, that reads a file outside of the index."""
     for param, value in given_by(call, registry).values():
+        if param.type is Folder and value is not None:
+            raise InputError(
+                f"The name {name} stands for {call}, and an expression that an index brings can name no folder; "
+                f"write {call} yourself."
+            )
         if param.type is Resource and value not in resources:
             add = Step("resource add", "INDEX", "NAME", "FILE")
             raise InputError(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sublex.contracts.base import Param, Resource
+from sublex.contracts.base import Folder, Param, Resource, Vectors
 from sublex.errors import InputError
 from sublex.language.expression import NORMALISERS, Call, Expression, Range, print_value, shortest
 from sublex.language.parser import parse
@@ -27,6 +27,8 @@ WANTED = {
     bool: "true or false",
     str: "a word or a text in quotes",
     Resource: "a path in quotes or the name of a resource",
+    Folder: "a path in quotes",
+    Vectors: "the name of vectors of the index",
     tuple: "a list, as in [a, b]",
     Expression: "an expression",
 }
@@ -180,7 +182,7 @@ def _fits(declared: type, value: Any) -> bool:
         return declared in (bool, object)
     if isinstance(value, float) and math.isnan(value):
         return False
-    return isinstance(value, str if declared is Resource else declared) or (
+    return isinstance(value, str if declared in (Resource, Folder, Vectors) else declared) or (
         declared is float and isinstance(value, int)
     )
 

@@ -81,14 +81,14 @@ def parse(text: str) -> Expression:
         raise InputError(f"{mistake.message} in column {mistake.at + 1}:\n{with_caret(text, mistake.at)}") from None
 
 
-def parse_call(text: str) -> Call:
+def parse_call(text: str, unnamed: bool = False) -> Call:
     """Return one component, `name` or `name(parameter=value, …)`, the form of readers and analyzers.
 
-    Raise InputError for any other text.
+    With `unnamed`, values may stand without the name of their parameter. Raise InputError for any other text.
     """
     try:
         call = _read(text, _Parser.call)
-        if call.args:
+        if call.args and not unnamed:
             raise Unreadable("Expected parameter=value", text.index("(") + 1)
         return call
     except Unreadable as mistake:

@@ -18,7 +18,7 @@ import pluggy
 
 from sublex.contracts import hookspecs
 from sublex.contracts.base import Param
-from sublex.errors import PluginError, UnknownName, is_out_of_memory
+from sublex.errors import InputError, PluginError, UnknownName, is_out_of_memory
 from sublex.language.expression import (
     KEYWORDS,
     NAME,
@@ -40,10 +40,14 @@ API = 3
 # The group of the entry points of plugins.
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
-KINDS = ("reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "backend")
+KINDS = (
+    "reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "reranker", "encoder", "backend",
+)  # fmt: skip
 # The kinds of components that an expression can contain. Their names must differ across kinds. The kind `component`
 # means any of them.
-COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever")
+COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever", "reranker", "encoder")
+# The kinds of which only values that must be given may stand without the name of their parameter.
+BY_NAME = ("reader", "analyzer")
 # Words of the expression language, which no component may have as its name.
 RESERVED = {*NORMALISERS, *KEYWORDS, *PYTHON_WORDS}
 # In place of a plugin's name, in the registration of a Python object that a user gave.
@@ -288,12 +292,17 @@ class Registry:
 
     def make(self, kind: str, text: str) -> Any:
         """Return the object that a printed form such as `english(stop=none)` describes."""
-        return self.resolve(kind, parse_call(text)).make()
+        return self.resolve(kind, parse_call(text, unnamed=True)).make()
 
     def print_of(self, kind: str, made: Any, name: str, params: Mapping[str, Any]) -> str:
         """Return the printed form of an object made by a name with parameters: its own `str`, or else the call."""
         has_own = type(made).__str__ is not object.__str__
         return str(made) if has_own else str(self.resolve(kind, Call(name, (), dict(params))))
+
+    def by_name(self, kind: str, call: Call) -> dict[str, Any]:
+        """Return the values that a call gives by the names of the parameters. A wrong name or number of values stays wrong."""
+        names = [param.name for param in self.find(kind, call.name).params]
+        return dict(zip(names, call.args, strict=False)) | dict(call.params)
 
     def build(self, kind: str, name: str, params: Mapping[str, Any], args: Iterable[Any] = ()) -> Any:
         """Return the object with this name and these parameters.
@@ -310,6 +319,10 @@ class Registry:
         if isinstance(call, Component):
             return call
         registration = self.find(kind, call.name)
+        if kind in BY_NAME and len(call.args) > sum(p.default is ... for p in registration.params):
+            raise InputError(
+                f"Cannot read '{call}': expected parameter=value; write it as name or name(parameter=value, parameter=value)."
+            )
 
         def inner(expression: Expression) -> Expression:
             return self.resolve_all(expression, defaults)

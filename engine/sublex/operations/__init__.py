@@ -60,7 +60,9 @@ SECTIONS = {
     "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",
+        "vectors add": "vectors:add", "vectors list": "vectors:list_vectors", "vectors remove": "vectors:remove",
         "resource add": "resources:add", "resource remove": "resources:remove", "resource list": "resources:list_resources",
+        "encoder add": "encoders:add", "encoder remove": "encoders:remove", "encoder list": "encoders:list_encoders",
     },
     "Components, plugins, the demo and compilation": {
         "components": "looking", "backends": "looking", "plugins": "looking",
@@ -76,6 +78,12 @@ GROUPS = {
     "resource": """Keep files that models read, such as word vectors, with an index.
 
     A model names a resource in its expression.""",
+    "vectors": """Rank by vectors that other programs computed for documents.
+
+    Expressions name them, as in dense(NAME).""",
+    "encoder": """Keep encoders, which turn texts into vectors, in your own configuration.
+
+    An expression names them; an index never has their paths.""",
     "plugin": "Write a plugin, or test one.",
 }
 NAMES = {name: place for section in SECTIONS.values() for name, place in section.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,21 @@ class Context:
         """The index, opened when it is first used."""
         assert self._index is not None
         return self._index
+
+    def give_queries(self, given: Sequence[str]) -> None:
+        """Give the index vectors of queries; each text is NAME=FILE."""
+        if not given:
+            return
+        files: dict[str, str] = {}
+        for text in given:
+            name, equals, file = text.partition("=")
+            if not equals or not name or not file:
+                raise InputError(f"--queries {text} names no file; write NAME=FILE, such as bge=queries.npz.")
+            if name in files:
+                raise InputError(f"--queries names {name} twice; give one file.")
+            files[name] = file
+        with self.step(f"Read {', '.join(files.values())}"):
+            self._index = self.index.with_queries(files)
 
     @property
     def has_index(self) -> bool:

@@ -18,6 +18,7 @@ from sublex.operations.parameters import (
     Language,
     Measures,
     Profile,
+    QueryVectors,
     Rankers,
     Ranking,
     RunHits,
@@ -59,19 +60,27 @@ def compare_code(given: Mapping[str, Any]) -> str:
     rule = given["contradictions"]
     options = "" if rule == "error" else f", contradictions={rule!r}"
     options += "" if given["language"] == "plain" else f", language={given['language']!r}"
+    vectors = dict(text.split("=", 1) for text in given["queries"])
+    options += f", queries={vectors!r}" if vectors else ""
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
 
 def _compare_step(
-    context: Context, loaded: Loaded, rankers: Sequence[str], contradictions: str, language: str
+    context: Context,
+    loaded: Loaded,
+    rankers: Sequence[str],
+    contradictions: str,
+    language: str,
+    queries: tuple[str, ...],
 ) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = loaded.files()
     rule = None if contradictions == "error" else contradictions
     read = None if language == "plain" else language
-    return (
-        Step("compare", context.path, *files, r=tuple(rankers), contradictions=rule, language=read) if files else None
-    )
+    if files is None:
+        return None
+    options = {"contradictions": rule, "language": read, "queries": queries or None}
+    return Step("compare", context.path, *files, r=tuple(rankers), **options)
 
 
 @operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
@@ -85,6 +94,7 @@ def measure(
     by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
     rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
     language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
+    queries: Annotated[tuple[str, ...], option(hidden=True, remembered=True)] = (),
 ) -> Shown:
     """Measure run files by relevance judgements.
 
@@ -114,6 +124,7 @@ def measure(
         notes = [str(judgements), *judgements.notes, *(note for system in systems for note in system.run.notes)]
         notes += input_warnings(systems, judgements)
     else:
+        context.give_queries(queries)
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
@@ -122,7 +133,9 @@ def measure(
     data = [evaluation_json(evaluation, by_topic) for evaluation in found]
     table = evaluation_table(found, by_topic)
     shown = figures(table, lambda: data, lambda: evaluation_table(found, by_topic, 10), notes)
-    shown.step = _compare_step(context, loaded, [evaluation.name for evaluation in found], contradictions, language)
+    shown.step = _compare_step(
+        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries
+    )
     return shown
 
 
@@ -175,6 +188,7 @@ def compare(
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
     language: Language = "plain",
+    queries: QueryVectors = (),
 ) -> Shown:
     """Compare rankers on an index, run files, or both.
 
@@ -210,6 +224,8 @@ def compare(
         notes = [*judgements.notes, *(topics.notes if topics else ())]
     else:
         rankers, notes = compared(rankers, loaded.ranking), []
+    if context.has_index:
+        context.give_queries(queries)
     index = context.index if context.has_index else None
     context.prepare("analyze search number-terms", index)
     pipelines = [context.pipeline(ranker, profile) for ranker in rankers] if index else []
@@ -226,7 +242,7 @@ def compare(
     shown = comparison(done)
     shown.notes, shown.step = (
         [*said, *done.notes],
-        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language),
+        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries),
     )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown
@@ -282,6 +298,7 @@ def tune(
     workers: Workers = None,
     profile: Profile = None,
     language: Language = "plain",
+    query_vectors: QueryVectors = (),
 ) -> Shown:
     """Choose the parameters of EXPRESSION by cross-validation.
 
@@ -306,6 +323,7 @@ def tune(
     from sublex.operations.running import run
     from sublex.pipeline.query_forms import topics_notes
 
+    context.give_queries(query_vectors)
     index = context.index
     context.prepare("analyze search", index)
     queries, judgements = sublex.read_topics(topics, fields), sublex.read_qrels(qrels, contradictions)
@@ -320,6 +338,6 @@ def tune(
             language=language,
         )  # fmt: skip
     best = {"topics": topics, "rankers": (tuning.best.setting.text,), "k": k, "fields": fields, "profile": profile}
-    best["language"] = language
+    best["language"], best["queries"] = language, query_vectors
     command = str(run.step(best, context.name))
     return tuned(tuning, command, tuning.left_out(len(queries)))

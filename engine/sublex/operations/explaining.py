@@ -44,6 +44,7 @@ def explain(
     from sublex.display.explanation import explanation
     from sublex.pipeline.missing_words import corrections, left_out_notes, missing_notes
 
+    context.give_queries(asked.queries)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     context.prepare("analyze search explain", index, once=not pipeline.expands)
     if versus is not None and why_not:

@@ -129,9 +129,9 @@ def analyze(
         if language == "query":
             return reading(text, snapshot.analyzer, snapshot.analyzer_expression, snapshot)
         return analysis(text, snapshot.analyzer, snapshot.analyzer_expression)
-    registry, call = context.registry, parse_call("english" if analyzer is None else analyzer)
+    registry, call = context.registry, parse_call("english" if analyzer is None else analyzer, unnamed=True)
     chosen = registry.resolve("analyzer", call).make()
-    printed = registry.print_of("analyzer", chosen, call.name, call.params)
+    printed = registry.print_of("analyzer", chosen, call.name, registry.by_name("analyzer", call))
     return reading(text, chosen, printed) if language == "query" else analysis(text, chosen, printed)
 
 

@@ -71,6 +71,11 @@ Overwrite = Annotated[bool, option(help="Replace an existing index when the new 
 
 OverwriteFile = Annotated[bool, option("--overwrite", help=OVERWRITE_HELP)]
 
+QueryVectors = Annotated[tuple[str, ...], option(
+    "--queries", metavar="NAME=FILE", completes="file", remembered=True,
+    help="Vectors of queries for the vectors NAME of the index, by topic or by text; may be given several times.",
+)]
+
 
 class Asked(NamedTuple):
     """The parameters of an operation on one query: the query, how it is ranked, and for a session what it knows besides.
@@ -89,3 +94,4 @@ class Asked(NamedTuple):
     )] = False
     language: Language = "plain"
     without: Annotated[str, option(hidden=True, remembered=True)] = ""
+    queries: QueryVectors = ()

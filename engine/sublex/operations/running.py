@@ -18,6 +18,7 @@ from sublex.operations.parameters import (
     Metadata,
     OverwriteFile,
     Profile,
+    QueryVectors,
     Rankers,
     RunHits,
     Runs,
@@ -38,6 +39,8 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 def run_code(given: Mapping[str, Any]) -> str:
     """Return runs as code."""
     language = "" if given["language"] == "plain" else f", language={given['language']!r}"
+    vectors = dict(text.split("=", 1) for text in given["queries"])
+    language += f", queries={vectors!r}" if vectors else ""
     return f"[index.run({given['topics']!r}, ranker{language}) for ranker in {given['rankers']!r}]"
 
 
@@ -60,6 +63,7 @@ def run(
     allow_uncovered: AllowUncovered = False,
     overwrite: OverwriteFile = False,
     language: Language = "plain",
+    queries: QueryVectors = (),
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
 
@@ -81,11 +85,12 @@ def run(
 
     _check_tag(tag, rankers)
     place = place_of_run(output, rankers)
+    context.give_queries(queries)
     index = context.index
     context.prepare("analyze search write-runs", index)
     with context.step(f"Read {topics}"):
-        queries = sublex.read_topics(topics, fields)
-    context.say(str(queries), *queries.notes, *forms_notes(queries, index, language))
+        asked = sublex.read_topics(topics, fields)
+    context.say(str(asked), *asked.notes, *forms_notes(asked, index, language))
     pipelines, failures = _compose(context, rankers or (None,), profile)
     options = {
         "k": k,
@@ -100,7 +105,7 @@ def run(
     # The first run says which words no document contains; they are the same for all.
     notes = [True] + [False] * len(pipelines)
     done = (
-        write_run(context, queries, pipeline, place, notes=first, **options)
+        write_run(context, asked, pipeline, place, notes=first, **options)
         for pipeline, first in zip(pipelines, notes, strict=False)
     )
     left = [line(text, indent=0) for text in done if not context.show(text)]

@@ -38,7 +38,8 @@ def call_code(method: str, given: Mapping[str, Any], *args: str, **options: Any)
         query = f"sublex.contracts.base.Query({query}, ({listed},))"
     ranker = [repr(given["ranker"])] if given["ranker"] else []
     language = given["language"] if given["language"] != "plain" and not given["weighted"] else None
-    named = {**options, "profile": given["profile"], "language": language}
+    vectors = dict(text.split("=", 1) for text in given["queries"]) or None
+    named = {**options, "profile": given["profile"], "language": language, "queries": vectors}
     return f"index.{method}({', '.join([query, *args, *ranker, *(f'{n}={v!r}' for n, v in named.items() if v is not None)])})"
 
 
@@ -86,6 +87,7 @@ def search(
 
     if of and facets is None:
         raise InputError("--of names a column or the model of --facets; write for example --facets 10, too.")
+    context.give_queries(asked.queries)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     named = [name.strip() for name in ",".join(show).split(",") if name.strip()]
     for name in named:
@@ -134,7 +136,7 @@ def read_query(index: Index, asked: Asked) -> Query:
 
     if asked.weighted and asked.language != "plain":
         raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
-    return weighted_query(asked.query) if asked.weighted else index.query(asked.query, asked.language)
+    return index.query(weighted_query(asked.query) if asked.weighted else asked.query, asked.language)
 
 
 def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
@@ -167,6 +169,7 @@ def facets(
     Args:
         number: Values or labels to show.
     """
+    context.give_queries(asked.queries)
     index, pipeline = context.index, context.pipeline(asked.ranker, asked.profile)
     counted = _counted(context, of, lambda: _labelled(index, pipeline, lambda model: Step("facets", "INDEX", model)))
     shown = _facets(index, read_query(index, asked), pipeline, counted, number, asked.without)
@@ -246,6 +249,7 @@ def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = 
     from sublex.display.versus import versus as shown
     from sublex.pipeline.side_by_side import Ranking as Ranked
 
+    context.give_queries(asked.queries)
     index, query = context.index, read_query(context.index, asked)
     rankings = []
     pipelines = [context.pipeline(ranker, asked.profile) for ranker in compared(rankers, ranking)]

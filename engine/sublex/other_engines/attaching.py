@@ -244,7 +244,7 @@ def _mirror(
         raise InputError(
             f"The analyzer of {place.path} is not known; name the one that analyses queries as it analysed documents, by --analyzer."
         )
-    analyzer = str(registry.resolve("analyzer", parse_call(analyzer)))
+    analyzer = str(registry.resolve("analyzer", parse_call(analyzer, unnamed=True)))
     if not foreign.docs:
         raise InputError(f"The {place.backend} index {place.path} holds no documents.")
     source = _with_positions(foreign, place.backend) if has_positions else foreign

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, NamedTuple, cast
 from weakref import WeakValueDictionary
 
-from sublex.contracts.base import Resource
+from sublex.contracts.base import Folder, Resource
 from sublex.contracts.fitted import Fittable
 from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NORMALISERS
@@ -19,6 +19,7 @@ from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import KEPT as KEPT_SNAPSHOTS
 from sublex.index.snapshot import Snapshot
 from sublex.language import profiles
+from sublex.language.encoding import identity_of
 from sublex.language.expression import (
     Blend,
     Call,
@@ -40,6 +41,7 @@ from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
 from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import GivenRanker, PythonRanker
+from sublex.language.rerankers import NamedReranker
 from sublex.pipeline.pipeline import Pipeline, expect_scores, reads_plain_words
 from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
 from sublex.pipeline.stages.cached import Cache, cached
@@ -70,6 +72,8 @@ from sublex.tools.messages import counted
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
 # BM25.
 FEEDBACK = Call("rankers:BM25")
+# The kinds of components, beside representations, whose objects may be fitted models.
+MAY_BE_FITTED = ("expander", "filter")
 # The number of pipelines that a composer keeps. The pipelines that were used last are kept.
 KEPT = 64
 
@@ -89,6 +93,7 @@ class Composer(Uncopied):
         self._given: WeakValueDictionary[tuple[object, ...], Searcher] = WeakValueDictionary()
         # The parts of objects that users gave in place of an expression, by the `id` of the object.
         self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
+        self._rerankers: WeakValueDictionary[tuple[object, ...], NamedReranker] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
         self._views: dict[str, View] = {}
         self._used: set[str | tuple[str, ...]] = set()
@@ -190,27 +195,39 @@ class Composer(Uncopied):
             lacking = f", {counted(model.uncovered, 'document')} uncovered" if model.uncovered else ""
             version = self.registry.version(component.registration)
             decided = f", labels {hash_of(model.decisions)}" if model.decisions else ""
-            found[str(component)] = f"{model.fingerprint} by {version}{lacking}{decided}"
+            asked = f", {model.asked_by}" if model.asked_by else ""
+            found[str(component)] = f"{model.fingerprint} by {version}{lacking}{decided}{asked}"
         for component in components_in(resolved):
             if component.kind == "retriever" and self.snapshot.attachment:
                 retriever, state = component.make(), self.snapshot.attachment.state
                 engine = f" with {retriever.version()}" if hasattr(retriever, "version") else ""
                 found[str(component)] = f"{state} by {self.registry.version(component.registration)}{engine}"
+            if component.kind == "encoder" and not isinstance(component, PythonPart):
+                made = component.make()
+                about = made.about() if hasattr(made, "about") else {}
+                named = "".join(f", {name} {text}" for name, text in about.items())
+                version = self.registry.version(component.registration)
+                found[str(component)] = f"{identity_of(made, component)} by {version}{named}"
         return found | states(resolved)
 
     def _files(self, resolved: Expression) -> dict[str, str]:
-        """Return the hashes of the resources that a resolved expression names."""
-        components = components_in(resolved)
-        values = (c.values[p.name] for c in components for p in c.registration.params if p.type is Resource)
+        """Return the hashes of the resources, and the states of the folders of encoders, that a resolved expression names."""
+        # A reranker may name a folder too, in which it keeps scores; an encoder reads its folder.
+        values = (
+            c.values[p.name]
+            for c in components_in(resolved)
+            for p in c.registration.params
+            if p.type is Resource or (p.type is Folder and c.kind == "encoder")
+        )
         return self._hashes(value for value in values if value is not None)
 
     def _hashes(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the hash of each resource by name; "" for a file that cannot be read."""
+        """Return the hash of each resource, or the state of each folder, by name; "" for a file that cannot be read."""
         hashes = {}
         for name in names:
             try:
-                hashes[name] = self._namer.resources.hash(name)
-            except InputError:
+                hashes[name] = self._namer.resources.state(name)
+            except (InputError, OSError):
                 hashes[name] = ""
         return hashes
 
@@ -229,8 +246,10 @@ class Composer(Uncopied):
 
         It may have ranges. A sentence says where a model is not the one whose expression stands there.
         """
-        if isinstance(expression, Component) or not (self.snapshot.names or self.snapshot.fitted):
+        if isinstance(expression, Component):
             return Reading(expression, ())
+        if not (self.snapshot.names or self.snapshot.fitted):
+            return Reading(self.written_out(expression), ())
         matching = Matching(self._namer, self.is_fitted, defaults)
         return Reading(matching.apply(self.written_out(expression)), tuple(dict.fromkeys(matching.notes)))
 
@@ -257,6 +276,15 @@ class Composer(Uncopied):
         if isinstance(made, (Where, Sort)):
             made.check(self.snapshot)
         return NamedFilter(str(component), made, self.term_table, self.models(component), self._masks, key)
+
+    def reranker(self, component: Component) -> NamedReranker:
+        """Return the reranker of a component. As long as a pipeline has it, further pipelines share it."""
+        key = (*self._key(component), *map(id, python_parts(component)))
+        with self._lock:
+            made = self._rerankers.get(key)
+            if made is None:
+                made = self._rerankers[key] = NamedReranker(component)
+            return made
 
     def made(self, component: Component) -> Any:
         """Return the plugin's object of an expander or a filter."""
@@ -306,9 +334,9 @@ class Composer(Uncopied):
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
-        if not isinstance(node, Component) or isinstance(node, PythonPart) or node.kind in ("ranker", "retriever"):
+        if not isinstance(node, Component) or isinstance(node, PythonPart):
             return False
-        return node.kind == "representation" or isinstance(node.make(), Fittable)
+        return node.kind == "representation" or (node.kind in MAY_BE_FITTED and isinstance(node.make(), Fittable))
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
@@ -523,6 +551,12 @@ class _Composition:
                 name, made = str(component), component.make()
                 attachment = attachment_of(name, made, composer.snapshot)
                 return Scorer(partial(RetrieverScoring, name, made, composer.snapshot, attachment))
+        if component.kind == "reranker":
+            return Scorer(partial(FunctionScoring, composer.reranker(component), composer.snapshot), finds=False)
+        if component.kind == "encoder":
+            raise InputError(
+                f"{component} encodes texts and scores no documents; name it in a stage that does, as in cross({component})."
+            )
         if component.kind == "representation":
             model = composer.model(component)
             assert isinstance(model, LoadedRepresentation)

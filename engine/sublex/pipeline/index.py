@@ -6,6 +6,7 @@ writes the next generation and then replaces both; hits, searchers and pipelines
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
@@ -31,14 +32,17 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     from sublex.building.build_summary import BuildSummary
     from sublex.building.document_source import Documents
+    from sublex.index.entries import VectorsEntry
     from sublex.pipeline.compose import Composer
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
+    from sublex.representations.vector_sets import VectorsSummary
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
     from sublex.retrieval.term_table import TermTable
     from sublex.trec.runs import Run
+    from sublex.vectors.queries import QueryVectors
 
 Expr = str | Expression
 Say = Callable[[str], None]
@@ -67,6 +71,7 @@ class Index(Contents):
     ):
         self.path, self.allow_uncovered = Path(arguments.file_path(path, "The index")), allow_uncovered
         self.built: BuildSummary | None = None
+        self.query_vectors: QueryVectors | None = None
         self._python_rankers: dict[str, PythonPart] = {}
         # All snapshots share one registry of plugins, which is loaded at the first lookup of a name.
         self._load_registry = load_registry or cache(lambda: plugins.load())
@@ -89,10 +94,12 @@ class Index(Contents):
         return self._composer.term_table
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"built": self.built, "composer": self._composer}
+        given = {"query_vectors": self.query_vectors} if self.query_vectors else {}
+        return {"built": self.built, "composer": self._composer, **given}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.built, self._composer, self._python_rankers = state["built"], state["composer"], {}
+        self.query_vectors = state.get("query_vectors")
         self._snapshot, self.allow_uncovered = self._composer.snapshot, self._composer.allow_uncovered
         self.path, self._load_registry = self._snapshot.path, self._snapshot.load_registry or plugins.shared
 
@@ -150,17 +157,39 @@ class Index(Contents):
 
         With the language "query", the text is read in the query language, which has phrases, required and excluded words
         and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
-        each note, too. If the argument is a query, it is returned unchanged.
+        each note, too. If the argument is a query, its terms stay.
         """
         query = self._query(text, language)
-        if query is not text and query.tree is not None:
+        if not isinstance(text, Query) and query.tree is not None:
             from sublex.pipeline.query_forms import language_notes
 
             warn(language_notes(str(text), query))
         return query
 
-    def _query(self, text: str | Query, language: str) -> Query:
-        """Return a text as a query, without warnings."""
+    def with_queries(self, queries: Mapping[str, Any]) -> Index:
+        """Return this index with vectors of queries, which components such as `dense(NAME)` ask for.
+
+        `queries` has, for names of vectors of the index, files, data frames with the columns qid, query and vector, or
+        other forms that `add_vectors` takes. A query of a topic has the vector of the topic's id; other queries have the
+        vector of their text.
+        """
+        from sublex.vectors.queries import QueryVectors
+
+        index = copy.copy(self)
+        index.query_vectors = QueryVectors(queries)
+        for name in queries:
+            self.expect_vectors(name)
+        return index
+
+    def _query(self, text: str | Query, language: str, qid: str | None = None) -> Query:
+        """Return a text as a query, without warnings. `qid` is the id of its topic."""
+        query = self._read(text, language)
+        if self.query_vectors is None or query.given is not None:
+            return query
+        return query._replace(given=self.query_vectors.of(qid, query.text))
+
+    def _read(self, text: str | Query, language: str) -> Query:
+        """Return a text as a query without vectors."""
         if isinstance(text, Query):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
@@ -179,12 +208,13 @@ class Index(Contents):
         profile: str | None = None,
         *,
         language: str = "plain",
+        queries: Mapping[str, Any] | None = None,
     ) -> Hits:
         """Return the best k documents for a text, or for a query of weighted terms, best first.
 
-        `language` is "plain" or "query", as for `query`.
+        `language` is "plain" or "query", as for `query`. `queries` has vectors of queries, as for `with_queries`.
         """
-        return self.answer(text, pipeline, k, profile, language=language).hits
+        return self.answer(text, pipeline, k, profile, language=language, queries=queries).hits
 
     def answer(
         self,
@@ -194,8 +224,11 @@ class Index(Contents):
         profile: str | None = None,
         *,
         language: str = "plain",
+        queries: Mapping[str, Any] | None = None,
     ) -> Answer:
         """Return the best k documents for a text, with the query after all expanders and the seconds that the search took."""
+        if queries is not None:
+            return self.with_queries(queries).answer(text, pipeline, k, profile, language=language)
         query, most = self.query(text, language), arguments.whole(k, "k")
         return self.pipeline(pipeline, profile).answer(query, most)
 
@@ -209,29 +242,33 @@ class Index(Contents):
         each: Callable[[Answer], None] = lambda answer: None,
         *,
         language: str = "plain",
+        queries: Mapping[str, Any] | None = None,
     ) -> Run:
         """Return the best k documents for each topic as a run, with metadata that describe how it was made.
 
         `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
-        `each` is called with every answer. `language` is "plain" or "query", as for `query`.
+        `each` is called with every answer. `language` is "plain" or "query", as for `query`. `queries` has vectors of the
+        topics, as for `with_queries`.
         """
+        if queries is not None:
+            return self.with_queries(queries).run(topics, pipeline, k, workers, profile, each, language=language)
         from sublex.pipeline.query_forms import notes_of_all
         from sublex.pipeline.ranked_run import ranked_run
         from sublex.trec.given_topics import topics_of
 
         asked, most, threads = topics_of(topics), arguments.whole(k, "k"), arguments.threads(workers)
         ready = self.pipeline(pipeline, profile)
-        queries = self.queries(asked, language)
-        warn(notes_of_all(asked, queries))
-        return ranked_run(asked, queries, ready, most, threads, each, language)
+        read = self.queries(asked, language)
+        warn(notes_of_all(asked, read))
+        return ranked_run(asked, read, ready, most, threads, each, language)
 
     def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
         """Return the queries of topics. An error about a query names its topic."""
         found = []
         for qid, text, *_ in topics:
             try:
-                found.append(self._query(text, language))
+                found.append(self._query(text, language, str(qid)))
             except InputError as error:
                 raise InputError(f"Topic {qid}: {error}") from None
         return found
@@ -255,12 +292,15 @@ class Index(Contents):
         profile: str | None = None,
         *,
         language: str = "plain",
+        queries: Mapping[str, Any] | None = None,
     ) -> Explanation:
         """Return a tree that shows how a document's score for a text is computed.
 
         The pipeline need not find the document. The evidence of the root has the document's `rank`, None if it is not
         found, and the number of documents `found`.
         """
+        if queries is not None:
+            return self.with_queries(queries).explain(text, docno, pipeline, profile, language=language)
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
         return ready.explain(self.query(text, language), doc)
@@ -522,6 +562,65 @@ class Index(Contents):
     def remove_resource(self, name: str) -> None:
         """Remove a resource. Raise an error if a model was fitted with the resource."""
         from sublex.representations.resources import remove
+
+        remove(self.path, name)
+        self._open()
+
+    # Vectors from elsewhere.
+
+    @property
+    def vectors(self) -> Mapping[str, VectorsEntry]:
+        """The vectors that were added to the index, by their names."""
+        return self.snapshot.manifest.vectors
+
+    def expect_vectors(self, name: str) -> None:
+        """Raise IndexProblem unless vectors of this name were added."""
+        from sublex.representations.identity import Namer
+
+        Namer(self.path, self.snapshot.manifest, self.registry).hash_of_vectors(name)
+
+    def add_vectors(
+        self,
+        name: str,
+        data: Any,
+        ids: Any = None,
+        *,
+        stored: str | None = None,
+        replace: bool = False,
+        encoder: str | None = None,
+        memory: int = 4 << 30,
+        workers: int = 1,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+        say: Say = silently,
+    ) -> VectorsSummary:
+        """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
+
+        `data` is a file or a list of files (`.npy`, `.npz`), an array with `ids`, the docnos of its rows, a dictionary from
+        docnos to vectors, or a data frame with the columns docno and vector. `ids` may also name the file of ids of a
+        `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
+        `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
+        and its hash to the index. The summary counts the vectors and documents.
+        """
+        from sublex.representations.job import Options
+        from sublex.representations.vector_sets import add
+        from sublex.vectors.given import batches_of
+
+        options = Options(workers, memory, progress, say=say, registry=self.registry)
+        identity = self._keep_encoder(encoder) if encoder is not None else ""
+        batches, named = batches_of(data, ids, memory), arguments.text(name, "The name of the vectors")
+        summary = add(self.path, named, batches, options, stored, replace, identity)
+        self._open()
+        return summary
+
+    def _keep_encoder(self, encoder: str) -> str:
+        """Write the encoder of an expression into the user's list, and return its hash."""
+        from sublex.language.known_encoders import encoder_of, keep_encoder
+
+        return keep_encoder(self.registry, encoder_of(encoder, self.registry)).identity
+
+    def remove_vectors(self, name: str) -> None:
+        """Remove vectors, with the models that score by them."""
+        from sublex.representations.vector_sets import remove
 
         remove(self.path, name)
         self._open()

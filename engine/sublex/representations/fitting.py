@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from sublex.contracts.base import Analyzer
 from sublex.contracts.fitted import Fittable, Representation, Rows
@@ -36,6 +36,7 @@ from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.tools.messages import Message, Step
+from sublex.vectors.stored import GivenSet
 
 
 def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
@@ -97,7 +98,9 @@ def forget(root: Path, *expressions: str, registry: Registry | None = None, labe
                 raise IndexProblem(Message(depend, "; run: ", Step("forget", root, *users, expression)))
         gone = {fitted[name].expression for name in dropped} if labels else set()
         decisions = {text: own for text, own in manifest.labels.items() if text not in gone}
-        commit(root, manifest.next(fitted=remaining, labels=decisions or ABSENT))
+        used = {name for entry in remaining.values() for name in entry.resources}
+        vectors = {name: entry for name, entry in manifest.vectors.items() if name in used}
+        commit(root, manifest.next(fitted=remaining, labels=decisions or ABSENT, vectors=vectors or ABSENT))
 
 
 def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, names: Namer) -> str:
@@ -110,6 +113,16 @@ def _fitted_name(root: Path, fitted: Mapping[str, ModelEntry], expression: str, 
         state = f"{expression} was fitted with another version of the plugin, or with a file that has changed since"
         raise IndexProblem(Message(state, "; to drop that model, run: ", Step("forget", root, *outdated)))
     raise IndexProblem(not_fitted(root, expression, fitted, advise=False))
+
+
+class GivenRows(Protocol):
+    """The rows of documents that are given and not computed: what their model stores, and the rows of each segment in blocks."""
+
+    given: GivenSet
+
+    def blocks(self, segment: Segment) -> Iterator[Rows]:
+        """Yield the rows of all documents of a segment, deleted ones included."""
+        ...
 
 
 class Fitting:
@@ -127,6 +140,8 @@ class Fitting:
         # What people decided about the labels of a model comes with the model that is copied.
         self.labels = dict(manifest.labels)
         self.changed = False
+        # The rows of documents, for a model whose rows are given.
+        self.given: GivenRows | None = None
         self._models: dict[str, Fittable] = {}
 
     @cached_property
@@ -160,9 +175,9 @@ class Fitting:
                 )
         else:
             index = Snapshot(self.root, lambda: self.namer.registry)
-            if isinstance(model, Representation):
+            if isinstance(model, Representation) and (part := READINGS[model.reads].stored_part):
                 # Raise an error now, before the fit, if the index does not store the part that the model reads.
-                index.need(READINGS[model.reads].stored_part, "documents are encoded by")
+                index.need(part, "documents are encoded by")
             folder = self._folder_of(identity.model) / MODEL
             self.fitted[identity.model] = (
                 self._fit(index, component, model, identity, folder)
@@ -187,7 +202,9 @@ class Fitting:
                 raise InputError(
                     f"Fitting {identity.expression} takes {needed >> 20:,} MB and memory allows {allowed >> 20:,}; allow more."
                 )
-            self.options.say(f"Fitting {identity.expression}")
+            if self.given is None:
+                self.options.say(f"Fitting {identity.expression}")
+            job.given = None if self.given is None else self.given.given
             model.fit(index.corpus, job)
             with FolderWriter(folder) as writer:
                 store = StoreWriter(writer)
@@ -270,9 +287,10 @@ class Fitting:
                 continue
             folder = self._folder_of(identity.model) / identity.rows / described.name
             key = key_of(self.fitted[identity.model].model, covered[described.name].data)
-            if read_sketch(folder, key, described.docs) is None:
+            if read_sketch(folder, key, described.docs, not model.cosines) is None:
                 segment = open_segment(self.root, described)
-                inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
+                rows = {segment.name: rows_in(folder, covered[described.name].data)} if model.reads == "rows" else {}
+                inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer, rows)
                 with self._job() as job:
                     write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
 
@@ -286,15 +304,18 @@ class Fitting:
         inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer)
         folder = self._folder_of(identity.model) / identity.rows / segment.name
         known_tokens = 0
+        given = self.given
 
         def encode(block: Any) -> tuple[Rows, int]:
+            if given is not None:
+                return block, 0
             rows = checked_rows(model.encode_documents(block), size_of(block), identity.expression)
             return rows, inputs.count_known(block)
 
         def encoded_blocks(job: FittingJob) -> Iterator[Rows]:
             nonlocal known_tokens, kind
             done = 0
-            for rows, tokens in job.map(encode, inputs.blocks(segment)):
+            for rows, tokens in job.map(encode, given.blocks(segment) if given else inputs.blocks(segment)):
                 kind = kind or kind_of_rows(rows)
                 if kind_of_rows(rows) != kind:
                     raise PluginError(
@@ -310,4 +331,5 @@ class Fitting:
             written = write_rows(folder, encoded_blocks(job))
         folder.parent.sync()
         tokens = int(segment.lengths.sum(dtype="int64"))
+        known_tokens = tokens if given else known_tokens
         return SegmentRows(written), TokenCounts(tokens, tokens - known_tokens)

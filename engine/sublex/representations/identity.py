@@ -13,18 +13,19 @@ from typing import Any, NamedTuple
 
 import xxhash
 
-from sublex.contracts.base import Resource
+from sublex.contracts.base import Resource, Vectors
 from sublex.contracts.fitted import Fittable, Representation
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
-from sublex.index.entries import Manifest, ResourceEntry
+from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
 from sublex.language.expression import Call, Expression, print_value, walk
+from sublex.language.known_encoders import with_known_encoders
 from sublex.language.names import written_out
 from sublex.language.parser import parse
 from sublex.language.plugins import Component, Registry, load
 from sublex.representations.inputs import READINGS
 from sublex.representations.resources import Resources
-from sublex.tools.messages import Message, Step
+from sublex.tools.messages import Message, Step, nearest
 
 
 class Identity(NamedTuple):
@@ -56,11 +57,13 @@ class Namer:
     ):
         self.registry, self.resources = registry or load(), Resources(root, manifest, other_resources)
         self.names: Mapping[str, str] = manifest.names if manifest else ABSENT
+        self.vectors: Mapping[str, VectorsEntry] = manifest.vectors if manifest else ABSENT
 
     def written_out(self, expression: Expression) -> Expression:
         """Return an expression with the names of the index replaced by what they stand for."""
         known = {**self.resources.entries, **self.resources.other_entries}
-        return written_out(expression, self.names, self.registry, known)
+        # The names of the user's encoders come last, so that nothing of an index stands for a folder.
+        return with_known_encoders(written_out(expression, self.names, self.registry, known), self.registry)
 
     def resolve(self, expression: Expression | str) -> Component:
         """Return the component that an expression names. Raise InputError when it is not a single component."""
@@ -138,9 +141,24 @@ class Namer:
         return model
 
     def used(self, component: Component) -> dict[str, str]:
-        """Return the resources that a component names, each with the hash of its content."""
-        given = [component.values[p.name] for p in component.registration.params if p.type is Resource]
-        return {text: self.resources.hash(text) for text in given if text is not None}
+        """Return the resources and the vectors that a component names, each with the hash of its content."""
+        given = [(p.type, component.values[p.name]) for p in component.registration.params]
+        files = {text: self.resources.hash(text) for kind, text in given if kind is Resource and text is not None}
+        return files | {text: self.hash_of_vectors(text) for kind, text in given if kind is Vectors}
+
+    def hash_of_vectors(self, name: str) -> str:
+        """Return the hash of vectors of the index. Raise IndexProblem for an unknown name."""
+        if name not in self.vectors:
+            root = self.resources.root
+            hint = nearest(name, self.vectors)
+            raise IndexProblem(
+                Message(
+                    f"{root.name} has no vectors {name}{'; ' + hint if hint else '. '}To add them: ",
+                    Step("vectors add", root, name),
+                    " FILE",
+                )
+            )
+        return self.vectors[name].hash
 
     def _printed(self, declared: type, value: Any, depends: Sequence[Expression], known: dict[str, str]) -> str:
         """Return the text for a parameter's value in the hash.
@@ -149,6 +167,9 @@ class Namer:
         """
         if declared is Resource and value is not None:
             return self.resources.hash(value)
+        if declared is Vectors:
+            # Equal vectors under two names are two models, so that each can be removed alone.
+            return f"{value} {self.hash_of_vectors(value)}"
         # The expression of a model may name a file that has moved since the fit; the model's name stays the same.
         return self.model_of(value, known) if value in depends else print_value(value)
 

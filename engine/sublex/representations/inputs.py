@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sublex.analysis.tokens import analyze, reads_latex, sequences
 from sublex.analysis.word_arrays import CutText, WordTable, cut_text
 from sublex.contracts.base import Analyzer, Document, Query, TextWords, Token
 from sublex.contracts.fitted import Representation
-from sublex.errors import PluginError
+from sublex.errors import InputError, PluginError
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
 from sublex.index.words import texts_of
@@ -214,13 +215,64 @@ def _compact(texts: TextWords) -> TextWords:
     return TextWords(surfaces, terms, words.astype(np.int32), texts.breaks, texts.ends)
 
 
-Inputs = TermInputs | SequenceInputs | WordInputs
+class RowInputs:
+    """Inputs of a representation whose rows were given to the index: the rows of documents, and queries as they are.
+
+    `rows` has the rows of segments by their names. A document without a row is given by its number of words.
+    """
+
+    # No part of the index is read.
+    stored_part = ""
+
+    def __init__(
+        self, vocabulary: ModelVocabulary, analyzer: Analyzer, rows: Mapping[str, np.ndarray] = MappingProxyType({})
+    ):
+        self.vocabulary, self._rows = vocabulary, rows
+
+    def blocks(self, segment: Segment) -> Iterator[np.ndarray]:
+        """Yield the rows of all documents of a segment, deleted ones included, a block at a time."""
+        rows = self._rows.get(segment.name, segment.lengths)
+        for begin in range(0, segment.docs or 1, DOCUMENTS_PER_BLOCK):
+            yield rows[begin : begin + DOCUMENTS_PER_BLOCK]
+
+    def of_texts(self, texts: Sequence[str]) -> Any:
+        """Raise InputError: vectors of other texts come from the program that computed those of the index."""
+        raise InputError(
+            "These vectors are of documents of the index alone; take vectors of other texts from their encoder."
+        )
+
+    def query(self, query: Query) -> Sequence[Query]:
+        """Return the query itself."""
+        return [query]
+
+    def evidence(self, query: Query) -> dict[str, Any]:
+        """Return what an explanation says about how the query was read: nothing."""
+        return {}
+
+    def count_known(self, block: np.ndarray) -> int:
+        """Return the number of words of documents without a row: nothing is said about words."""
+        return int(block.sum())
+
+
+Inputs = TermInputs | SequenceInputs | WordInputs | RowInputs
 # The readers by the value of `Representation.reads`.
-READINGS: dict[str, type[Inputs]] = {"terms": TermInputs, "sequence": SequenceInputs, "words": WordInputs}
+READINGS: dict[str, type[Inputs]] = {
+    "terms": TermInputs,
+    "sequence": SequenceInputs,
+    "words": WordInputs,
+    "rows": RowInputs,
+}
 
 
-def inputs_of(model: Representation, vocabulary: ModelVocabulary, analyzer: Analyzer) -> Inputs:
-    """Return the reader for a representation; `analyzer` is the index's."""
+def inputs_of(
+    model: Representation,
+    vocabulary: ModelVocabulary,
+    analyzer: Analyzer,
+    rows: Mapping[str, Any] = MappingProxyType({}),
+) -> Inputs:
+    """Return the reader for a representation; `analyzer` is the index's. `rows` has the rows of segments, by name."""
+    if model.reads == "rows":
+        return RowInputs(vocabulary, analyzer, rows)
     return READINGS[model.reads](vocabulary, analyzer)
 
 

@@ -38,7 +38,8 @@ class Options(NamedTuple):
 class FittingJob:
     """The `sublex.contracts.fitted.Job` of one model.
 
-    `stopped` is the exception that the progress callback raised to stop the work, if it did.
+    `given` describes rows that are given to the index, for a model of such rows. `stopped` is the exception that
+    the progress callback raised to stop the work, if it did.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class FittingJob:
         self.workers, self.memory, self._options = options.workers, options.memory, options
         self.scratch, self.model, self.resource, self._pool = scratch, model, resource, pool
         self.stopped: Exception | None = None
+        self.given: Any = None
         self._unit = ""
 
     def progress(self, done: int, total: int, unit: str = "steps") -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
-from sublex.contracts.base import Explanation, Facet, Mark, Proposal, Query
+from sublex.contracts.base import Explanation, Facet, Mark, Param, Proposal, Query, Vectors
 from sublex.contracts.fitted import Representation, Rows
 from sublex.contracts.labels import count_labels
 from sublex.contracts.scores import NO_OPINION
@@ -28,8 +28,9 @@ from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
 from sublex.representations.label_decisions import NOTHING, Applied, applied, hash_of, told
 from sublex.representations.left_out import why_left_out
+from sublex.representations.query_encoding import QueryEncoder
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
-from sublex.representations.sketch import Sketch, Source
+from sublex.representations.sketch import Sketch, Source, similarity_of
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
@@ -129,6 +130,11 @@ class LoadedModel(Deferred):
         """What people decided about the labels of the model, in words; "" for nothing."""
         return ""
 
+    @property
+    def asked_by(self) -> str:
+        """The encoder of queries that the index names by a hash, in words; "" for none."""
+        return ""
+
 
 class LoadedRepresentation(LoadedModel):
     """A fitted representation with the rows of the snapshot's documents.
@@ -150,10 +156,7 @@ class LoadedRepresentation(LoadedModel):
         self.uncovered = sum(segment.live for segment, known in zip(segments, covered, strict=True) if not known)
         if self.uncovered and not (allow_uncovered and any(covered)):
             raise IndexProblem(
-                Message(
-                    f"{self.name} does not cover {counted(self.uncovered, 'document')} of {snapshot.path}; run: ",
-                    Step("fit", snapshot.path, component, update=True),
-                )
+                Message(self._not_covering(), "; run: ", Step("fit", snapshot.path, component, update=True))
             )
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         self._rows, self._folder = rows, Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
@@ -162,11 +165,44 @@ class LoadedRepresentation(LoadedModel):
                 views[identity.rows] = self._view(segments, self._folder, rows)
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
-        self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer)
+        self.inputs = inputs_of(self.model, self.vocabulary, snapshot.analyzer, self._parts)
+        self.query_encoder: QueryEncoder | None = None
+        if self.model.reads == "rows":
+            self._look_for_uncovered_rows(allow_uncovered)
+            values, name = component.values, component.values[self.model_vectors.name]
+            chosen, other = values.get("encoder"), bool(values.get("other_encoder"))
+            entry = snapshot.manifest.vectors[name]
+            self.query_encoder = QueryEncoder(name, entry, chosen, other, namer.registry)
         self._applied = NOTHING
         if self.decisions:
             self._applied = applied(self.decisions, [proposal.text for proposal in self.proposals])
             self.model.named, self.model.merged = self._applied.named, self._applied.merged
+
+    def _not_covering(self) -> str:
+        return f"{self.name} does not cover {counted(self.uncovered, 'document')} of {self.snapshot.path}"
+
+    @property
+    def _parts(self) -> Mapping[str, Rows]:
+        """The rows of segments, by the names of segments."""
+        return {segment.name: self.view.part(number) for number, segment in enumerate(self.view.segments)}
+
+    def _look_for_uncovered_rows(self, allow_uncovered: bool) -> None:
+        """Count the live documents about which their rows say nothing. Raise IndexProblem if there are any, unless they are allowed."""
+        with contract("representation", self.name):
+            covers = self.model.covers(self.view)
+        if covers is None:
+            return
+        self._covered &= covers
+        self.uncovered = int((~self._covered & ~self._dead).sum())
+        if self.uncovered and not allow_uncovered:
+            names = self._component.values[self.model_vectors.name]
+            step = Step("vectors add", self.snapshot.path, names)
+            raise IndexProblem(Message(self._not_covering(), ", which came after its vectors; run: ", step, " FILE"))
+
+    @property
+    def model_vectors(self) -> Param:
+        """The parameter that names vectors of the index, of a representation that reads rows."""
+        return next(param for param in self._component.registration.params if param.type is Vectors)
 
     def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> View:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
@@ -207,6 +243,11 @@ class LoadedRepresentation(LoadedModel):
         return told(self._applied)
 
     @property
+    def asked_by(self) -> str:
+        """The encoder of queries that the index names by a hash, in words; "" for none."""
+        return self.query_encoder.about if self.query_encoder else ""
+
+    @property
     def proposals(self) -> tuple[Proposal, ...]:
         """What the model proposes for its labels; empty for a model whose labels people cannot name."""
         with contract("representation", self.name):
@@ -223,6 +264,7 @@ class LoadedRepresentation(LoadedModel):
 
     def query(self, query: Query) -> Any:
         """Return the query as the model encodes it, for `scores` and `explain`."""
+        query = self.query_encoder.given(query) if self.query_encoder else query
         with contract("representation", self.name):
             return self.model.encode_queries(self.inputs.query(query))[0]
 
@@ -281,8 +323,9 @@ class LoadedRepresentation(LoadedModel):
         if query.ndim != 1 or widths != {len(query)} or not np.isfinite(query).all():
             raise PluginError(f"{self.name} gave a query vector that does not fit the vectors of the documents.")
         return find(
-            self._sketched, query, lambda docs: self.scores(encoded, docs), depth, exact or not self._approximate
-        )
+            self._sketched, query, lambda docs: self.scores(encoded, docs), depth, exact or not self._approximate,
+            similarity_of(self.model),
+        )  # fmt: skip
 
     @cached_property
     def _dead(self) -> np.ndarray:
@@ -296,7 +339,7 @@ class LoadedRepresentation(LoadedModel):
     @cached_property
     def _sketched(self) -> list[SketchedSegment]:
         """The segments with their sketches. With `find=approximate`, sketches that are missing are made now."""
-        if not self.model.cosines:
+        if not similarity_of(self.model):
             if not self._approximate:
                 return []
             raise InputError(f"{self.name} finds documents by scoring them all; leave out find=approximate.")
@@ -317,7 +360,7 @@ class LoadedRepresentation(LoadedModel):
         folder, key = self._folder / segment.name, key_of(self._entry.model, self._rows[segment.name].data)
         if make:
             return write_sketch(folder, key, Source(self.model, self.inputs, segment, self.name))
-        return read_sketch(folder, key, segment.docs)
+        return read_sketch(folder, key, segment.docs, not self.model.cosines)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
         """Return the model's explanation of the score of the document `doc`.

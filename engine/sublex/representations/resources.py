@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
+import xxhash
+
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.directory import Directory, is_plain
 from sublex.index.entries import Manifest, ModelEntry, ResourceEntry
@@ -84,6 +86,12 @@ class Resources:
         except OSError as error:
             raise InputError(f"Cannot read {path}: {error.strerror}.") from None
 
+    def state(self, name: str) -> str:
+        """Return the hash of a resource, or a text that changes with the files of the folder of an encoder."""
+        if name not in self.entries and os.path.isdir(os.path.expanduser(name)):
+            return folder_state(name)
+        return self.hash(os.path.expanduser(name))
+
 
 def add(root: Path, name: str, file: Path) -> None:
     """Copy a file into an index and register it under a name. Adding the same content again repairs a damaged copy."""
@@ -131,6 +139,30 @@ def remove(root: Path, name: str) -> None:
             raise IndexProblem(f"{', '.join(users)} was fitted with {name}; forget it first.")
         remaining = {other: entry for other, entry in entries.items() if other != name}
         commit(root, manifest.next(resources=remaining))
+
+
+def folder_state(path: str) -> str:
+    """Return a hash of the names, sizes and times of the files in a folder and in the folders within it.
+
+    It is quick, and changes when somebody writes or replaces a file. Folders are looked into 2 deep. Raise `OSError` if the
+    folder cannot be read.
+    """
+    found: list[tuple[str, int, int, int]] = []
+
+    def look(folder: str, depth: int) -> None:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                status = (
+                    entry.stat(follow_symlinks=True)
+                    if os.path.exists(entry.path)
+                    else entry.stat(follow_symlinks=False)
+                )
+                found.append((entry.path, status.st_size, status.st_mtime_ns, status.st_ino))
+                if depth and entry.is_dir():
+                    look(entry.path, depth - 1)
+
+    look(os.path.expanduser(path), 2)
+    return xxhash.xxh3_128_hexdigest(repr(sorted(found)).encode())
 
 
 @lru_cache(maxsize=64)

@@ -67,12 +67,16 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
             if segments <= rows.segments.keys():
                 continue
             try:
-                fitting.encode_missing_rows(*_loaded(fitting, name, folder, rows.expression))
+                model, identity = _loaded(fitting, name, folder, rows.expression)
+                fitting.encode_missing_rows(model, identity)
             except SublexError as error:
                 state = f"{rows.expression} does not cover the {which} documents. {error} When that is mended, run: "
                 options.say(Message(state, Step("fit", root, update=True)))
                 continue
-            if which == "new":
+            if which == "new" and model.reads == "rows":
+                vectors = Step("vectors add", root, *entry.resources)
+                options.say(Message(f"{rows.expression} has no vectors of the new documents; run: ", vectors, " FILE"))
+            elif which == "new":
                 _advise_refit(fitting.fitted, name, root, options.say)
     return manifest._replace(fitted=fitting.fitted)
 

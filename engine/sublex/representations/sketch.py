@@ -1,7 +1,8 @@
-"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and their signs in 256 directions.
+"""Sketches: the vectors of a segment's documents in 8 bits an entry, with bounds of their errors, and their signs in some directions.
 
-A sketch is made for a representation whose scores are cosines (`cosines` of `sublex.contracts.fitted.Representation`). It lets
-`finding` leave out the documents that cannot be among the best. The module makes sketches; `sketch_files` keeps them on disk.
+A sketch is made for a representation whose scores are cosines, products or squared distances of vectors (`cosines` and
+`similarity` of `sublex.contracts.fitted.Representation`). It lets `finding` leave out the documents that cannot be among
+the best. The module makes sketches; `sketch_files` keeps them on disk.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ from sublex.index.segment import Segment
 from sublex.representations.inputs import size_of
 from sublex.representations.rows import checked_rows
 
-# Entries of a vector in a sketch. Wider vectors are projected on the directions in which those of a sample differ most.
-MOST_ENTRIES = 256
+# Vectors wider than MOST_ENTRIES are projected on the NARROW directions in which those of a sample differ most. So are those wider
+# than NARROW of a representation with `cosines`, if the projection leaves out at most the share LEFT_OUT of the squared norms.
+NARROW, MOST_ENTRIES, LEFT_OUT = 256, 4096, 0.1
 # The largest magnitude of an entry in 8 bits.
 LARGEST_CODE = 127
-# The number of directions in which a sketch keeps the sign of a vector, and the seed that chooses them.
-SIGNS, SEED = 256, 0
+# A sketch keeps the signs of a vector in as many directions as it has entries, within these limits.
+LEAST_SIGNS, MOST_SIGNS = 256, 1024
+# The signs in a number, and the seed that chooses the directions.
+BITS, SEED = 64, 0
+# The largest factor of signs. Only vectors that lie across all directions would have a larger one.
+LONGEST = 2.0
 # The approximate number of documents in the sample that chooses the projection.
 SAMPLE = 20_000
 # The errors of very short vectors have no bound. A vector shorter than NOISE times the longest may consist of rounding
@@ -45,10 +51,12 @@ class Sketch(NamedTuple):
       times the scale. The scale is 0 for a document whose vector is 0.
     * `tails`: a bound of the norm of the part of the vector that the projection leaves out; empty without a projection.
     * `directions`: the orthonormal columns that vectors are projected on; no columns if the vectors are not projected.
-    * `frame`: the 256 columns that entries are multiplied with to get signs. Its rows are orthonormal.
-    * `signs`: for each document and each column of `frame`, a bit that is 1 if their product is positive. Each of the
-      four rows has 64 of these bits for every document.
+    * `frame`: the columns that entries are multiplied with to get signs. Its rows are orthonormal; if it has more rows than
+      columns, its columns are.
+    * `signs`: for each document and each column of `frame`, a bit that is 1 if their product is positive. Each row has 64
+      of these bits for every document.
     * `lengths`: the factor with which the signs, taken as 1 and -1, estimate the document's vector best.
+    * `norms`: the norm of each document's vector; empty for a representation with `cosines`.
     """
 
     codes: np.ndarray
@@ -59,6 +67,7 @@ class Sketch(NamedTuple):
     frame: np.ndarray
     signs: np.ndarray
     lengths: np.ndarray
+    norms: np.ndarray
 
     @property
     def width(self) -> int:
@@ -100,10 +109,19 @@ def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, 
         parts.append(part)
         progress(min(len(parts) * len(parts[0][0]), source.segment.docs), source.segment.docs)
     norms, codes, scales, errors, tails, signs, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
-    errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
+    if source.model.cosines:
+        errors[norms < max(NOISE * norms.max(initial=0.0), SMALLEST)] = np.inf
     # The projection of a vector that is not 0 may be 0. Its scale must not be, since a scale of 0 marks a document without a vector.
     scales = np.where(norms > 0, np.maximum(scales, np.float32(SMALLEST)), np.float32(0))
-    return Sketch(codes, scales, errors, tails, directions, frame, np.ascontiguousarray(signs.T), lengths)
+    kept = norms[:0] if source.model.cosines else norms
+    return Sketch(codes, scales, errors, tails, directions, frame, np.ascontiguousarray(signs.T), lengths, kept)
+
+
+def similarity_of(model: Representation) -> str:
+    """Return the similarity of vectors that the scores of a model are: "cosine", "dot" or "l2"; "" for other scores."""
+    if model.similarity not in ("", "cosine", "dot", "l2"):
+        raise PluginError(f"{type(model).__name__} has the similarity {model.similarity!r}, and not cosine, dot or l2.")
+    return "cosine" if model.cosines else model.similarity
 
 
 def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
@@ -124,22 +142,25 @@ def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _directions(source: Source, run: Run) -> np.ndarray:
-    """Return the orthonormal columns on which wide vectors are projected; no columns for narrow vectors."""
+    """Return the orthonormal columns on which vectors are projected; no columns if they are not."""
     first = next(iter(source.inputs.blocks(source.segment)))
     width = source.vectors(first[:1]).shape[1]
-    if width <= MOST_ENTRIES:
+    if width <= (NARROW if source.model.cosines else MOST_ENTRIES):
         return np.zeros((width, 0))
     rows = ceil(SAMPLE * size_of(first) / source.segment.docs)
     sampled = run(lambda block: _units(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
     sample = np.concatenate(list(sampled))
-    _, directions = np.linalg.eigh(sample.T @ sample)
-    return np.ascontiguousarray(directions[:, : -MOST_ENTRIES - 1 : -1])
+    squares, directions = np.linalg.eigh(sample.T @ sample)
+    if width <= MOST_ENTRIES and squares[:-NARROW].sum() > LEFT_OUT * squares.sum():
+        return np.zeros((width, 0))
+    return np.ascontiguousarray(directions[:, : -NARROW - 1 : -1])
 
 
 def _frame(entries: int) -> np.ndarray:
-    """Return a random matrix with orthonormal rows, one for each entry, and a column for each of the `SIGNS` signs."""
-    spread = np.random.default_rng(SEED).standard_normal((SIGNS, entries))
-    return np.ascontiguousarray(np.linalg.qr(spread)[0].T)
+    """Return a random matrix with a row for each entry and a column for each sign; its rows are orthonormal, or else its columns."""
+    signs = min(max(ceil(entries / BITS) * BITS, LEAST_SIGNS), MOST_SIGNS)
+    spread = np.random.default_rng(SEED).standard_normal((signs, entries))
+    return np.ascontiguousarray(np.linalg.qr(spread)[0].T if signs >= entries else np.linalg.qr(spread.T)[0])
 
 
 def _coded(entries: np.ndarray, is_projected: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -159,4 +180,4 @@ def _signs(entries: np.ndarray, frame: np.ndarray) -> tuple[np.ndarray, np.ndarr
     bits = np.packbits(turned > 0, axis=1, bitorder="little").view("<u8")
     sums = np.abs(turned).sum(axis=1)
     lengths = np.divide((entries * entries).sum(axis=1), sums, out=np.zeros(len(sums)), where=sums > 0)
-    return bits, lengths.astype(np.float32)
+    return bits, np.minimum(lengths, LONGEST).astype(np.float32)

@@ -21,7 +21,17 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import Folder
-from sublex.representations.sketch import LARGEST_CODE, SIGNS, Sketch, Source, sketch_of
+from sublex.representations.sketch import (
+    BITS,
+    LARGEST_CODE,
+    LONGEST,
+    MOST_ENTRIES,
+    MOST_SIGNS,
+    Sketch,
+    Source,
+    similarity_of,
+    sketch_of,
+)
 from sublex.tools.workers import Workers
 
 # Raise this number when the files of a sketch, or the way to make them, change: sketches of another version are not used.
@@ -30,13 +40,13 @@ SKETCH = "sketch"
 # Segments with fewer documents have no sketch: all their documents are scored.
 LEAST_DOCUMENTS = 10_000
 # The type of each array on disk, and the array that holds the key.
-TYPES = Sketch("|i1", "<f4", "<f4", "<f4", "<f8", "<f8", "<u8", "<f4")  # type: ignore[arg-type]
+TYPES = Sketch("|i1", "<f4", "<f4", "<f4", "<f8", "<f8", "<u8", "<f4", "<f8")  # type: ignore[arg-type]
 KEY = "key"
 
 
 def has_sketch(model: Representation, docs: int) -> bool:
     """Return whether a segment of `docs` documents has a sketch for a model."""
-    return model.cosines and docs >= LEAST_DOCUMENTS
+    return bool(similarity_of(model)) and docs >= LEAST_DOCUMENTS
 
 
 def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | None = None) -> Sketch:
@@ -56,12 +66,12 @@ def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | No
     return sketch
 
 
-def read_sketch(rows: Directory, key: np.ndarray, docs: int) -> Sketch | None:
-    """Return the sketch of a segment of `docs` documents, or None if there is none that can be used."""
+def read_sketch(rows: Directory, key: np.ndarray, docs: int, has_norms: bool) -> Sketch | None:
+    """Return the sketch of a segment of `docs` documents, with or without norms; None if there is none that can be used."""
     if (folder := derived.read(rows / SKETCH)) is None:
         return None
     try:
-        return _checked(folder, key, docs)
+        return _checked(folder, key, docs, has_norms)
     except (IndexCorrupt, ValueError):
         return None
 
@@ -72,35 +82,49 @@ def key_of(model: FolderEntry, rows: FolderEntry) -> np.ndarray:
     return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
 
 
-def _checked(folder: Folder, key: np.ndarray, docs: int) -> Sketch:
+def _checked(folder: Folder, key: np.ndarray, docs: int, has_norms: bool) -> Sketch:
     """Return the sketch in a folder; raise `IndexCorrupt` or `ValueError` unless its arrays fit each other."""
     folder.expect(KEY, ("|u1",), len(key))
     if (folder[KEY].all() != key).any():
         raise ValueError("It was made for another model.")
-    for name, dtype in TYPES._asdict().items():
+    # Older versions of Sublex wrote no norms, and models with `cosines` need none.
+    types = {name: dtype for name, dtype in TYPES._asdict().items() if has_norms or name != "norms"}
+    for name, dtype in types.items():
         folder.expect(name, (dtype,))
-    arrays = Sketch(*(folder[name].all() for name in Sketch._fields))
+    arrays = Sketch(**{"norms": np.zeros(0)} | {name: folder[name].all() for name in types})
     entries = len(arrays.codes) // docs
     directions = arrays.directions.reshape(-1, entries) if len(arrays.directions) else np.zeros((entries, 0))
     sketch = arrays._replace(
         codes=arrays.codes.reshape(docs, entries),
         directions=directions,
-        frame=arrays.frame.reshape(entries, SIGNS),
+        frame=arrays.frame.reshape(entries, -1),
         signs=arrays.signs.reshape(-1, docs),
     )
-    if not _sound(sketch, docs):
+    if not _sound(sketch, docs, docs if has_norms else 0):
         raise ValueError("Its arrays do not fit each other.")
     return sketch
 
 
-def _sound(sketch: Sketch, docs: int) -> bool:
-    """Return whether kernels may use a sketch of a segment of `docs` documents."""
+def _sound(sketch: Sketch, docs: int, norms: int) -> bool:
+    """Return whether kernels may use a sketch of a segment of `docs` documents with this number of norms."""
     tails = docs if sketch.directions.shape[1] else 0
-    sizes = (sketch.scales, docs), (sketch.errors, docs), (sketch.lengths, docs), (sketch.tails, tails)
-    if sketch.codes.shape[1] == 0 or len(sketch.signs) * 64 != SIGNS or any(len(own) != size for own, size in sizes):
+    sizes = (
+        (sketch.scales, docs),
+        (sketch.errors, docs),
+        (sketch.lengths, docs),
+        (sketch.tails, tails),
+        (sketch.norms, norms),
+    )
+    entries, signs = sketch.frame.shape
+    if not 0 < entries <= MOST_ENTRIES or not 0 < signs <= MOST_SIGNS or len(sketch.signs) * BITS != signs:
+        return False
+    if any(len(own) != size for own, size in sizes):
         return False
     # Products of codes with a query fit into 32 bits, and estimates are finite.
-    limits = (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.lengths, 2.0), (sketch.errors, np.inf)
+    limits = (
+        (sketch.scales, 1.0), (sketch.tails, 2.0), (sketch.lengths, LONGEST), (sketch.errors, np.inf),
+        (sketch.norms, np.finfo(np.float64).max),
+    )  # fmt: skip
     return bool(
         all((values >= 0).all() and (values <= most).all() for values, most in limits)
         and all((np.abs(columns) <= 2.0).all() for columns in (sketch.directions, sketch.frame))

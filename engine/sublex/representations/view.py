@@ -76,6 +76,10 @@ class View:
         found = [(chosen, parts[number][local]) for number, chosen, local in self._by_segment(docs)]
         return _joined(found) if found else parts[0][:0]
 
+    def part(self, number: int) -> Rows:
+        """Return the rows of the segment at this place."""
+        return self._parts[number]
+
     def map_rows(self, function: Callable[[Rows], np.ndarray], docs: np.ndarray | None = None) -> np.ndarray:
         """Return `function(rows)` for the rows of documents.
 

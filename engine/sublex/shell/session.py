@@ -182,7 +182,7 @@ class Session:
             "allow_uncovered": lambda: self.settings.allow_uncovered,
             "language": lambda: "plain" if self.is_weighted() else self.settings.language,
             "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
-            "contradictions": lambda: self.contradictions,
+            "contradictions": lambda: self.contradictions, "queries": self.query_vectors,
         }  # fmt: skip
         return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default
 
@@ -225,7 +225,7 @@ class Session:
         docno, and this document is left out of the hits.
         """
         settings, is_text = self.settings, isinstance(asked, str)
-        given = {
+        given: dict[str, Any] = {
             "ranker": expression or settings.expression,
             "k": settings.k,
             "profile": settings.profile,
@@ -234,6 +234,7 @@ class Session:
         text = asked if isinstance(asked, str) else asked.text
         given |= {"allow_uncovered": settings.allow_uncovered, "weighted": not is_text}
         given["language"] = settings.language if is_text else "plain"
+        given["queries"] = self.query_vectors()
         return self.ask(search, query=text, facets=None, of=(), **given)
 
     def rank_by(self, expression: str) -> Shown:
@@ -269,7 +270,13 @@ class Session:
 
     def is_weighted(self) -> bool:
         """Return whether the last query was weighted terms."""
-        return self.query is not None and self.query.tree is None and self.index.query(self.query.text) != self.query
+        if self.query is None or self.query.tree is not None:
+            return False
+        return self.index.query(self.query.text) != self.query._replace(given=None)
+
+    def query_vectors(self) -> tuple[str, ...]:
+        """Return the files of vectors of queries that the user has set, each as NAME=FILE."""
+        return tuple((self.settings.queries or "").split())
 
     # The last results.
 

@@ -21,13 +21,15 @@ class Settings:
 
     If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
     model whose words are coloured in passages. `keys` is "emacs" or "vi". `language` is that
-    of queries and topics: "plain" or "query".
+    of queries and topics: "plain" or "query". `queries` names files with vectors of queries, as in
+    "bge=queries.npz".
     """
 
     expression: str | None = None
     k: int = 10
     profile: str | None = None
     language: str = "plain"
+    queries: str | None = None
     allow_uncovered: bool = False
     format: str = "table"
     bars: bool = True

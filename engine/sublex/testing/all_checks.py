@@ -11,7 +11,17 @@ from sublex.errors import InputError, PluginError, SublexError, UnknownName
 from sublex.language import plugins
 from sublex.language.plugins import Plugin, Registration, Registry
 from sublex.operations import Operation
-from sublex.testing import analyzers, expanders, filters, operations, rankers, readers, registrations, representations
+from sublex.testing import (
+    analyzers,
+    encoders,
+    expanders,
+    filters,
+    operations,
+    rankers,
+    readers,
+    registrations,
+    representations,
+)
 from sublex.testing.subject import Subject, call_of, kind_of
 from sublex.tools.messages import in_short, nearest
 
@@ -25,6 +35,8 @@ CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
     "filter": filters.CHECKS,
     "representation": representations.CHECKS,
     "retriever": (),
+    "reranker": encoders.RERANKER_CHECKS,
+    "encoder": encoders.CHECKS,
     "backend": (),
 }
 

@@ -20,6 +20,7 @@ from sublex.pipeline.index import Index
 from sublex.representations.fitting import Fitting
 from sublex.representations.identity import Namer
 from sublex.representations.inputs import size_of
+from sublex.representations.sketch import similarity_of
 from sublex.testing.subject import QUERIES, SPLIT, Subject, assert_adds_up, child, nodes
 
 # A child process that fits the expression and prints the manifest's record of it.
@@ -87,21 +88,43 @@ def some_scores_are_those_of_all(subject: Subject) -> None:
         np.testing.assert_array_equal(representation.scores(encoded, docs), representation.scores(encoded)[docs])
 
 
-def cosines_are_scores(subject: Subject) -> None:
-    """Where `cosines` says so, scores are the cosines of the vectors of query and documents, and -inf where a vector is 0."""
+def similarities_are_scores(subject: Subject) -> None:
+    """Where `cosines` or `similarity` says so, scores are the cosines, products or distances of the vectors of query and documents.
+
+    A cosine is -inf where a vector is 0; another score may be -inf where the document's vector is.
+    """
     representation = subject.index.representation(subject.expression)
     model, segment = representation.model, subject.index.snapshot.segments[0]
-    if not model.cosines:
+    similarity = similarity_of(model)
+    if not similarity:
         return
     vectors = np.concatenate([model.document_vectors(block) for block in representation.inputs.blocks(segment)])
+    lengths = np.linalg.norm(vectors, axis=1)
     for text in QUERIES:
         encoded = representation.query(subject.index.query(text))
         query, scores = np.asarray(model.query_vector(encoded), np.float64), representation.scores(encoded)
-        norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-        known = norms > 0
-        assert ((scores > -np.inf) == known).all(), "a score is -inf where no vector is 0, or the reverse"
-        differ = np.abs(scores[known] - (vectors @ query)[known] / norms[known])
-        assert not differ.size or differ.max() <= 1e-6, f"a score differs by {differ.max():g} from the cosine"
+        length, products = np.linalg.norm(query), vectors @ query
+        known = lengths > 0
+        match similarity:
+            case "cosine":
+                known &= bool(length > 0)
+                wanted, unit = products / np.where(known, lengths * length, 1), np.ones(len(vectors))
+            case "dot":
+                wanted, unit = products, lengths * length
+            case "l2":
+                wanted, unit = -((vectors - query) ** 2).sum(axis=1), (lengths + length) ** 2
+            case _:
+                raise AssertionError(f"similarity is {similarity}, and not cosine, dot or l2")
+        assert (scores > -np.inf)[known].all(), "a score is -inf where no vector is 0"
+        assert similarity != "cosine" or not (scores > -np.inf)[~known].any(), (
+            "a cosine is not -inf where a vector is 0"
+        )
+        given = scores > -np.inf
+        # Scores are rounded to float32 in the end.
+        most = 1e-6 * unit[given] + 1e-7 * np.abs(wanted[given])
+        differ = np.abs(scores[given] - wanted[given])
+        worst = differ.max(initial=0.0)
+        assert (differ <= most).all(), f"a score differs by {worst:g} from the {similarity} of the vectors"
 
 
 def encoding_alone_is_encoding_in_a_batch(subject: Subject) -> None:
@@ -266,7 +289,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     same_bytes_for_workers_and_hash_seeds,
     loads_in_a_fresh_process,
     some_scores_are_those_of_all,
-    cosines_are_scores,
+    similarities_are_scores,
     encoding_alone_is_encoding_in_a_batch,
     adding_is_building,
     deleting_and_merging_change_no_score,

@@ -83,13 +83,13 @@ class ExpanderStage(Stage):
 
 
 def _with_constraints(old: Query, new: Query) -> Query:
-    """Return the new query with the tree and the condition of the old one, without added terms that the condition excludes."""
+    """Return the new query with the tree, condition and vectors of the old one, without added terms that the condition excludes."""
     excluded = old.condition.excluded() if old.condition else frozenset()
-    if not excluded and new.tree is old.tree and new.condition == old.condition:
+    if not excluded and new.tree is old.tree and (new.condition, new.given) == (old.condition, old.given):
         return new
     unwanted = excluded - {term.term for term in old.terms}
     terms = tuple(term for term in new.terms if term.term not in unwanted)
-    return new._replace(terms=terms, tree=old.tree, condition=old.condition)
+    return new._replace(terms=terms, tree=old.tree, condition=old.condition, given=old.given)
 
 
 def _explained(evidence: Evidence) -> Explanation:

@@ -1,4 +1,4 @@
-"""The function stage: scores documents by a Python function or a PyTerrier transformer."""
+"""The function stage: scores documents by a Python function, a PyTerrier transformer, or a reranker of a plugin."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sublex.contracts.scores import NO_OPINION
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
 from sublex.language.functions import Function, StoredDocument
+from sublex.language.rerankers import NamedReranker
 from sublex.pipeline.stages.stage import Scoring, State, rank_in, scores_in
 from sublex.retrieval.hits import Hits
 
@@ -23,7 +24,7 @@ class FunctionScoring(Scoring):
     It scores the hits of the state or any other documents, and finds no documents itself.
     """
 
-    def __init__(self, function: Function, snapshot: Snapshot, state: State):
+    def __init__(self, function: Function | NamedReranker, snapshot: Snapshot, state: State):
         self.function, self.snapshot, self.state = function, snapshot, state
 
     def search(self, k: int) -> Hits:
@@ -71,8 +72,7 @@ class FunctionScoring(Scoring):
         A document with changed content has another key, so it is scored again.
         """
         content = [document.title, document.text, dict(document.fields)] if document.has_text else []
-        code = self.function.identity.version or self.function.identity.digest
-        parts = [self.function.name, code, query, document.docno, *content]
+        parts = [self.function.name, self.function.code, query, document.docno, *content]
         return blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).digest()
 
     def explain(self, doc: int) -> Explanation:
@@ -80,5 +80,8 @@ class FunctionScoring(Scoring):
         function, hits = self.function, self.state.candidates
         docs = hits.docs if hits is not None and rank_in(hits, doc) else np.array([doc], np.int32)
         score = np.float32(self.scores(docs)[docs == doc][0])
-        label = "the score that the Python " if score > NO_OPINION else "no score from the Python "
-        return Explanation(float(score), f"{function}: {label}{function.kind} gave")
+        whose = "the score that" if score > NO_OPINION else "no score from"
+        evidence = function.evidence(
+            self.state.query.text, self.snapshot.on_demand(docs[docs == doc], f"{function} reads")[0]
+        )
+        return Explanation(float(score), f"{function}: {whose} the {function.thing_called} gave", evidence=evidence)

@@ -1,0 +1,69 @@
+"""Vectors of queries for a representation whose rows were given: those that the user gives, or those of an encoder.
+
+The encoder is the one that the expression names, or else the user's encoder with the hash that the index stores beside the
+vectors. An index names no path: `language/known_encoders.py` has the user's own list.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any
+
+from sublex.contracts.base import GivenVectors, Query
+from sublex.contracts.encoders import Encoder
+from sublex.errors import InputError
+from sublex.index.entries import VectorsEntry
+from sublex.language.encoding import encoded, identity_of
+from sublex.language.known_encoders import encoder_by_identity
+from sublex.language.plugins import Component, Registry
+from sublex.tools.messages import Message
+
+
+class QueryEncoder:
+    """The encoder of queries for the vectors `name` of an index. `entry` is the manifest's entry for them.
+
+    `component` is the encoder that the expression names, or None. With `other`, its hash may be another than that of the
+    entry. The encoder is made when it is first needed, and called from one thread at a time.
+    """
+
+    def __init__(self, name: str, entry: VectorsEntry, component: Component | None, other: bool, registry: Registry):
+        self._name, self._entry, self._component, self._other = name, entry, component, other
+        self._registry, self._lock = registry, Lock()
+        self._made: tuple[Any, Encoder] | None = None
+
+    @property
+    def about(self) -> str:
+        """The hash of the encoder that the index names, for metadata; "" for none, and if the expression names one."""
+        return "" if self._component is not None or not self._entry.encoder else f"queries by {self._entry.encoder}"
+
+    def given(self, query: Query) -> Query:
+        """Return a query with its vector. A vector that the user gives comes first."""
+        asked = query.given
+        if asked is not None and (self._name in asked or self._name in asked.unknown):
+            return query
+        if self._component is None and not self._entry.encoder:
+            return query
+        with self._lock:
+            name, encoder = self._made = self._made or self._make()
+            found = encoded(encoder, name, [query.text], "query")
+        if encoder.kind != self._entry.kind:
+            raise InputError(f"{name} gives {encoder.kind} vectors, and {self._name} are {self._entry.kind} vectors.")
+        return query._replace(given=GivenVectors({**(asked or {}), self._name: found.rows[0]}))
+
+    def _make(self) -> tuple[Any, Encoder]:
+        if self._component is None:
+            return encoder_by_identity(self._entry.encoder, self._registry)
+        if getattr(self._component, "kind", "") != "encoder":
+            raise InputError(
+                f'{self._component} is no encoder; name one, as in dense({self._name}, encoder=onnx("FOLDER")).'
+            )
+        made: Encoder = self._component.make()
+        known = self._entry.encoder
+        if known and not self._other and identity_of(made, self._component) != known:
+            raise InputError(
+                Message(
+                    f"{self._component} is not the encoder of the vectors {self._name}, whose hash is {known[:16]}; "
+                    "take that one, or write other_encoder=true to use this one all the same."
+                )
+            )
+        return self._component, made

@@ -1,0 +1,66 @@
+"""What readers of vectors return, and the checks that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.tools.messages import counted
+
+# The most numbers that one vector may have.
+MOST_ENTRIES = 1 << 16
+# Rows that readers return at a time, unless the rows lie in a file that is mapped into memory.
+ROWS_PER_BATCH = 4096
+
+
+class VectorsBatch(NamedTuple):
+    """The vectors of some documents or queries.
+
+    `rows` is an array of numbers with one row for each of `ids`. If it is `mapped`, the rows lie in a file, and stay valid
+    when the next batch is read. `texts` has the texts of queries, if the file has them. `place` says where the batch comes
+    from, for messages.
+    """
+
+    ids: Sequence[str]
+    rows: np.ndarray
+    place: str
+    mapped: bool = False
+    texts: Sequence[str] = ()
+
+
+def expect_shape(shape: Sequence[int], place: str) -> None:
+    """Raise InputError unless an array of this shape has one vector of a possible width in each row."""
+    if len(shape) != 2:
+        raise InputError(f"{place} has {counted(len(shape), 'dimension')}; vectors are rows of an array of two.")
+    expect_width(shape[1], place)
+
+
+def expect_width(width: int, place: str) -> None:
+    """Raise InputError for a width that no vector may have."""
+    if not 0 < width <= MOST_ENTRIES:
+        raise InputError(f"{place} has vectors of {width:,} numbers; give 1 to {MOST_ENTRIES:,}.")
+
+
+def expect_numbers(dtype: np.dtype[Any], place: str) -> None:
+    """Raise InputError unless a type is one of numbers that can be entries of vectors."""
+    if dtype.hasobject:
+        raise InputError(f"{place} holds pickled Python objects, which Sublex never loads; save plain numbers.")
+    if dtype.kind not in "fiu":
+        raise InputError(f"{place} holds values of the type {dtype}; vectors are whole numbers or floats.")
+
+
+def single(rows: np.ndarray, ids: Sequence[str], place: str) -> np.ndarray:
+    """Return rows as float32. Raise InputError, which names the id, for a number that is not finite as float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.ascontiguousarray(rows, np.float32)
+    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        wrong = ~np.isfinite(values)
+        row = int(np.flatnonzero(wrong.any(axis=1))[0])
+        number = rows[row][wrong[row]][0]
+        is_large = bool(np.isfinite(number))
+        fault = "a number that is too large for float32" if is_large else "NaN" if number != number else "infinity"
+        raise InputError(f"{place}: the vector of {ids[row]} holds {fault}; correct it or leave it out.")
+    return values

@@ -1,0 +1,91 @@
+"""Vectors as people give them in Python: files, arrays with ids, dictionaries and data frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.forms.frames import is_frame
+from sublex.tools import arguments
+from sublex.vectors.batch import VectorsBatch, expect_width
+from sublex.vectors.read import read_vectors
+
+# The columns of a data frame, in the order in which they are looked for.
+ID_COLUMNS = ("docno", "qid", "id", "_id", "docid", "doc_id")
+ROW_COLUMNS = ("vector", "embedding", "row", "doc_vec", "query_vec")
+TEXT_COLUMNS = ("query", "text")
+
+
+def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool = False) -> Iterator[VectorsBatch]:
+    """Yield vectors that a user gives, in batches.
+
+    `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a data
+    frame. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
+    """
+    if isinstance(given, (str, os.PathLike)):
+        file = None if ids is None else arguments.file_path(ids, "The file of ids")
+        yield from read_vectors(arguments.file_path(given, "The file"), file, memory, texts)
+    elif is_frame(given):
+        yield _of_frame(given)
+    elif isinstance(given, Mapping):
+        yield _of_lists(list(map(_id, given)), list(given.values()), "The dictionary")
+    elif hasattr(given, "shape") and hasattr(given, "dtype"):
+        if ids is None:
+            raise InputError("The array has no ids; give them: ids=[…], one for each row.")
+        rows, names = np.asarray(given), list(map(_id, ids))
+        if len(names) != (len(rows) if rows.ndim else 0):
+            raise InputError(
+                f"The array has {len(rows) if rows.ndim else 0:,} rows and {len(names):,} ids; give each row one."
+            )
+        yield VectorsBatch(names, rows, "The array", mapped=True)
+    elif (
+        isinstance(given, Iterable) and (files := list(given)) and all(isinstance(f, (str, os.PathLike)) for f in files)
+    ):
+        for file in files:
+            yield from batches_of(file, ids, memory, texts)
+    else:
+        raise InputError(
+            f"The vectors are {arguments.shown(given)}; give a file, an array with ids, a dictionary or a data frame."
+        )
+
+
+def _id(value: Any) -> str:
+    """Return an id as text. Whole numbers are ids too."""
+    if isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(f"An id is {arguments.shown(value)}; ids are texts.")
+
+
+def _of_frame(frame: Any) -> VectorsBatch:
+    names = list(map(str, frame.columns))
+    chosen = [
+        next((name for name in known if name in names), None) for known in (ID_COLUMNS, ROW_COLUMNS, TEXT_COLUMNS)
+    ]
+    ids, rows, texts = chosen
+    if ids is None or rows is None:
+        raise InputError(
+            f"The DataFrame has the columns {', '.join(names) or 'none'}; it needs {ID_COLUMNS[0]} and {ROW_COLUMNS[0]}."
+        )
+    batch = _of_lists(list(map(_id, frame[ids].to_list())), frame[rows].to_list(), "The DataFrame")
+    return batch if texts is None else batch._replace(texts=list(map(str, frame[texts].to_list())))
+
+
+def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> VectorsBatch:
+    """Return vectors that are sequences of numbers as a batch."""
+    try:
+        arrays = [np.asarray(vector) for vector in vectors]
+    except (ValueError, TypeError):
+        raise InputError(f"{place} has a vector that is no list of numbers.") from None
+    for qid, array in zip(ids, arrays, strict=True):
+        if array.ndim != 1 or array.dtype.kind not in "fiu":
+            raise InputError(f"{place}: the vector of {qid} is no list of numbers.")
+        expect_width(len(array), f"{place}: {qid}")
+        if len(array) != len(arrays[0]):
+            raise InputError(
+                f"{place}: the vector of {qid} has {len(array):,} numbers, and the first {len(arrays[0]):,}; all must be alike."
+            )
+    return VectorsBatch(ids, np.array(arrays) if arrays else np.zeros((0, 1)), place, mapped=True)

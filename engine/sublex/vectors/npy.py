@@ -1,0 +1,270 @@
+"""Read vectors from NumPy's files: `.npy`, and `.npz` with an array of ids.
+
+Headers are checked against the sizes of files before memory depends on them. Nothing is unpickled. Arrays that lie plain in
+a file are mapped, so they need no memory.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.tools.messages import counted
+from sublex.tools.plain_files import open_plain
+from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_shape
+
+MAGIC = b"\x93NUMPY"
+# The names of arrays in a `.npz` file, in the order in which they are looked for.
+ID_ARRAYS = ("docnos", "ids", "docids", "docno", "doc_ids", "qids", "qid", "id")
+TERM_ARRAYS = ("terms", "vocabulary")
+ROW_ARRAYS = ("rows", "vectors", "embeddings", "embedding", "vector")
+# Endings of the file of ids beside a `.npy` file.
+ID_FILES = (".docnos", ".ids", ".txt")
+# Bytes of the part of a zip file's local header before the name, and the places of the sizes of name and extra field.
+LOCAL_HEADER = struct.Struct("<4s22xHH")
+LONGEST_HEADER = 10_000
+
+
+class Header(NamedTuple):
+    """The header of an array in NumPy's format, and its size in bytes."""
+
+    shape: tuple[int, ...]
+    by_columns: bool
+    dtype: np.dtype[Any]
+    bytes: int
+
+    @property
+    def data_bytes(self) -> int:
+        """The bytes of the array after the header."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+def read_header(stream: BinaryIO, place: str) -> Header:
+    """Read the header of an array from a stream. Raise InputError unless it is one of numbers or texts."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+        start = stream.tell()
+        (length,) = struct.unpack("<H" if version == (1, 0) else "<I", stream.read(2 if version == (1, 0) else 4))
+        stream.seek(start)
+        if length > LONGEST_HEADER:
+            raise ValueError
+        shape, by_columns, dtype = read(stream, max_header_size=LONGEST_HEADER)
+    except (ValueError, KeyError, TypeError, OSError, SyntaxError, RecursionError, MemoryError, struct.error):
+        raise InputError(f"{place} is no array of NumPy, or its header is damaged; write it by numpy.save.") from None
+    if dtype.hasobject:
+        raise InputError(f"{place} holds pickled Python objects, which Sublex never loads; save plain numbers.")
+    if dtype.fields or dtype.subdtype or not dtype.itemsize or min(shape, default=0) < 0:
+        raise InputError(f"{place} holds values of the type {dtype}; vectors are whole numbers or floats.")
+    return Header(shape, by_columns, dtype, stream.tell())
+
+
+def expect_size(header: Header, found: int, place: str) -> None:
+    """Raise InputError unless an array has as many bytes as its header claims."""
+    if header.data_bytes != found:
+        claimed = " × ".join(f"{size:,}" for size in header.shape)
+        raise InputError(
+            f"{place} claims {claimed} values of {header.dtype.itemsize} bytes and has {found:,} bytes; is it whole?"
+        )
+
+
+def read_npy(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBatch]:
+    """Yield the vectors of a `.npy` file. Their ids come from another file, by default the one beside it."""
+    rows = _mapped(path, 0, None, path)
+    expect_shape(rows.shape, path)
+    expect_numbers(rows.dtype, path)
+    ids = read_ids(ids_file or _beside(path), memory)
+    _expect_ids(len(ids), len(rows), path)
+    yield VectorsBatch(ids, rows, path, mapped=True)
+
+
+def read_ids(path: str, memory: int) -> list[str]:
+    """Return the ids in a file: one on each line, or the texts or whole numbers of a `.npy` file."""
+    try:
+        with open_plain(path) as stream:
+            size = Path(path).stat().st_size
+            if stream.read(len(MAGIC)) == MAGIC:
+                stream.seek(0)
+                header = read_header(stream, path)
+                expect_size(header, size - header.bytes, path)
+                return _ids(header, stream, memory, path)
+            # A list of texts takes at most 60 bytes a line besides the text.
+            _expect_memory(size + 60 * size // 2, memory, path)
+            stream.seek(0)
+            lines = stream.read().decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8; write one id on each line.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    return [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+
+
+def _beside(path: str) -> str:
+    """Return the file of ids beside a `.npy` file."""
+    tried = [str(Path(path).with_suffix(ending)) for ending in ID_FILES]
+    found = next((each for each in tried if Path(each).is_file()), None)
+    if found is None:
+        raise InputError(
+            f"{path} has no ids: put one on each line of {tried[0]}, or name their file (--ids FILE, in Python ids=…)."
+        )
+    return found
+
+
+def _mapped(path: str, begin: int, size: int | None, place: str) -> np.ndarray:
+    """Return the array that begins at a byte of a file, mapped. It has `size` bytes with its header, or all that follow."""
+    try:
+        with open_plain(path) as stream:
+            stream.seek(0, io.SEEK_END)
+            found = stream.tell() - begin
+            if size is not None and found < size:
+                raise InputError(f"{place} has {size:,} bytes, and its file ends after {max(0, found):,}; is it whole?")
+            stream.seek(begin)
+            header = read_header(stream, place)
+            expect_size(header, (found if size is None else size) - (header.bytes - begin), place)
+            order = "F" if header.by_columns else "C"
+            if not header.data_bytes:
+                return np.zeros(header.shape, header.dtype)
+            return np.memmap(stream, header.dtype, "r", header.bytes, header.shape, order)  # type: ignore[call-overload, no-any-return]
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBatch]:
+    """Yield the vectors of a `.npz` file, which has an array of ids and one of rows."""
+    try:
+        with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            rows = _member(members, ROW_ARRAYS, "vectors", path)
+            place = f"{path}: {rows.filename}"
+            if ids_file is not None:
+                ids = read_ids(ids_file, memory)
+            else:
+                ids = _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory)
+            if rows.compress_type == zipfile.ZIP_STORED and not rows.flag_bits & 1:
+                values = _mapped(path, _begin_of(stream, rows, place), rows.file_size, place)
+                expect_shape(values.shape, place)
+                expect_numbers(values.dtype, place)
+                _expect_ids(len(ids), len(values), place)
+                yield VectorsBatch(ids, values, place, mapped=True)
+            else:
+                yield from _unpacked(archive, rows, ids, place)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+        raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: int) -> dict[str, Any]:
+    """Return arrays of numbers of a `.npz` file by name, with its `ids`, and its `terms` as texts.
+
+    Raise InputError for a file that lacks one of them, or whose arrays take more than `memory`.
+    """
+    try:
+        with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
+            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+            found: dict[str, Any] = {
+                "ids": read_ids(ids_file, memory)
+                if ids_file is not None
+                else _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory),
+                "terms": _member_ids(archive, _member(members, TERM_ARRAYS, "terms", path), path, memory),
+            }
+            for name in names:
+                info = _member(members, (name, name), name, path)
+                place = f"{path}: {info.filename}"
+                with archive.open(info) as member:
+                    header = read_header(member, place)  # type: ignore[arg-type]
+                    expect_size(header, info.file_size - header.bytes, place)
+                    expect_numbers(header.dtype, place)
+                    _expect_memory(header.data_bytes, memory, place)
+                    data = member.read(header.data_bytes)
+                if len(data) != header.data_bytes:
+                    raise InputError(f"{place} is cut short; write it again.")
+                found[name] = np.frombuffer(data, header.dtype).reshape(header.shape)
+            return found
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+        raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def _member(members: dict[str, Any], names: tuple[str, ...], what: str, path: str) -> Any:
+    found = next((members[name] for name in names if name in members), None)
+    if found is None:
+        there = ", ".join(sorted(members)[:8]) or "none"
+        raise InputError(f"{path} has no array of {what}: call it {names[0]} or {names[1]}; it has {there}.")
+    return found
+
+
+def _begin_of(stream: BinaryIO, info: zipfile.ZipInfo, place: str) -> int:
+    """Return the place in a file at which the bytes of a member that is not compressed begin."""
+    stream.seek(info.header_offset)
+    signature, name, extra = LOCAL_HEADER.unpack(stream.read(LOCAL_HEADER.size))
+    if signature != b"PK\x03\x04":
+        raise InputError(f"{place} is damaged; write it again by numpy.savez.")
+    return info.header_offset + LOCAL_HEADER.size + name + extra
+
+
+def _member_ids(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: int) -> list[str]:
+    place = f"{path}: {info.filename}"
+    with archive.open(info) as member:
+        header = read_header(member, place)  # type: ignore[arg-type]
+        expect_size(header, info.file_size - header.bytes, place)
+        return _ids(header, member, memory, place)
+
+
+def _ids(header: Header, stream: Any, memory: int, place: str) -> list[str]:
+    """Read the ids of an array whose header was read."""
+    if len(header.shape) != 1 or header.dtype.kind not in "USiu":
+        raise InputError(f"{place} is no list of ids; save texts or whole numbers in an array of one dimension.")
+    # A text takes some 60 bytes more than its letters.
+    _expect_memory(2 * header.data_bytes + 64 * header.shape[0], memory, place)
+    data = stream.read(header.data_bytes)
+    if len(data) != header.data_bytes:
+        raise InputError(f"{place} is cut short; write it again.")
+    values = np.frombuffer(data, header.dtype)
+    try:
+        if header.dtype.kind == "S":
+            return [value.decode() for value in values.tolist()]
+        return list(map(str, values.tolist()))
+    except ValueError:
+        raise InputError(f"{place} holds an id that is not UTF-8; correct it.") from None
+
+
+def _expect_memory(needed: int, memory: int, place: str) -> None:
+    if needed > memory:
+        raise InputError(
+            f"The values of {place} take {needed >> 20:,} MB and memory allows {memory >> 20:,}; allow more (--memory)."
+        )
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, ids: list[str], place: str) -> Iterator[VectorsBatch]:
+    """Yield the rows of a compressed member."""
+    with archive.open(info) as member:
+        header = read_header(member, place)  # type: ignore[arg-type]
+        expect_size(header, info.file_size - header.bytes, place)
+        expect_shape(header.shape, place)
+        expect_numbers(header.dtype, place)
+        if header.by_columns:
+            raise InputError(f"{place} is compressed and stored by columns; save numpy.ascontiguousarray of it.")
+        count, width = header.shape
+        _expect_ids(len(ids), count, place)
+        for begin in range(0, count, ROWS_PER_BATCH):
+            end = min(begin + ROWS_PER_BATCH, count)
+            data = member.read((end - begin) * width * header.dtype.itemsize)
+            if len(data) != (end - begin) * width * header.dtype.itemsize:
+                raise InputError(f"{place} is cut short; write it again.")
+            yield VectorsBatch(ids[begin:end], np.frombuffer(data, header.dtype).reshape(-1, width), place)
+
+
+def _expect_ids(ids: int, rows: int, place: str) -> None:
+    if ids != rows:
+        raise InputError(f"{place} has {counted(rows, 'vector')} and {counted(ids, 'id')}; give each vector one id.")

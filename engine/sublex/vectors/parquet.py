@@ -1,0 +1,108 @@
+"""Read vectors from Parquet: a column of ids, and a column of lists of numbers. It needs the package pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.forms.frames import arrow
+from sublex.tools.plain_files import open_plain
+from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_width
+from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, VECTOR_NAMES
+
+
+@contextmanager
+def opened(path: str, memory: int) -> Iterator[Any]:
+    """Open a Parquet file. Errors of pyarrow, in the block too, become InputErrors that name the file."""
+    pyarrow = arrow()
+    try:
+        with open_plain(path) as stream:
+            file = pyarrow.parquet.ParquetFile(stream)
+            _expect_memory(file.metadata, memory, path)
+            yield file
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(
+            f"{path} is damaged or cut short ({str(error).splitlines()[0][:200]}); write it again."
+        ) from None
+
+
+def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[VectorsBatch]:
+    """Yield the vectors of a Parquet file, a batch of rows at a time. With `texts`, queries come with their texts."""
+    pyarrow = arrow()
+    width = 0
+    with opened(path, memory) as file:
+        columns = file.schema_arrow.names
+        ids, vectors = _column(columns, ID_NAMES, path), _column(columns, VECTOR_NAMES, path)
+        words = next((name for name in TEXT_NAMES if name in columns), None) if texts else None
+        for batch in file.iter_batches(ROWS_PER_BATCH, columns=[ids, vectors, *([words] if words else [])]):
+            names = texts_of(batch.column(ids), path)
+            rows = _rows(batch.column(vectors), names, path, pyarrow)
+            if width and rows.shape[1] != width:
+                raise InputError(
+                    f"{path}: the vector of {names[0]} has {rows.shape[1]:,} numbers, and others {width:,}."
+                )
+            width = rows.shape[1]
+            found = texts_of(batch.column(words), path) if words else ()
+            yield VectorsBatch(names, rows, path, texts=found)
+
+
+def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
+    found = next((name for name in names if name in columns), None)
+    if found is None:
+        raise InputError(
+            f"{path} has the columns {', '.join(columns[:8]) or 'none'}; it needs {ID_NAMES[0]} and {VECTOR_NAMES[0]}."
+        )
+    return found
+
+
+def _expect_memory(metadata: Any, memory: int, path: str) -> None:
+    """Raise InputError if a part of the file, which is read at once, claims more bytes than memory allows."""
+    for number in range(metadata.num_row_groups):
+        claimed = metadata.row_group(number).total_byte_size
+        if claimed > memory:
+            raise InputError(
+                f"A row group of {path} takes {claimed >> 20:,} MB and memory allows {memory >> 20:,}; allow more (--memory)."
+            )
+
+
+def texts_of(column: Any, path: str) -> list[str]:
+    """Return a column as texts. Raise InputError unless it holds texts or whole numbers."""
+    values = column.to_pylist()
+    if not all(isinstance(value, (str, int)) and not isinstance(value, bool) for value in values):
+        raise InputError(f"{path} has an id that is no text; correct it.")
+    return list(map(str, values))
+
+
+def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
+    """Return the lists of a column as rows."""
+    kind = column.type
+    is_list = any(
+        check(kind) for check in (pyarrow.types.is_list, pyarrow.types.is_large_list, pyarrow.types.is_fixed_size_list)
+    )
+    if not is_list:
+        raise InputError(f"{path} has vectors of the type {kind}; dense vectors are lists of numbers.")
+    if column.null_count:
+        missing = names[next(place for place, value in enumerate(column.is_valid().to_pylist()) if not value)]
+        raise InputError(f"{path}: {missing} has no vector; leave it out.")
+    values = column.flatten()
+    if values.null_count:
+        raise InputError(f"{path} has a vector with an empty place; correct it.")
+    numbers = values.to_numpy(zero_copy_only=False)
+    expect_numbers(numbers.dtype, path)
+    if pyarrow.types.is_fixed_size_list(kind):
+        sizes = np.full(len(names), kind.list_size)
+    else:
+        sizes = column.value_lengths().to_numpy(zero_copy_only=False)
+    if len(sizes) and (sizes != sizes[0]).any():
+        wrong = int(np.argmax(sizes != sizes[0]))
+        raise InputError(
+            f"{path}: the vector of {names[wrong]} has {int(sizes[wrong]):,} numbers, and that of {names[0]} "
+            f"{int(sizes[0]):,}; all must be alike."
+        )
+    width = int(sizes[0]) if len(sizes) else 0
+    expect_width(width, path)
+    return np.asarray(numbers).reshape(len(names), width)

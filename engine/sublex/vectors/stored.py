@@ -1,0 +1,89 @@
+"""The rows in which an index stores dense vectors: the numbers of a vector, and a scale after them.
+
+A scale above 0 turns the stored numbers into the vector. It is 1 for floats, and one step of the numbers for int8, where it
+takes the room of four numbers. A scale of 0 says that the document has no vector, and a scale of -1 that nobody has said
+whether it has one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.contracts.stored import Numbers
+from sublex.errors import IndexCorrupt
+from sublex.vectors.batch import MOST_ENTRIES
+
+# NumPy's types of stored numbers, by the names that users write.
+TYPES = {"float32": "f4", "float16": "f2", "int8": "i1"}
+WITHOUT, UNCOVERED = 0.0, -1.0
+# The declarations of what a model of such rows stores: the hash in numbers of four digits, the width, and the place
+# of the type in `TYPES`.
+HASH_VALUE = Numbers((16,), "u2")
+WIDTH_VALUE, TYPE_VALUE = Numbers((1,), "i4", 1, MOST_ENTRIES), Numbers((1,), "i4", 0, len(TYPES) - 1)
+# The largest number in int8.
+STEPS = 127
+
+
+class GivenSet(NamedTuple):
+    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values."""
+
+    layout: Layout
+    hash: str
+
+
+class Layout(NamedTuple):
+    """The layout of rows: the width of the vectors, and the type of the stored numbers, a name of `TYPES`."""
+
+    width: int
+    stored: str
+
+    @property
+    def columns(self) -> int:
+        """The numbers in a row, with the scale."""
+        return self.width + (4 if self.stored == "int8" else 1)
+
+    @property
+    def declared(self) -> Numbers:
+        """The declaration of a row."""
+        return Numbers((self.columns,), TYPES[self.stored])
+
+    def blank(self, docs: int, scale: float = WITHOUT) -> np.ndarray:
+        """Return rows of documents without a vector."""
+        return self._with_scales(np.zeros((docs, self.width), TYPES[self.stored]), np.full(docs, scale, np.float32))
+
+    def rows(self, vectors: np.ndarray) -> np.ndarray:
+        """Return vectors (float32) as rows."""
+        scales = np.ones(len(vectors), np.float32)
+        if self.stored != "int8":
+            with np.errstate(over="ignore"):
+                return self._with_scales(vectors.astype(TYPES[self.stored]), scales)
+        largest = np.abs(vectors).max(axis=1, initial=0.0)
+        np.divide(largest, STEPS, out=scales, where=largest > STEPS * np.finfo(np.float32).tiny)
+        return self._with_scales(np.rint(vectors / scales[:, None]).astype(np.int8), scales)
+
+    def _with_scales(self, numbers: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        rows = np.empty((len(numbers), self.columns), TYPES[self.stored])
+        rows[:, : self.width] = numbers
+        rows[:, self.width :] = scales[:, None].view(np.int8) if self.stored == "int8" else scales[:, None]
+        return rows
+
+    def scales(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scale of each row, float32."""
+        last = np.ascontiguousarray(rows[:, self.width :])
+        return last.view(np.float32)[:, 0] if self.stored == "int8" else last[:, 0].astype(np.float32)
+
+    def vectors(self, rows: np.ndarray) -> np.ndarray:
+        """Return the vectors of rows, float32; zeros for documents without a vector."""
+        if self.stored != "int8":
+            return rows[:, : self.width].astype(np.float32)
+        scales = np.maximum(self.scales(rows), np.float32(0))
+        return rows[:, : self.width] * scales[:, None]
+
+    def check_scales(self, scales: np.ndarray) -> None:
+        """Raise IndexCorrupt for scales that `rows` and `blank` do not write."""
+        marks = (scales == WITHOUT) | (scales == UNCOVERED)
+        fits = (scales > 0) & (scales <= np.finfo(np.float32).max / STEPS) if self.stored == "int8" else scales == 1
+        if not (marks | fits).all():
+            raise IndexCorrupt("A row of vectors has an impossible scale; add the vectors again.")

@@ -1,0 +1,135 @@
+"""Neural models as a plugin: registers `dense`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
+
+from typing import Any
+
+from sublex import Expression
+from sublex.contracts.base import Folder, Param, Vectors
+from sublex.contracts.encoders import Encoder, Reranker
+from sublex.contracts.fitted import FIND, Representation
+from sublex.contracts.hookspecs import Register, hookimpl
+
+sublex_api = 3
+
+FOLDER = Param("folder", Folder, ..., help="the folder of the model")
+NORMALISE = Param("normalise", bool, None, help="bring vectors to length 1; by default as the model's files say")
+LENGTH = Param(
+    "length", int, None, range=(2, 1_000_000), help="pieces read of a text; by default as many as the model takes"
+)
+POOLING = Param(
+    "pooling", str, None, range=("cls", "mean", "splade", "tokens", "none"),
+    help="how the rows of pieces become vectors; by default as the model's files say",
+)  # fmt: skip
+PREFIX = Param(
+    "prefix",
+    tuple,
+    None,
+    help='texts before queries and documents, as in ["query: ", "passage: "]; by default the prompts of the model',
+)
+DENSE = [
+    Param("vectors", Vectors, ..., stage="fit", help="the name of vectors, which `sublex vectors add` has read"),
+    Param(
+        "similarity",
+        str,
+        "dot",
+        range=("dot", "cosine", "l2"),
+        help="dot product, cosine, or minus the squared distance",
+    ),
+    Param("encoder", Expression, None, help="the encoder of queries; by default the one named with the vectors"),
+    Param("other_encoder", bool, False, help="allow an encoder of another hash than the one named with the vectors"),
+    FIND,
+]
+WEIGHTS = Param("weights", Folder, None, help="the table of weights; by default idf.json of the folder")
+
+
+def make_dense(**params: Any) -> Representation:
+    """Return dense vectors that another program computed, compared with the vector of the query."""
+    # NumPy and the model are imported only when the representation is made.
+    from sublex_neural.dense import DenseRepresentation
+
+    return DenseRepresentation(**params)
+
+
+def make_onnx(**params: Any) -> Encoder:
+    """Return an encoder that runs a neural model in ONNX; its folder has `model.onnx` and `tokenizer.json`.
+
+    What the parameters leave open is read from the files that Optimum, sentence-transformers and fastembed write. The
+    ends of texts that are longer than the model reads are left out. It needs the packages onnxruntime and tokenizers.
+    """
+    from sublex_neural.onnx import OnnxEncoder
+
+    return OnnxEncoder(**params)
+
+
+def make_static(**params: Any) -> Encoder:
+    """Return an encoder that takes the mean of stored vectors of words and parts of words, as model2vec stores them.
+
+    S. Tulkens and T. van Dongen, Model2Vec: Fast state-of-the-art static embeddings, 2024.
+    """
+    from sublex_neural.static import StaticEncoder
+
+    return StaticEncoder(**params)
+
+
+def make_tokens(**params: Any) -> Encoder:
+    """Return an encoder of queries for inference-free SPLADE: each piece of a query has a weight from a table.
+
+    Z. Geng et al., Towards competitive search relevance for inference-free learned sparse retrievers, 2024.
+    """
+    from sublex_neural.tokens import TokensEncoder
+
+    return TokensEncoder(**params)
+
+
+def make_wordpiece(**params: Any) -> Any:
+    """Return an analyzer whose terms are the pieces of words in the vocabulary of a neural model, such as `##s`.
+
+    The index stores the vocabulary, so it needs the folder no more. Marks of punctuation are no terms, and neither is a
+    word that the vocabulary cannot make.
+    """
+    from sublex_neural.analyzer import WordPieceAnalyzer
+
+    return WordPieceAnalyzer(**params)
+
+
+def make_cross(**params: Any) -> Reranker:
+    """Return a reranker that scores the hits before it by a cross-encoder, which reads query and document together.
+
+    R. Nogueira and K. Cho, Passage re-ranking with BERT, 2019, arXiv:1901.04085.
+    """
+    from sublex_neural.cross import Cross
+
+    return Cross(**params)
+
+
+@hookimpl
+def register_representations(register: Register) -> None:
+    """Register `dense`: similarities of vectors that another program computed."""
+    register("dense", make_dense, DENSE)
+
+
+@hookimpl
+def register_encoders(register: Register) -> None:
+    """Register `onnx`, `static` and `tokens`."""
+    register("onnx", make_onnx, [FOLDER, POOLING, NORMALISE, PREFIX, LENGTH])
+    register("static", make_static, [FOLDER, NORMALISE, LENGTH])
+    register("tokens", make_tokens, [FOLDER, WEIGHTS])
+
+
+@hookimpl
+def register_analyzers(register: Register) -> None:
+    """Register `wordpiece`."""
+    stored = Param("stored", object, None, help="the vocabulary in place of a folder, as an index stores it")
+    register("wordpiece", make_wordpiece, [FOLDER, stored])
+
+
+@hookimpl
+def register_rerankers(register: Register) -> None:
+    """Register `cross`."""
+    register(
+        "cross", make_cross,
+        [
+            Param("encoder", Expression, ..., help="an encoder that scores pairs, such as onnx(FOLDER)"),
+            Param("batch", int, 100, range=(1, 100_000), help="documents of one call"),
+            Param("cache", Folder, None, help="a folder in which scores are kept"),
+        ],
+    )  # fmt: skip

@@ -1,0 +1,154 @@
+"""Dense vectors of documents, which another program computed, compared with the vector of a query.
+
+The engine stores the vectors; `sublex.vectors.stored` describes their rows. A score is a sum of float64 numbers in a fixed
+order over the stored values, so it does not depend on other documents, on segments or on threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sublex.contracts.base import Explanation, Query
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.stored import Declared
+from sublex.errors import InputError
+from sublex.vectors.queries import vector_of
+from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, Layout
+
+# Rows that are turned into float32 at a time, where they are stored as another type.
+ROWS = 4096
+# The scores of documents without a vector.
+NONE = -np.inf
+
+
+class EncodedQuery(NamedTuple):
+    """The vector of a query, float64, and its norm."""
+
+    vector: np.ndarray
+    norm: float
+
+
+class DenseRepresentation(Representation):
+    """Vectors of documents that were given to the index. Queries come with vectors of their own."""
+
+    version = 1
+    reads = "rows"
+
+    def __init__(self, *, vectors: str, similarity: str, encoder: Any, other_encoder: bool, find: str):
+        # The engine calls the encoder, and passes queries with their vectors.
+        self.name, self.similarity, self.find = vectors, similarity, find
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Take the layout and the hash of the rows that are given."""
+        if job.given is None:
+            raise InputError(f"Vectors are not fitted; add them again: sublex vectors add INDEX {self.name} FILE")
+        self._take(job.given)
+
+    def _take(self, given: GivenSet) -> None:
+        self.layout, self.hash = given
+        self.row_values = self.layout.declared
+
+    def save(self, store: Store) -> None:
+        """Store the layout of the rows, and the hash of their values, so that other values have another fingerprint."""
+        store.put("width", np.array([self.layout.width], np.int32))
+        store.put("type", np.array([list(TYPES).index(self.layout.stored)], np.int32))
+        store.put("hash", np.frombuffer(bytes.fromhex(self.hash), ">u2").astype(np.uint16))
+
+    def load(self, store: Stored) -> None:
+        """Restore the layout of the rows."""
+        (width,), (kind,) = store.get("width").tolist(), store.get("type").tolist()
+        self._take(GivenSet(Layout(width, list(TYPES)[kind]), store.get("hash").astype(">u2").tobytes().hex()))
+
+    def declares(self) -> Mapping[str, Declared]:
+        """Return the declarations of the width, of the type of the stored numbers, and of the hash."""
+        return {"width": WIDTH_VALUE, "type": TYPE_VALUE, "hash": HASH_VALUE}
+
+    def encode_documents(self, inputs: np.ndarray) -> np.ndarray:
+        """Return rows without a vector, for documents that came after the vectors were added."""
+        return self.layout.blank(len(inputs), UNCOVERED)
+
+    def transform(self, inputs: np.ndarray) -> np.ndarray:
+        """Return the vectors of rows; zeros for documents without a vector."""
+        return self.layout.vectors(inputs)
+
+    def covers(self, view: View) -> np.ndarray:
+        """Return for each document whether vectors were added since it came."""
+        covered: np.ndarray = self._scales(view) != UNCOVERED
+        return covered
+
+    def _scales(self, view: View) -> np.ndarray:
+        """Return the scale of each document's row."""
+
+        def read() -> np.ndarray:
+            scales = view.map_rows(self.layout.scales)
+            self.layout.check_scales(scales)
+            return scales
+
+        scales: np.ndarray = view.once("scales", read)
+        return scales
+
+    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[EncodedQuery]:
+        """Return the vectors that came with the queries."""
+        return [self._encoded(query) for query in inputs]
+
+    def _encoded(self, query: Query) -> EncodedQuery:
+        vector = np.asarray(vector_of(query, self.name, f"dense({self.name})"), np.float64)
+        if len(vector) != self.layout.width:
+            raise InputError(
+                f"The query's vector has {len(vector):,} numbers where the vectors {self.name} have {self.layout.width:,}; "
+                "encode queries by the model that encoded the documents."
+            )
+        return EncodedQuery(vector, sqrt(float((vector * vector).sum())))
+
+    def query_vector(self, query: EncodedQuery) -> np.ndarray:
+        """Return the vector of a query."""
+        return query.vector
+
+    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+        """Return the similarity of each document's vector, -inf for documents without a vector."""
+        scores = view.map_rows(lambda rows: self._scores(query, rows), docs)
+        scales = self._scales(view)
+        return np.where((scales if docs is None else scales[docs]) > 0, scores, NONE)
+
+    def _scores(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
+        """Return the similarities of rows with a query. Those of rows without a vector mean nothing."""
+        if rows.dtype == np.float32:
+            return self._similarities(query, np.ascontiguousarray(rows))
+        parts = [rows[begin : begin + ROWS] for begin in range(0, len(rows), ROWS)]
+        found = [self._similarities(query, self.layout.vectors(part)) for part in parts]
+        return np.concatenate(found) if found else np.empty(0)
+
+    def _similarities(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
+        from sublex_neural import kernels
+
+        sums = np.empty(len(rows))
+        if self.similarity == "l2":
+            kernels.distances(rows, query.vector, sums)
+            return -sums
+        squares = np.empty(len(rows) if self.similarity == "cosine" else 0)
+        kernels.products(rows, query.vector, sums, squares)
+        if self.similarity == "dot":
+            return sums
+        both = np.sqrt(squares) * query.norm
+        return np.divide(sums, both, out=np.full(len(sums), NONE), where=both > 0)
+
+    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+        """Return the score as one leaf."""
+        score = float(self.score(query, view, np.array([doc]))[0])
+        names = {"dot": "product", "cosine": "cosine", "l2": "minus the squared distance"}
+        entries = f"{self.layout.width:,} entries"
+        return Explanation(score, f"{names[self.similarity]} of the vectors of query and document, {entries}")
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the width of the vectors, how they are stored, and how many documents have one."""
+        scales = self._scales(view)
+        return {
+            "dimensions": self.layout.width,
+            "stored as": self.layout.stored,
+            "rows with a vector": int((scales > 0).sum()),
+            "rows without": int((scales == 0).sum()),
+        }

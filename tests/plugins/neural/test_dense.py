@@ -1,0 +1,177 @@
+"""Tests of `dense` beyond its scores, which tests/test_given_vectors.py has: explanations, cards, and other kinds of index."""
+
+from __future__ import annotations
+
+import shutil
+
+import numpy as np
+import pytest
+from tiny_models import numbers, safetensors, table, tokenizer, write
+
+import sublex
+from sublex.errors import IndexProblem, InputError
+from sublex.index.check import check
+
+ROWS = np.random.default_rng(0).standard_normal((252, 6)).astype(np.float32)
+
+
+@pytest.fixture
+def given(index):
+    """The demo index with vectors, and vectors of one query."""
+    docnos = [str(docno) for docno in index.snapshot.all_docnos]
+    index.add_vectors("v", ROWS[:-1], docnos[:-1])
+    return index.with_queries({"v": {"crane": ROWS[7]}})
+
+
+@pytest.mark.parametrize(
+    ("similarity", "label"),
+    [("dot", "product of"), ("cosine", "cosine of"), ("l2", "minus the squared distance of")],
+)
+def test_an_explanation_is_a_leaf_with_the_score(given, similarity, label):
+    expression = f"dense(v, similarity={similarity})"
+    best = given.search("crane", expression, 3)
+    assert similarity == "dot" or best[0].docno == given.snapshot.docno(7)
+    tree = given.explain("crane", best[1].docno, expression)
+    assert f"{label} the vectors of query and document, 6 entries" in tree.label and not tree.parts
+    assert tree.value == pytest.approx(best[1].score, 1e-6)
+    without = given.explain("crane", given.snapshot.docno(251), f"BM25 + {expression}")
+    assert "no opinion on this document" in str(without)
+
+
+def test_a_card_counts_the_vectors(given):
+    card = given.card("dense(v)")
+    wanted = {"dimensions": 6, "stored as": "float32", "rows with a vector": 251, "rows without": 1}
+    assert {name: card[name] for name in wanted} == wanted
+
+
+def test_parameters_of_queries_share_the_rows(given):
+    assert len(given.fitted) == 1
+    with pytest.raises(InputError, match="similarity=angle is none of"):
+        given.pipeline("dense(v, similarity=angle)")
+    with pytest.raises(IndexProblem, match="has no vectors w"):
+        given.fit("dense(w)")
+    given.fit("dense(v)")
+    assert len(given.fitted) == 1
+
+
+def test_filters_and_masks_hold_for_dense(given):
+    docnos = [hit.docno for hit in given.search("crane", "dense(v)", 252)]
+    found = given.search("+crane", "dense(v)", 252, language="query")
+    assert 0 < len(found) < 30
+    listed = [docno for docno in docnos if "crane" in given.analyze(given.document(docno).contents)]
+    assert [hit.docno for hit in given.with_queries({"v": {"+crane": ROWS[7], "crane": ROWS[7]}}).search(
+        "+crane", "dense(v)", 252, language="query")] == listed  # fmt: skip
+
+
+def test_an_index_of_ciff_postings_takes_vectors(given, tmp_path):
+    given.to_ciff(tmp_path / "x.ciff")
+    other = sublex.from_ciff(tmp_path / "x.ciff", tmp_path / "ciff", analyzer="english")
+    docnos = [str(docno) for docno in other.snapshot.all_docnos]
+    order = {docno: k for k, docno in enumerate(str(docno) for docno in given.snapshot.all_docnos)}
+    other.add_vectors("v", ROWS[[order[docno] for docno in docnos]], docnos)
+    hits = other.search("crane", "dense(v)", 20, queries={"v": {"crane": ROWS[7]}})
+    theirs = given.search("crane", "dense(v)", 20)
+    assert {h.docno: h.score for h in hits} == {h.docno: h.score for h in theirs} and not check(other.path)
+
+
+def test_an_index_that_another_program_copied_needs_no_files(given, tmp_path):
+    shutil.copytree(given.path, tmp_path / "copy")
+    copy = sublex.open(tmp_path / "copy").with_queries({"v": {"crane": ROWS[7]}})
+    assert copy.search("crane", "dense(v)").docnos == given.search("crane", "dense(v)").docnos
+    assert copy.vectors["v"].hash == given.vectors["v"].hash
+
+
+# Encoders of queries.
+
+
+@pytest.fixture
+def models(tmp_path, monkeypatch):
+    """Two folders of static models with different vectors, and an empty list of encoders of the user."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    folders = []
+    for seed in range(2):
+        files = {"model.safetensors": safetensors(embeddings=table(seed=seed)), "tokenizer.json": tokenizer()}
+        (tmp_path / f"m{seed}").mkdir()
+        folders.append(write(tmp_path / f"m{seed}", files | {"config.json": {"normalize": False}}))
+    return folders
+
+
+def test_the_encoder_of_queries_is_found_by_its_hash_and_another_one_is_refused(tmp_path, models, command):
+    texts = ["the crane", "the river", "crane by the river", "unheard"]
+    index = sublex.build([{"id": f"d{k}", "text": text} for k, text in enumerate(texts)], tmp_path / "i")
+    vectors = [table()[numbers(text)].mean(axis=0) for text in texts[:3]]
+    given_vectors = {f"d{k}": vector for k, vector in enumerate(vectors)}
+    first, second = (f'static("{folder}")' for folder in models)
+    index.add_vectors("v", given_vectors, encoder=first)
+    assert len(index.vectors["v"].encoder) >= 8 and models[0] not in (index.path / "index.json").read_text()
+    wanted = {f"d{k}": float(np.dot(vectors[2], vector)) for k, vector in enumerate(vectors)}
+    for expression in ("dense(v)", f"dense(v, encoder={first})"):
+        hits = index.search(texts[2], expression)
+        assert {hit.docno: hit.score for hit in hits} == pytest.approx(wanted, abs=1e-5)
+    # A vector that the user gives comes first, and a file without the query is no reason to encode it.
+    assert index.search(texts[2], "dense(v)", queries={"v": {texts[2]: np.zeros(len(vectors[0]))}})[0].score == 0
+    with pytest.raises(InputError, match="no vector of the query"):
+        index.search(texts[2], "dense(v)", queries={"v": {"other": vectors[0]}})
+    with pytest.raises(InputError, match="is not the encoder of the vectors v, .* write other_encoder=true"):
+        index.search(texts[2], f"dense(v, encoder={second})")
+    assert len(index.search(texts[2], f"dense(v, encoder={second}, other_encoder=true)")) == 3
+    with pytest.raises(InputError, match="is no encoder"):
+        index.search(texts[2], "dense(v, encoder=BM25)")
+    assert command("run", index.path, "--help").code == 0
+    # Another user, who has the index alone, has to name the encoder.
+    (tmp_path / "config" / "sublex" / "encoders.json").unlink()
+    with pytest.raises(InputError, match="You have no encoder with the hash .*sublex encoder add"):
+        sublex.open(index.path).search(texts[2], "dense(v)")
+    index.add_vectors("w", given_vectors)
+    with pytest.raises(InputError, match=r"dense\(w\) needs the vectors of queries"):
+        index.search(texts[2], "dense(w)")
+
+
+# Finding by sketches.
+
+
+@pytest.fixture
+def sketched(index, monkeypatch):
+    """The demo index in three segments with deletions, and sketches of vectors of several norms, of zeros and of none."""
+    monkeypatch.setattr("sublex.representations.sketch_files.LEAST_DOCUMENTS", 1)
+    monkeypatch.setattr("sublex.representations.segment_rows.LEAST_DOCUMENTS", 1)
+    index.add([{"id": f"new-{k}", "text": f"a crane {k}"} for k in range(40)])
+    index.add([{"id": f"newer-{k}", "text": f"a river {k}"} for k in range(40)])
+    index.delete(["birds-05", "new-3"])
+    docnos = [str(docno) for docno in index.snapshot.all_docnos if docno is not None]
+    random = np.random.default_rng(4)
+    rows = random.standard_normal((len(docnos), 300)) * 10.0 ** random.integers(-3, 3, (len(docnos), 1))
+    rows[5], rows[20:26] = 0, rows[20]
+    stays = np.arange(len(docnos)) % 9 > 0
+    index.add_vectors("v", rows[stays].astype(np.float32), [docnos[k] for k in np.flatnonzero(stays)])
+    return index.with_queries({"v": {"crane": rows[20], "river": -rows[20], "both": random.standard_normal(300)}})
+
+
+@pytest.mark.parametrize("similarity", ["dot", "cosine", "l2"])
+def test_dense_finds_by_sketches_what_it_finds_by_scoring_all_documents(sketched, monkeypatch, similarity):
+    expression = f"dense(v, similarity={similarity})"
+
+    def hits(index):
+        return [
+            [(hit.docno, hit.score) for hit in index.search(text, expression, k)]
+            for text in ("crane", "river", "both")
+            for k in (1, 4, 60)
+        ]
+
+    counted, kept = [], sublex.representations.loaded.find
+    monkeypatch.setattr(
+        "sublex.representations.loaded.find", lambda *given: counted.append(kept(*given)) or counted[-1]
+    )
+    for step in (lambda: None, lambda: sketched.delete(["new-7"]), sketched.merge):
+        step()
+        found, sizes = hits(sketched), [len(parts[0]) for parts in counted]
+        assert min(sizes) < len(sketched) / 2 and len(list(sketched.path.rglob("sketch/norms.npy"))) == len(
+            sketched.snapshot.segments
+        )
+        with monkeypatch.context() as without:
+            without.setattr("sublex.representations.loaded.LoadedRepresentation.find_by_sketches", lambda *given: None)
+            assert found == hits(sketched)
+        counted.clear()
+    near = sketched.search("both", expression.replace(")", ", find=approximate)"), 60)
+    assert {(hit.docno, hit.score) for hit in near} <= set(hits(sketched)[-1]) | {(h.docno, h.score) for h in near}
+    assert len(near) == 60
