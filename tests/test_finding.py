@@ -56,7 +56,9 @@ def source(vectors: np.ndarray, block: int = 7, model: type[Given] = Given) -> S
 
 
 def cosines(vectors: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """Return the cosines of a query with vectors, each computed alone, as float32; -inf for vectors of zeros."""
+    """Return the cosines of a query with vectors, each computed alone, as float32; -inf where one is zeros."""
+    if not query.any():
+        return np.full(len(vectors), -np.inf, np.float32)
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     scaled = vectors / np.where(largest > 0, largest, 1.0)[:, None]
     unit = query / np.abs(query).max()
