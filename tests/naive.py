@@ -1274,6 +1274,38 @@ def rocchio(
     return {t: w for t, w in bounded.items() if w or t in query}
 
 
+def sharp(
+    bags: Bags,
+    query: Mapping[str, float],
+    hits: Iterable[Any],
+    number: int,
+    original: float,
+    power: float,
+    vectors: str,
+) -> dict[str, float]:
+    """Return the query mixed with the mean of the hits' vectors, each hit by a power of its score over the best one."""
+    hits = list(hits)
+    average = sum(sum(bag.values()) for bag in bags.values()) / len(bags)
+
+    def vector(bag: Mapping[str, int]) -> dict[str, float]:
+        if vectors == "lm":
+            return normed(bag)
+        scores = {}
+        for term, tf in bag.items():
+            df, size = occurrences(bags, term)[0], sum(bag.values())
+            idf = math.log(1 + (len(bags) - df + 0.5) / (df + 0.5))
+            scores[term] = idf * tf / (tf + 1.2 * (0.25 + 0.75 * size / average))
+        return normed(scores, 2)
+
+    alike = not hits or hits[0].score <= 0
+    counts = [1.0 if alike else max(hit.score / hits[0].score, 0.0) ** power for hit in hits]
+    rows = [times(count, vector(bags[hit.docno])) for hit, count in zip(hits, counts, strict=True)]
+    mean = heaviest(normed(sum_of(*rows), 2), number)
+    if not mean:
+        return dict(query)
+    return sum_of(times(original, normed(query, 2)), times(1 - original, normed(mean, 2)))
+
+
 def mutual_information(x: set[str], y: set[str], docs: set[str]) -> float:
     """Return the mutual information of the presence of two terms; x and y are the documents that hold each."""
     total = 0.0

@@ -25,7 +25,7 @@ from sublex.language.profiles import PROFILES
 
 REGISTRY = plugins.load()
 NAMES = [name for name in REGISTRY.names("expander") if REGISTRY.find("expander", name).plugin == "expanders"]
-FEEDBACK = [name for name in NAMES if name not in ("SDM", "FDM")]
+FEEDBACK = [name for name in NAMES if name not in ("SDM", "FDM", "Burst")]
 TERMS = ("a", "ab", "cd", "ef", "gh", "whale", "crane", "12", "b2", "é", "東京", "Ab", "x" * 20, "x" * 21, "all")
 
 
@@ -147,6 +147,15 @@ def test_bm25prf_equals_its_reference(case, docs, terms):
     agree(result, naive.bm25prf(case.bags, case.weights, case.hits[:docs], terms))
 
 
+@given(
+    cases(), numbers, numbers, st.sampled_from((0.0, 0.35, 1.0)), st.sampled_from((0.0, 1.0, 5.0)),
+    st.sampled_from(("bm25", "lm")),
+)  # fmt: skip
+def test_sharp_equals_its_reference(case, docs, terms, original, power, vectors):
+    result = expanded(case, "Sharp", docs=docs, terms=terms, original=original, power=power, vectors=vectors)
+    agree(result, naive.sharp(case.bags, case.weights, case.hits[:docs], terms, original, power, vectors))
+
+
 # Examples worked by hand.
 
 
@@ -190,6 +199,31 @@ def test_rocchio_worked_by_hand():
     bags = {"d0": {"whale": 3, "crane": 4}} | {f"e{k}": {"other": 1} for k in range(20)}
     result = expanded(Case(bags, [naive.Hit("d0", 1.0)], {"crane": 2.0}), "Rocchio")
     assert result.weights() == pytest.approx({"crane": 1.6, "whale": 0.45}, rel=1e-12)
+
+
+def test_sharp_worked_by_hand():
+    # Two documents of equal length with the scores 2 and 1, so the second counts (1/2)^2. Each holds two of three terms
+    # equally often; crane is in both and the others in one. The mean is computed with idf ln(1 + (21 - df + .5) / (df + .5)).
+    bags = {"d0": {"whale": 1, "crane": 1}, "d1": {"ship": 1, "crane": 1}} | {f"e{k}": {"z": 2} for k in range(19)}
+    hits = [naive.Hit("d0", 2.0), naive.Hit("d1", 1.0)]
+    result = expanded(Case(bags, hits, {"crane": 7.0}), "Sharp", power=2, original=0.5)
+    rare, both = math.log(1 + 20.5 / 1.5), math.log(1 + 19.5 / 2.5)
+    whale, crane, ship = rare, 1.25 * both, 0.25 * rare
+    norm = math.sqrt(whale**2 + crane**2 + ship**2)
+    expected = {"crane": 0.5 + 0.5 * crane / norm, "whale": 0.5 * whale / norm, "ship": 0.5 * ship / norm}
+    assert result.weights() == pytest.approx(expected, rel=1e-12)
+    assert [term.origin for term in result.terms] == ["query + Sharp", "Sharp", "Sharp"]
+
+
+def test_burst_worked_by_hand():
+    # whale occurs 9 times in one document, crane 8 times in two, nest once in each that holds it, and owl nowhere.
+    bags = {"d0": {"whale": 9, "crane": 7, "nest": 1}, "d1": {"crane": 1, "nest": 1}, "d2": {"ship": 1}}
+    case = Case(bags, [], {"crane": 2.0, "whale": 1.0, "nest": 3.0, "owl": 5.0})
+    assert expanded(case, "Burst").terms == (
+        ("crane", 4.0, "query"), ("whale", 3.0, "query"), ("nest", 3.0, "query"), ("owl", 5.0, "query"),
+    )  # fmt: skip
+    assert expanded(case, "Burst", power=1).weights() == {"crane": 8.0, "whale": 9.0, "nest": 3.0, "owl": 5.0}
+    assert expanded(case, "Burst", power=0) == case.query
 
 
 # Properties of all expanders.
@@ -289,7 +323,7 @@ def test_the_expanders_of_every_profile_can_be_made():
 
 def test_the_page_documents_every_expander_and_parameter():
     page = (Path(__file__).parents[1] / "docs/expanders.md").read_text(encoding="utf-8")
-    assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF", "SDM", "FDM"} == set(NAMES)
+    assert {"RM3", "Bo1", "KL", "Rocchio", "Axiomatic", "BM25PRF", "Sharp", "Burst", "SDM", "FDM"} == set(NAMES)
     for name in NAMES:
         params = REGISTRY.find("expander", name).params
         assert all(param.help and param.stage == "query" for param in params)

@@ -13,9 +13,9 @@ sublex_api = 3
 @hookimpl
 def register_expanders(register: Register) -> None:
     """Register the built-in expanders."""
-    from sublex.expanders import axiomatic, bm25prf, dependence, divergence, rm3, rocchio
+    from sublex.expanders import axiomatic, bm25prf, burst, dependence, divergence, rm3, rocchio, sharp
     from sublex.language.parameters import params
 
-    for family in (rm3, divergence, rocchio, axiomatic, bm25prf, dependence):
+    for family in (rm3, divergence, rocchio, axiomatic, bm25prf, sharp, burst, dependence):
         for expander in family.EXPANDERS:
             register(expander.__name__, expander, params(expander))

@@ -1,0 +1,69 @@
+"""Sharp feedback: the query moved towards the first documents, which count by a power of their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sublex.contracts.base import Context, Query
+from sublex.expanders.feedback_documents import FeedbackDocuments, expanded_query, normalise
+from sublex.language.parameters import Declared, parameter
+
+# BM25's parameters within the vectors of documents.
+K1, B = 1.2, 0.75
+
+
+@dataclass(frozen=True)
+class Sharp(Declared):
+    """The query mixed with a weighted mean of the feedback documents' vectors.
+
+    The vector of a document has BM25's score of each of its terms, scaled to norm 1. A document counts by its score over
+    the best score, to the power of `power`: with a high power, many documents can take part, and the first ones decide. A
+    score of 0 or less counts nothing; if the best score is 0 or less, all documents count alike. The `terms` heaviest terms
+    of the mean are scaled to norm 1, and so is the query. The new query is `original` times the query, plus 1 - `original`
+    times the mean.
+
+    With `vectors=lm` a document's vector has the shares of its terms among its tokens, a language model as RM3 uses it.
+    """
+
+    docs: int = parameter(30, "The number of feedback documents.", (1, 10_000))
+    terms: int = parameter(100, "The number of expansion terms.", (1, 10_000))
+    original: float = parameter(0.35, "The weight of the original query; the feedback's is 1 - original.", (0, 1))
+    power: float = parameter(5.0, "The power of a document's score over the best one; 0 counts all alike.", (0, 100))
+    vectors: str = parameter("bm25", "The vectors of documents: BM25's scores, or a language model.", ("bm25", "lm"))
+
+    def expand(self, query: Query, context: Context) -> Query:
+        documents = FeedbackDocuments.read(context, context.docs[: self.docs])
+        values = self._bm25(documents, context) if self.vectors == "bm25" else _shares(documents)
+        counts = self._counts(context.scores[: self.docs].astype(np.float64))
+        mean = documents.best_terms(context, documents.sum_by_term(counts[documents.rows] * values), self.terms)
+        if not mean:
+            return query
+        original = {term: self.original * weight for term, weight in normalise(query.weights(), 2).items()}
+        added = {term: (1 - self.original) * weight for term, weight in normalise(mean, 2).items()}
+        return expanded_query(query, original, added, "Sharp")
+
+    def _counts(self, scores: np.ndarray) -> np.ndarray:
+        """Return by how much each document counts; the first has the best score."""
+        if not len(scores) or scores[0] <= 0:
+            return np.ones(len(scores))
+        return np.maximum(scores / scores[0], 0.0) ** self.power
+
+    def _bm25(self, documents: FeedbackDocuments, context: Context) -> np.ndarray:
+        """Return the entries of the documents' vectors: BM25's scores of terms, each document scaled to norm 1."""
+        df, collection = context.stats(documents.terms).df, context.collection
+        idf = np.log1p((collection.docs - df + 0.5) / (df + 0.5))
+        lengths = documents.lengths * (collection.docs / max(collection.tokens, 1))
+        scores = documents.tfs / (documents.tfs + K1 * (1 - B + B * lengths[documents.rows])) * idf[documents.columns]
+        norms = np.sqrt(documents.sum_by_document(scores**2))
+        scaled: np.ndarray = scores / norms[documents.rows]
+        return scaled
+
+
+def _shares(documents: FeedbackDocuments) -> np.ndarray:
+    shares: np.ndarray = documents.tfs / documents.lengths[documents.rows]
+    return shares
+
+
+EXPANDERS = (Sharp,)
