@@ -1,6 +1,6 @@
 """Measure what representations are worth, alone and blended with classical rankers, on real collections, with significance.
 
-    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence | --fields]
+    python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence | --fields | --sharp]
 
 COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
 train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
@@ -8,7 +8,7 @@ of them (lsi, vectors, prototypes, feedback, topics, graphs, dependence, blends)
 other collections: as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics
 with the labels of MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures
 latent keyphrases on all collections but adi, which is too small for phrases. With --dependence it measures dependence models, on
-indexes with positions. With --fields it measures rankers with fields on the collections that have titles, on indexes with fields.
+indexes with positions. With --sharp it measures sharp feedback. With --fields it measures rankers with fields on the collections that have titles, on indexes with fields.
 """
 
 from __future__ import annotations
@@ -142,6 +142,27 @@ DEPENDENT = (
 WEIGHTS = "ordered={0.02,0.05,0.1,0.2,0.4}, window={0.02,0.05,0.1,0.2}"
 DEPENDENT_TUNED = (f"SDM({WEIGHTS}) >> BM25", f"FDM(size=3, {WEIGHTS}) >> BM25")
 
+# Sharp feedback, beside the feedback of other engines, alone and with LSI and topics.
+SHARP = "(Burst >> BM25 >> Sharp >> BM25)"
+SHARPENED = (
+    BASE,
+    "BM25 >> RM3 >> BM25",
+    "BM25 >> Bo1 >> BM25",
+    "Burst >> BM25",
+    "BM25 >> Sharp >> BM25",
+    SHARP[1:-1],
+    "Burst >> BM25 >> Sharp(terms=10) >> BM25",
+    "Burst >> BM25 >> Sharp(terms=50) >> BM25",
+    "Burst >> BM25 >> Sharp(terms=200) >> BM25",
+    "Burst >> BM25 >> Sharp(power=1) >> BM25",
+    "Burst >> BM25 >> Sharp(vectors=lm) >> BM25",
+    "Burst >> BM25 >> Sharp(original=0.5) >> BM25",
+    WITH_TOPICS,
+    f"2*{SHARP} + 0.4*lsi(e=200)",
+    f"2*{SHARP} + 0.4*lsi(e=200, weighting=logtfidf)",
+    f"2*{SHARP} + 0.4*lsi(e=200, weighting=logtfidf) + 0.3*{LDA}",
+)
+
 # Rankers with the fields title and text, beside those that read the whole document, with the same freedom for both.
 WITH_TITLES = (("cranfield", ""), ("cacm", ""), ("scifact", "test"))
 FIELDED = (BASE, "BM25F", "BM25F(weights=[2, 1], b=[0.5, 0.75])", "BM25F(weights=[5, 1], b=[0.5, 0.75])", "PL2", "PL2F")
@@ -200,6 +221,7 @@ OPTIONS = {
     "topics": TOPICS,
     "graphs": GRAPHS,
     "dependence": DEPENDENCE,
+    "sharp": SHARPENED[1:],
 }
 NORMALISERS = ("", "zscore")
 
@@ -368,6 +390,7 @@ def main() -> None:
     parser.add_argument("--labels", action="store_true", help="measure topics with labels on medline")
     parser.add_argument("--keyphrases", action="store_true", help="measure latent keyphrases")
     parser.add_argument("--dependence", action="store_true", help="measure dependence models")
+    parser.add_argument("--sharp", action="store_true", help="measure sharp feedback")
     parser.add_argument("--fields", action="store_true", help="measure rankers with fields")
     given = parser.parse_args()
     # The control `ppmi` stands beside this script.
@@ -398,6 +421,11 @@ def main() -> None:
         if given.dependence:
             show("AP", tests, {text: [test.scores(text) for test in tests] for text in DEPENDENT}, BASE)
             report_tuned(tests, DEPENDENT_TUNED)
+            return
+        if given.sharp:
+            show("AP", tests, {text: [test.scores(text) for test in tests] for text in SHARPENED}, BASE)
+            recall = {text: [test.scores(text, "R@1000") for test in tests] for text in SHARPENED}
+            show("R@1000", tests, recall, BASE)
             return
         if choosing:
             choose(tests, given.choose or [*OPTIONS, "blends"])
