@@ -23,6 +23,7 @@ import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.check import check
 from sublex.vectors.given import batches_of
+from sublex.vectors.npids import read_npids
 from sublex.vectors.read import read_vectors
 from sublex.vectors.stored import UNCOVERED, Layout
 
@@ -239,6 +240,106 @@ def test_a_folder_of_pyserini_is_read_without_faiss(built, tmp_path):
     (tmp_path / "f" / "docid").unlink()
     with pytest.raises(InputError, match="folder without the files index and docid"):
         built.add_vectors("v", tmp_path / "f")
+
+
+def npids(blocks, version: int = 1, **changes) -> bytes:
+    """Return docnos as npids 0.1 writes them. A block is (settings, number of docnos, bytes)."""
+    file, place = b"", 0
+    parts = [(1145655374, {"version": version}, 0, b""), *((0, *block) for block in blocks)]
+    # A block for looking up docnos, which nobody reads.
+    parts.append((1, {"format": "hash", "hash_bits": 3}, 7, b"\xff" * 5))
+    for number, (kind, settings, count, data) in enumerate(parts):
+        text = json.dumps(settings).encode()
+        size = 24 + len(text) + len(data)
+        following = -1 if number == len(parts) - 1 else changes.get("following", place + size)
+        file += struct.pack("<IqqI", kind, following, count, changes.get("length", len(text))) + text + data
+        place += size
+    return file
+
+
+def flex_folder(folder, rows: np.ndarray, docnos: bytes, **changes):
+    """Write a FlexIndex as pyterrier_dr 0.6 does; `changes` are lies in its settings."""
+    folder.mkdir(exist_ok=True)
+    (folder / "vecs.f4").write_bytes(rows.tobytes())
+    (folder / "docnos.npids").write_bytes(docnos)
+    meta = {"type": "dense_index", "format": "flex", "vec_size": rows.shape[1], "doc_count": len(rows)}
+    (folder / "pt_meta.json").write_text(json.dumps(meta | changes))
+    return folder
+
+
+IN_ORDER = ({"format": "intsequence", "prefix": "d", "start": 0}, 3, b"")
+
+
+def test_a_flex_index_of_pyterrier_is_read_without_its_package(built, tmp_path):
+    """The bytes of each coding of docnos are worked out by hand from the codecs of npids."""
+    hexadecimal = "0123456789abcdef0123456789abcdef"
+    uuid = "01234567-89ab-cdef-0123-456789abcdef"
+    codings = [
+        (IN_ORDER, ["d0", "d1", "d2"]),
+        (({"format": "intsequencepad", "prefix": "x", "start": 9, "pad": 3}, 2, b""), ["x009", "x010"]),
+        (({"format": "intstored", "prefix": "", "int_bytes": 2}, 2, b"\x02\x01\x07\0"), ["258", "7"]),
+        (({"format": "fixedbytes", "prefix": "é", "length": 5}, 2, b"abcd\0\0"), ["éabc", "éd"]),
+        (({"format": "hexdigest", "prefix": "p", "length": 32, "upper": True}, 1, bytes.fromhex(hexadecimal)),
+         ["p" + hexadecimal.upper()]),
+        (({"format": "uuid", "prefix": "u-", "upper": False}, 1, bytes.fromhex(hexadecimal)), ["u-" + uuid]),
+    ]  # fmt: skip
+    ids = [docno for _, docnos in codings for docno in docnos]
+    rows = vectors_of(len(ids))
+    folder = flex_folder(tmp_path / "f", rows, npids([block for block, _ in codings]))
+    assert read(folder) == dict(zip(ids, rows.tolist(), strict=True))
+    assert built.add_vectors("v", folder)[4:6] == (len(ids), 3)
+
+
+def test_a_flex_index_that_lies_costs_one_sentence(built, tmp_path):
+    rows = vectors_of(3)
+    huge = ({"format": "intsequence", "prefix": "d", "start": 0}, 10**9, b"")
+    for docnos, changes, message in (
+        ([IN_ORDER], {"doc_count": 10**9}, "claims 1,000,000,000 vectors of 7 numbers and has 84 bytes"),
+        ([IN_ORDER], {"doc_count": -1}, "gives no doc_count"),
+        ([IN_ORDER], {"vec_size": 1 << 40}, "vectors of 1,099,511,627,776 numbers"),
+        ([IN_ORDER], {"vec_size": None}, "gives no doc_count and no vec_size"),
+        ([IN_ORDER], {"format": "terrier"}, "describes no FlexIndex"),
+        ([IN_ORDER, IN_ORDER], {}, "damaged"),
+        ([huge], {}, "damaged"),
+        ([], {}, "0 docnos for 3 vectors"),
+        ([({"format": "pickle"}, 3, b"")], {}, "damaged"),
+        ([({**IN_ORDER[0], "start": -1}, 3, b"")], {}, "damaged"),
+        ([({**IN_ORDER[0], "prefix": 7}, 3, b"")], {}, "damaged"),
+        ([({"format": "intsequencepad", "prefix": "", "start": 0, "pad": 10**9}, 3, b"")], {}, "damaged"),
+        ([({"format": "intstored", "prefix": "", "int_bytes": 3}, 3, bytes(9))], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "abc", "length": 2}, 3, b"")], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "", "length": 1}, 3, b"\xff\xfe\xfd")], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "", "length": 9}, 3, b"short")], {}, "damaged"),
+    ):
+        with pytest.raises(InputError, match=message) as raised:
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids(docnos), **changes))
+        assert "\n" not in str(raised.value)
+    for lies, message in (({"following": 0}, "damaged"), ({"length": 1 << 31}, "damaged"), ({"version": 9}, "in format 1")):
+        with pytest.raises(InputError, match=message):
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids([IN_ORDER], **lies)))
+    whole = npids([IN_ORDER])
+    # The last five bytes belong to the block that nobody reads.
+    for end in range(len(whole) - 5):
+        with pytest.raises(InputError):
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, whole[:end]))
+    with pytest.raises(InputError, match="memory allows 0"):
+        read(flex_folder(tmp_path / "f", rows, whole), memory=100)
+    (tmp_path / "f" / "pt_meta.json").write_text("[" * 10**5)
+    with pytest.raises(InputError, match="no sound JSON"):
+        built.add_vectors("v", tmp_path / "f")
+    (tmp_path / "f" / "docnos.npids").unlink()
+    flex_folder(tmp_path / "g", rows, b"")
+    (tmp_path / "g" / "docnos.npids").unlink()
+    with pytest.raises(InputError, match="Cannot read .*docnos.npids: No such file"):
+        built.add_vectors("v", tmp_path / "g")
+
+
+def test_docnos_equal_those_that_npids_reads(tmp_path):
+    """A second reader: the package npids itself writes and reads the docnos."""
+    peer = pytest.importorskip("npids", reason="npids is not installed")
+    ids = [f"D{k}" for k in range(300)] + [f"E{k:07d}" for k in range(300)] + [f"zz{k * k % 97}x" for k in range(300)]
+    path = str(tmp_path / "docnos.npids")
+    assert list(peer.Lookup.build(ids, path)) == read_npids(path, len(ids), 1 << 30) == ids
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
