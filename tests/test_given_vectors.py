@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 import struct
 import zipfile
@@ -153,13 +154,13 @@ BAD_LINES = {
     '{"id": ["a"], "vector": [1, 2]}': "the id is no text",
     '{"id": "a", "vector": [1, 2]}\n{"id": "b", "vector": [1, 2, 3]}': "vector of b has 3 numbers, and that of a 2",
     '{"id": "d1", "vector": [1, 2]}\n{"id": "d1", "vector": [1, 2]}': "second vector of d1",
-    '{"id": "a", "vector": [1, 2]}': "None of the 1 id, the first of them a, is a docno",
+    '{"id": "a", "vector": [1, 2]}': "only id, a, is no docno",
 }
 
 
 @pytest.mark.parametrize("text", BAD_LINES)
 def test_a_bad_line_of_json_costs_one_sentence(built, tmp_path, text):
-    (tmp_path / "v.jsonl").write_text(text.replace('"a"', '"d0"') if "None of" not in BAD_LINES[text] else text)
+    (tmp_path / "v.jsonl").write_text(text.replace('"a"', '"d0"') if "is no docno" not in BAD_LINES[text] else text)
     before = (built.path / "index.json").read_bytes()
     with pytest.raises(
         InputError, match=BAD_LINES[text].replace(" a ", " (a|d0) ").replace("a 2", "(a|d0) 2")
@@ -248,8 +249,8 @@ def npids(blocks, version: int = 1, **changes) -> bytes:
     parts = [(1145655374, {"version": version}, 0, b""), *((0, *block) for block in blocks)]
     # A block for looking up docnos, which nobody reads.
     parts.append((1, {"format": "hash", "hash_bits": 3}, 7, b"\xff" * 5))
-    for number, (kind, settings, count, data) in enumerate(parts):
-        text = json.dumps(settings).encode()
+    for number, (kind, values, count, data) in enumerate(parts):
+        text = json.dumps(values).encode()
         size = 24 + len(text) + len(data)
         following = -1 if number == len(parts) - 1 else changes.get("following", place + size)
         file += struct.pack("<IqqI", kind, following, count, changes.get("length", len(text))) + text + data
@@ -314,7 +315,11 @@ def test_a_flex_index_that_lies_costs_one_sentence(built, tmp_path):
         with pytest.raises(InputError, match=message) as raised:
             built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids(docnos), **changes))
         assert "\n" not in str(raised.value)
-    for lies, message in (({"following": 0}, "damaged"), ({"length": 1 << 31}, "damaged"), ({"version": 9}, "in format 1")):
+    for lies, message in (
+        ({"following": 0}, "damaged"),
+        ({"length": 1 << 31}, "damaged"),
+        ({"version": 9}, "in format 1"),
+    ):
         with pytest.raises(InputError, match=message):
             built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids([IN_ORDER], **lies)))
     whole = npids([IN_ORDER])
@@ -734,7 +739,7 @@ def test_an_addition_that_is_killed_is_made_or_not(built, tmp_path):
 def test_an_index_that_is_empty_for_a_while_takes_vectors(tmp_path):
     index = sublex.build([{"id": "a", "text": "x"}], tmp_path / "i")
     index.delete("a")
-    with pytest.raises(InputError, match="None of the 1 id, the first of them a, is a docno of i"):
+    with pytest.raises(InputError, match="The only id, a, is no docno of i"):
         index.add_vectors("v", {"a": [1.0]})
     index.merge()
     index.add([{"id": "b", "text": "y"}])
@@ -753,3 +758,29 @@ def test_an_index_with_vectors_of_queries_is_pickled_with_them(built):
     given_queries = built.with_queries({"v": {"crane": vectors_of(1)[0]}})
     copy = pickle.loads(pickle.dumps(given_queries))
     assert copy.search("crane", "dense(v)").docnos == given_queries.search("crane", "dense(v)").docnos
+
+
+def test_damaged_vectors_are_to_be_added_again_and_not_fitted(built):
+    for file in ("rows-*/*/rows.npy", "model/_values.npy"):
+        built.add_vectors("v", {"d0": [1.0], "d1": [2.0]})
+        damaged = next(built.path.glob(f"representations/dense-*/{file}"))
+        damaged.unlink()
+        again = r"; run: sublex vectors remove \S+ v, then: sublex vectors add \S+ v FILE$"
+        with pytest.raises(IndexCorrupt, match=again):
+            sublex.open(built.path).search("crane", "dense(v)", queries={"v": {"crane": [1.0]}})
+        with pytest.raises(IndexCorrupt, match=again):
+            sublex.open(built.path).add_vectors("v", {"d2": [1.0]})
+        (problem,) = check(built.path)
+        assert re.search(again, problem)
+        # The commands that the message names mend the index.
+        again = sublex.open(built.path)
+        again.remove_vectors("v")
+        again.add_vectors("v", {"d0": [1.0], "d1": [2.0]})
+        assert not check(built.path)
+        built = again
+
+
+def test_parquet_with_lists_of_texts_costs_a_sentence_that_says_so(built, tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["d0"], "vector": [["a", "b"]]}), tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="lists of the type string; vectors are lists of whole numbers or floats"):
+        built.add_vectors("v", tmp_path / "v.parquet")

@@ -136,6 +136,14 @@ class DenseRepresentation(Representation):
         both = np.sqrt(squares) * query.norm
         return np.divide(sums, both, out=np.full(len(sums), NONE), where=both > 0)
 
+    def similarities(self, query: EncodedQuery, vectors: np.ndarray) -> np.ndarray:
+        """Return the similarities of vectors (float32), one in each row, with a query."""
+        if vectors.shape[1] != self.layout.width:
+            raise InputError(
+                f"The encoder gives texts {vectors.shape[1]:,} numbers, and the vectors {self.name} have {self.layout.width:,}."
+            )
+        return self._similarities(query, np.ascontiguousarray(vectors))
+
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
         """Return the score as one leaf."""
         score = float(self.score(query, view, np.array([doc]))[0])

@@ -6,8 +6,11 @@ vectors. An index names no path: `language/known_encoders.py` has the user's own
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
+
+import numpy as np
 
 from sublex.contracts.base import GivenVectors, Query
 from sublex.contracts.encoders import Encoder
@@ -38,17 +41,29 @@ class QueryEncoder:
 
     def given(self, query: Query) -> Query:
         """Return a query with its vector. A vector that the user gives comes first."""
+        if not self.encodes(query):
+            return query
+        rows = self._rows([query.text], "query")
+        return query._replace(given=GivenVectors({**(query.given or {}), self._name: rows[0]}))
+
+    def encodes(self, query: Query) -> bool:
+        """Return whether the vector of a query is computed: there is an encoder, and the user gives no vector."""
         asked = query.given
-        if asked is not None and (self._name in asked or self._name in asked.unknown):
-            return query
-        if self._component is None and not self._entry.encoder:
-            return query
+        is_given = asked is not None and (self._name in asked or self._name in asked.unknown)
+        return not is_given and (self._component is not None or bool(self._entry.encoder))
+
+    def documents(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of texts as those of documents, one in each row."""
+        return self._rows(texts, "document")
+
+    def _rows(self, texts: Sequence[str], role: str) -> np.ndarray:
         with self._lock:
             name, encoder = self._made = self._made or self._make()
-            found = encoded(encoder, name, [query.text], "query")
+            found = encoded(encoder, name, texts, role)
         if encoder.kind != self._entry.kind:
             raise InputError(f"{name} gives {encoder.kind} vectors, and {self._name} are {self._entry.kind} vectors.")
-        return query._replace(given=GivenVectors({**(asked or {}), self._name: found.rows[0]}))
+        rows: np.ndarray = found.rows  # type: ignore[assignment]
+        return rows
 
     def _make(self) -> tuple[Any, Encoder]:
         if self._component is None:

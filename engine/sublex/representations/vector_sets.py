@@ -28,7 +28,7 @@ from sublex.representations.fitting import Fitting
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
 from sublex.representations.rows import read_rows
-from sublex.representations.stored_models import load_model
+from sublex.representations.stored_models import advising_refit, load_model
 from sublex.tools.messages import Message, Step, counted, near_names
 from sublex.vectors.batch import VectorsBatch, expect_numbers, expect_shape, single
 from sublex.vectors.stored import TYPES, GivenSet, Layout
@@ -174,6 +174,8 @@ def _none_matched(found: _Found, snapshot: Snapshot) -> str:
         return "The files hold no vector."
     live = next((s.docno(d) for s in snapshot.segments for d in np.flatnonzero(~s.dead)[:1].tolist()), None)
     example = f" such as {live}" if live is not None else ""
+    if found.read == 1:
+        return f"The only id, {found.first}, is no docno of {snapshot.path.name}{example}; are these vectors of another collection?"
     return (
         f"None of the {counted(found.read, 'id')}, the first of them {found.first}, is a docno of {snapshot.path.name}"
         f"{example}; are these vectors of another collection?"
@@ -200,11 +202,13 @@ class _Before(NamedTuple):
         place = Directory(fitting.root) / REPRESENTATIONS / identity.model / identity.rows
         stored = entry.rows[identity.rows].segments
         sizes = {segment.name: segment.docs for segment in fitting.manifest.segments}
-        return cls(
-            layout,
-            {each: read_rows(place / each, stored[each].data, docs, layout.declared)
-             for each, docs in sizes.items() if each in stored},
-        )  # fmt: skip
+        with advising_refit(fitting.root, entry.expression, name):
+            rows = {
+                each: read_rows(place / each, stored[each].data, docs, layout.declared)
+                for each, docs in sizes.items()
+                if each in stored
+            }
+        return cls(layout, rows)
 
 
 class _Found:

@@ -56,7 +56,9 @@ def _sizes(path: str) -> tuple[int, int]:
     except (ValueError, RecursionError):
         raise InputError(f"{path} is no sound JSON; write the index of PyTerrier again.") from None
     if not isinstance(found, dict) or (found.get("type"), found.get("format")) != ("dense_index", "flex"):
-        raise InputError(f"{path} describes no FlexIndex of PyTerrier, which has the type dense_index and the format flex.")
+        raise InputError(
+            f"{path} describes no FlexIndex of PyTerrier, which has the type dense_index and the format flex."
+        )
     count, width = found.get("doc_count"), found.get("vec_size")
     if type(count) is not int or type(width) is not int or count < 0:
         raise InputError(f"{path} gives no doc_count and no vec_size; write the index of PyTerrier again.")

@@ -91,6 +91,8 @@ def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
     values = column.flatten()
     if values.null_count:
         raise InputError(f"{path} has a vector with an empty place; correct it.")
+    if not (pyarrow.types.is_integer(values.type) or pyarrow.types.is_floating(values.type)):
+        raise InputError(f"{path} has lists of the type {values.type}; vectors are lists of whole numbers or floats.")
     numbers = values.to_numpy(zero_copy_only=False)
     expect_numbers(numbers.dtype, path)
     if pyarrow.types.is_fixed_size_list(kind):
