@@ -17,6 +17,7 @@ import pytest
 from child import at_change, kill_self, run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from shared import DEMO, TOPICS
 from strategies import examples
 
@@ -784,3 +785,35 @@ def test_parquet_with_lists_of_texts_costs_a_sentence_that_says_so(built, tmp_pa
     pyarrow.parquet.write_table(pyarrow.table({"id": ["d0"], "vector": [["a", "b"]]}), tmp_path / "v.parquet")
     with pytest.raises(InputError, match="lists of the type string; vectors are lists of whole numbers or floats"):
         built.add_vectors("v", tmp_path / "v.parquet")
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (np.ones((2, 1)), {"ids": 5}, "The ids are 5 "),
+        (np.ones((2, 1)), {"ids": "d0"}, "The ids are 'd0' .*; give a list, with one id for each row"),
+        (np.ones((1, 1)), {"ids": ["d0", "d1"]}, "has 1 row and 2 ids"),
+        (np.float64(3), {"ids": ["d0"]}, "The array has 0 dimensions"),
+        (np.array([[1, "a"]], object), {"ids": ["d0"]}, "holds Python objects; vectors are"),
+        (np.ma.masked_array([[1.0, 2.0]], [[False, True]]), {"ids": ["d0"]}, "masked places"),
+        (csr_array(np.eye(2)), {"ids": ["d0", "d1"]}, "The array is sparse"),
+        (np.ones((1, 1)), {"ids": ["d0"], "encoder": 5}, "The encoder is 5 .*; give an expression"),
+    ],
+)
+def test_odd_arrays_cost_one_sentence(built, data, options, message):
+    with pytest.raises(InputError, match=message) as raised:
+        built.add_vectors("v", data, **options)
+    assert "\n" not in str(raised.value) and not built.vectors
+
+
+@pytest.mark.parametrize(("similarity", "sign"), [("dot", 1), ("dot", -1), ("l2", 1), ("l2", -1)])
+def test_scores_beyond_float32_cost_a_sentence_in_either_direction(built, similarity, sign):
+    built.add_vectors("v", {"d0": [3e38, 0], "d1": [1, 1]})
+    queries = {"v": {"crane": [sign * 3e38, 0]}}
+    expression = f"dense(v, similarity={similarity})"
+    if (similarity, sign) == ("l2", 1):
+        queries["v"]["crane"] = [0, 3e38]
+    with pytest.raises(InputError, match="too large: a .* of them is beyond float32; divide all vectors by one number"):
+        built.search("crane", expression, queries=queries)
+    cosine = built.search("crane", "dense(v, similarity=cosine)", queries=queries)
+    assert len(cosine) == 2

@@ -623,6 +623,10 @@ class Index(Contents):
         from sublex.language.known_encoders import encoder_of, keep_encoder
         from sublex.representations.vector_sets import DENSE
 
+        if not isinstance(encoder, (str, Expression)):
+            raise InputError(
+                f"The encoder is {arguments.shown(encoder)}; give an expression, such as 'onnx(\"FOLDER\")'."
+            )
         found = encoder_of(encoder, self.registry)
         made = found.make()
         with contract("encoder", found):

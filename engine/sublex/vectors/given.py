@@ -11,7 +11,8 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.forms.frames import is_frame
 from sublex.tools import arguments
-from sublex.vectors.batch import VectorsBatch, expect_width
+from sublex.tools.messages import counted
+from sublex.vectors.batch import VectorsBatch, expect_shape, expect_width
 from sublex.vectors.read import read_vectors
 
 # The columns of a data frame, in the order in which they are looked for.
@@ -36,10 +37,10 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
     elif hasattr(given, "shape") and hasattr(given, "dtype"):
         if ids is None:
             raise InputError("The array has no ids; give them: ids=[…], one for each row.")
-        rows, names = np.asarray(given), list(map(_id, ids))
-        if len(names) != (len(rows) if rows.ndim else 0):
+        rows, names = _of_array(given), _ids(ids)
+        if len(names) != len(rows):
             raise InputError(
-                f"The array has {len(rows) if rows.ndim else 0:,} rows and {len(names):,} ids; give each row one."
+                f"The array has {counted(len(rows), 'row')} and {counted(len(names), 'id')}; give each row one."
             )
         yield VectorsBatch(names, rows, "The array", mapped=True)
     elif (
@@ -51,6 +52,28 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
         raise InputError(
             f"The vectors are {arguments.shown(given)}; give a file, an array with ids, a dictionary or a data frame."
         )
+
+
+def _of_array(given: Any) -> np.ndarray:
+    """Return an array of two dimensions. Raise InputError for arrays of other kinds."""
+    if hasattr(given, "tocsr"):
+        raise InputError("The array is sparse; dense vectors are rows of an array of numbers, as toarray() returns.")
+    if np.ma.is_masked(given):
+        raise InputError(
+            "The array has masked places, and vectors have a number in each place; fill or leave them out."
+        )
+    rows = np.asarray(given)
+    if rows.dtype.hasobject:
+        raise InputError("The array holds Python objects; vectors are whole numbers or floats.")
+    expect_shape(rows.shape, "The array")
+    return rows
+
+
+def _ids(given: Any) -> list[str]:
+    """Return ids as texts. Raise InputError for a value that is no list of ids."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
+        raise InputError(f"The ids are {arguments.shown(given)}; give a list, with one id for each row.")
+    return list(map(_id, given))
 
 
 def _id(value: Any) -> str:
@@ -86,6 +109,6 @@ def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> Vectors
         expect_width(len(array), f"{place}: {qid}")
         if len(array) != len(arrays[0]):
             raise InputError(
-                f"{place}: the vector of {qid} has {len(array):,} numbers, and the first {len(arrays[0]):,}; all must be alike."
+                f"{place}: the vector of {qid} has {counted(len(array), 'number')}, and the first {len(arrays[0]):,}; all must be alike."
             )
     return VectorsBatch(ids, np.array(arrays) if arrays else np.zeros((0, 1)), place, mapped=True)
