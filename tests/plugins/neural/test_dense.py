@@ -9,7 +9,7 @@ import pytest
 from tiny_models import numbers, safetensors, table, tokenizer, write
 
 import sublex
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, UnknownName
 from sublex.index.check import check
 from sublex.language.expression import Call
 
@@ -214,6 +214,17 @@ def test_an_encoder_of_another_kind_of_vectors_is_refused_with_the_vectors(given
     with pytest.raises(InputError, match=r"tokens\(.*\) gives sparse vectors, and s are dense vectors; name their own"):
         given.add_vectors("s", {"birds-01": [1.0]}, encoder=f'tokens("{folder}")')
     assert "s" not in given.vectors and not (tmp_path / "config" / "sublex" / "encoders.json").exists()
+
+
+def test_a_name_like_that_of_an_encoder_is_suggested(given, models, command):
+    command("encoder", "add", "minilm", f'static("{models[0]}")')
+    given.search("crane", "dense(v, encoder=minilm)")
+    for word in ("minilmm", "minilm6"):
+        with pytest.raises(UnknownName, match=f"No component {word}; did you mean minilm.*sublex encoder list"):
+            sublex.open(given.path).search("crane", f"dense(v, encoder={word})")
+    # A word that is nearer to a component means that component.
+    with pytest.raises(UnknownName, match="BM25"):
+        given.search("crane", "BM52")
 
 
 # Finding by sketches.

@@ -806,3 +806,11 @@ def test_an_encoder_that_breaks_its_promise_is_refused():
         2,
         0,
     ]
+
+
+def test_a_name_that_is_not_utf8_costs_a_sentence_and_prints_nothing(encoder, folder, capfd):
+    """onnxruntime's own fallback would print several lines."""
+    data = models.token_model(VECTORS).SerializeToString().replace(b"Gather", b"G\xf5ther")
+    made = encoder("onnx", folder=folder(**{"model.onnx": data}), pooling="mean")
+    refused(made, "onnxruntime cannot read .*model.onnx")
+    assert capfd.readouterr() == ("", "")
