@@ -11,7 +11,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.forms.frames import arrow
 from sublex.tools.plain_files import open_plain
-from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_width
+from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_sizes, expect_width
 from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, VECTOR_NAMES
 
 
@@ -40,14 +40,15 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
         words = next((name for name in TEXT_NAMES if name in columns), None) if texts else None
         for batch in file.iter_batches(ROWS_PER_BATCH, columns=[ids, vectors, *([words] if words else [])]):
             names = texts_of(batch.column(ids), path)
-            rows = _rows(batch.column(vectors), names, path, pyarrow)
+            column, sizes = _matrices(batch.column(vectors), names, path, pyarrow)
+            rows = _rows(column, names if sizes is None else np.repeat(names, sizes).tolist(), path, pyarrow)
             if width and rows.shape[1] != width:
                 raise InputError(
                     f"{path}: the vector of {names[0]} has {rows.shape[1]:,} numbers, and others {width:,}."
                 )
             width = rows.shape[1]
             found = texts_of(batch.column(words), path) if words else ()
-            yield VectorsBatch(names, rows, path, texts=found)
+            yield VectorsBatch(names, rows, path, texts=found, sizes=sizes)
 
 
 def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
@@ -77,13 +78,33 @@ def texts_of(column: Any, path: str) -> list[str]:
     return list(map(str, values))
 
 
+def _is_list(kind: Any, pyarrow: Any) -> bool:
+    types = pyarrow.types
+    return any(check(kind) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+
+
+def _sizes(column: Any, names: list[str]) -> np.ndarray:
+    """Return the sizes of lists, none of which is missing."""
+    if hasattr(column.type, "list_size"):
+        return np.full(len(names), column.type.list_size)
+    return np.asarray(column.value_lengths().to_numpy(zero_copy_only=False))
+
+
+def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[Any, np.ndarray | None]:
+    """Return the column of the rows of matrices, and the numbers of rows; other columns as they are, and None."""
+    if not _is_list(column.type, pyarrow) or not _is_list(column.type.value_type, pyarrow):
+        return column, None
+    if column.null_count:
+        missing = names[next(place for place, value in enumerate(column.is_valid().to_pylist()) if not value)]
+        raise InputError(f"{path}: {missing} has no matrix; leave it out.")
+    rows = column.flatten()
+    return rows, expect_sizes(_sizes(column, names), names, len(rows), path)
+
+
 def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
     """Return the lists of a column as rows."""
     kind = column.type
-    is_list = any(
-        check(kind) for check in (pyarrow.types.is_list, pyarrow.types.is_large_list, pyarrow.types.is_fixed_size_list)
-    )
-    if not is_list:
+    if not _is_list(kind, pyarrow):
         raise InputError(f"{path} has vectors of the type {kind}; dense vectors are lists of numbers.")
     if column.null_count:
         missing = names[next(place for place, value in enumerate(column.is_valid().to_pylist()) if not value)]
@@ -93,10 +114,7 @@ def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
         raise InputError(f"{path} has a vector with an empty place; correct it.")
     numbers = values.to_numpy(zero_copy_only=False)
     expect_numbers(numbers.dtype, path)
-    if pyarrow.types.is_fixed_size_list(kind):
-        sizes = np.full(len(names), kind.list_size)
-    else:
-        sizes = column.value_lengths().to_numpy(zero_copy_only=False)
+    sizes = _sizes(column, names)
     if len(sizes) and (sizes != sizes[0]).any():
         wrong = int(np.argmax(sizes != sizes[0]))
         raise InputError(
