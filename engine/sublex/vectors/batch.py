@@ -35,6 +35,19 @@ class VectorsBatch(NamedTuple):
     sizes: np.ndarray | None = None
 
 
+class Repeated(Sequence[str]):
+    """Ids of matrices, each as often as its matrix has rows."""
+
+    def __init__(self, ids: Sequence[str], sizes: np.ndarray):
+        self._ids, self._ends = ids, np.cumsum(sizes)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._ids[int(np.searchsorted(self._ends, row, "right"))]
+
+
 def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -> np.ndarray:
     """Return the numbers of rows of matrices as int64. Raise InputError unless they are possible and add up to `rows`."""
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) != len(ids):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.forms.frames import arrow
 from sublex.tools.plain_files import open_plain
-from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_sizes, expect_width
+from sublex.vectors.batch import ROWS_PER_BATCH, Repeated, VectorsBatch, expect_numbers, expect_sizes, expect_width
 from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, VECTOR_NAMES
 
 
@@ -41,7 +41,7 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
         for batch in file.iter_batches(ROWS_PER_BATCH, columns=[ids, vectors, *([words] if words else [])]):
             names = texts_of(batch.column(ids), path)
             column, sizes = _matrices(batch.column(vectors), names, path, pyarrow)
-            rows = _rows(column, names if sizes is None else np.repeat(names, sizes).tolist(), path, pyarrow)
+            rows = _rows(column, names if sizes is None else Repeated(names, sizes), path, pyarrow)
             if width and rows.shape[1] != width:
                 raise InputError(
                     f"{path}: the vector of {names[0]} has {rows.shape[1]:,} numbers, and others {width:,}."
@@ -83,7 +83,7 @@ def _is_list(kind: Any, pyarrow: Any) -> bool:
     return any(check(kind) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list))
 
 
-def _sizes(column: Any, names: list[str]) -> np.ndarray:
+def _sizes(column: Any, names: Sequence[str]) -> np.ndarray:
     """Return the sizes of lists, none of which is missing."""
     if hasattr(column.type, "list_size"):
         return np.full(len(names), column.type.list_size)
@@ -101,7 +101,7 @@ def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[A
     return rows, expect_sizes(_sizes(column, names), names, len(rows), path)
 
 
-def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
+def _rows(column: Any, names: Sequence[str], path: str, pyarrow: Any) -> np.ndarray:
     """Return the lists of a column as rows."""
     kind = column.type
     if not _is_list(kind, pyarrow):
