@@ -15,7 +15,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.representations.given_rows import SPOOL, Before, Found, NewRows
 from sublex.vectors.batch import Repeated, VectorsBatch, single
 from sublex.vectors.matrices import Matrices, places
-from sublex.vectors.stored import UNCOVERED, Layout
+from sublex.vectors.stored import Layout
 
 # The component that scores documents by matrices.
 LATE = "late"
@@ -102,7 +102,7 @@ class NewMatrices(NewRows):
         if not (self._before and segment.name in self._before.rows):
             return new
         old = self._before.rows[segment.name][begin:end]
-        kept = has_matrix(layout, old) & ~segment.dead[begin:end]
+        kept = (old.sizes > 0) & ~layout.uncovered(old) & ~segment.dead[begin:end]
         for doc in np.flatnonzero(kept & (new.sizes > 0)).tolist():
             one = slice(doc, doc + 1)
             if not np.array_equal(old[one].data, new[one].data):
@@ -119,16 +119,3 @@ class NewMatrices(NewRows):
     def _count(self, rows: Rows) -> None:
         self.without_vector += int((rows.sizes == 0).sum())
         self.row_count += len(rows.data)
-
-
-def has_matrix(layout: Layout, rows: Matrices) -> np.ndarray:
-    """Return for each document whether it has a matrix: rows, and not the one that marks it as uncovered."""
-    return (rows.sizes > 0) & ~is_uncovered(layout, rows)
-
-
-def is_uncovered(layout: Layout, rows: Matrices) -> np.ndarray:
-    """Return for each document whether nobody has said if it has a matrix."""
-    single_row = rows.sizes == 1
-    found = np.zeros(len(rows), np.bool_)
-    found[single_row] = layout.scales(rows.data[rows.starts[:-1][single_row]]) == UNCOVERED
-    return found

@@ -48,14 +48,17 @@ class QueryEncoder:
             found = encoded(encoder, name, [query.text], "query")
         if encoder.kind != self._entry.kind:
             raise InputError(f"{name} gives {encoder.kind} vectors, and {self._name} are {self._entry.kind} vectors.")
-        return query._replace(given=GivenVectors({**(asked or {}), self._name: found.rows[0]}))
+        late = encoder.kind == "late"
+        vectors = {**(asked or {}), self._name: found.rows if late else found.rows[0]}
+        tokens = {self._name: found.terms} if late and found.terms else {}
+        return query._replace(given=GivenVectors(vectors, tokens={**(asked.tokens if asked else {}), **tokens}))
 
     def _make(self) -> tuple[Any, Encoder]:
         if self._component is None:
             return encoder_by_identity(self._entry.encoder, self._registry)
         if getattr(self._component, "kind", "") != "encoder":
             raise InputError(
-                f'{self._component} is no encoder; name one, as in dense({self._name}, encoder=onnx("FOLDER")).'
+                f'{self._component} is no encoder; name one, as in {self._entry.kind}({self._name}, encoder=onnx("FOLDER")).'
             )
         made: Encoder = self._component.make()
         known = self._entry.encoder

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -111,3 +111,8 @@ def vector_of(query: Query, name: str, component: str, width: int, dimensions: i
     raise InputError(
         f"{component} needs the vectors of queries; give them: --queries {name}=FILE (in Python queries={{'{name}': …}})."
     )
+
+
+def tokens_of(query: Query, name: str) -> Sequence[str]:
+    """Return the tokens of the matrix that `vector_of` returns; none if they are unknown."""
+    return query.given.tokens.get(name, ()) if query.given is not None else ()
