@@ -57,8 +57,8 @@ class FoundMatrices(Found):
         if self._stream is not None:
             self._stream.close()
             self._stream = None
-            with self._scratch.open_to_read(SPOOL) as stream:
-                self._arrays[self._spool] = np.memmap(stream, np.float32, "r", 0, (self._written, self.width))
+            values = np.frombuffer(self._scratch.map_old(SPOOL), np.float32)
+            self._arrays[self._spool] = values.reshape(self._written, self.width)
 
     def matrices(self, begin: int, end: int) -> Matrices:
         """Return the matrices of the documents `begin` to `end`, float32."""
