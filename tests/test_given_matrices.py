@@ -258,7 +258,7 @@ def test_scores_are_those_of_the_definition(twelve, case):
     assert list(candidates.items()) == list(found.items())
 
 
-def test_scores_are_the_same_over_segments_deletions_merges_and_reordering(built):
+def test_scores_are_the_same_over_segments_deletions_merges_and_reordering(built, tmp_path):
     matrices, query = matrices_of([f"d{k}" for k in range(28)]), matrices_of("q", 1)["q"]
     built.add_vectors("v", matrices)
     before = scored(built, query)
@@ -284,7 +284,8 @@ def test_scores_are_the_same_over_segments_deletions_merges_and_reordering(built
         merge()
         assert scored(built, query) == first and not check(built.path)
     # The same hash as of the same matrices of the same documents in another index.
-    other = sublex.build([document for document in documents(0, 45) if document.docno not in ("d3", "d31")])
+    same = [document for document in documents(0, 45) if document.docno not in ("d3", "d31")]
+    other = sublex.build(same, tmp_path / "other")
     other.add_vectors("v", left)
     assert other.vectors["v"].hash == built.vectors["v"].hash
 
@@ -327,8 +328,8 @@ def test_files_of_several_formats_are_one_set_and_their_order_does_not_matter(bu
     assert (summary.read, summary.matched, summary.without_document) == (31, 30, 1)
     del matrices["unknown"]
     assert near(scored(built, matrices["d0"]), matrices["d0"], matrices)
-    assert not built.add_vectors("v", dict(reversed(matrices.items()))).changed
-    built.add_vectors("w", matrices)
+    built.add_vectors("w", dict(reversed(matrices.items())))
+    assert not built.add_vectors("w", matrices).changed
     assert built.vectors["w"].hash == built.vectors["v"].hash
 
 
@@ -348,7 +349,7 @@ def test_other_matrices_and_vectors_replace_the_old_ones_alone_when_told(built):
     with pytest.raises(InputError, match=r"vectors v are ranked by late\(v\), and not by dense\(v\)"):
         scored(built, matrices["d0"], "dense(v)")
     built.add_vectors("v", {"d0": [1.0] * WIDTH}, replace=True)
-    assert [entry.expression for entry in built.fitted] == ["dense(v)"]
+    assert [entry.expression for entry in built.fitted.values()] == ["dense(v)"]
     with pytest.raises(InputError, match=r"vectors v are ranked by dense\(v\), and not by late\(v\)"):
         scored(built, matrices["d0"])
     built.add_vectors("v", matrices, replace=True)
