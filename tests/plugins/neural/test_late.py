@@ -39,12 +39,11 @@ def test_an_explanation_has_the_pairs_that_make_the_score(index):
 def test_stages_blends_and_filters_take_late(index):
     rescored = index.search("crane", "BM25 % 100 >> late(c)")
     assert [(hit.docno, hit.score) for hit in rescored][:2] == [("d0", 9), ("d1", 8)] and "d2" not in rescored.docnos
-    weighted = index.search("crane", "raw(BM25) + 0.5*raw(late(c)) % 9")
+    weighted = index.search("crane", "raw(BM25) + 0.5*raw(late(c))")
     words = {hit.docno: hit.score for hit in index.search("crane", "BM25")}
-    assert weighted["d0"].score == pytest.approx(words["d0"] + 4.5) if hasattr(weighted, "get") else True
     scores = {hit.docno: hit.score for hit in weighted}
     assert scores["d0"] == pytest.approx(words["d0"] + 4.5, rel=1e-6)
-    found = index.with_queries({"c": {"+river": QUERY}}).search("+river", "late(c)", language="query")
+    found = index.with_queries({"c": {"river": QUERY}}).search("+river", "late(c)", language="query")
     assert [(hit.docno, hit.score) for hit in found] == [("d1", 8), ("d2", -1)]
 
 
@@ -52,7 +51,7 @@ def test_a_card_counts_matrices_and_rows(index):
     card = index.card("late(c)")
     wanted = {"dimensions": 3, "stored as": "float32", "documents with a matrix": 3, "documents without": 1, "rows of matrices": 5}
     assert {name: card[name] for name in wanted} == wanted
-    with pytest.raises(InputError, match="finds documents by scoring them all|takes no parameter find|find"):
+    with pytest.raises(InputError, match="find"):
         index.search("crane", "late(c, find=approximate)")
     with pytest.raises(IndexProblem, match="has no vectors d"):
         index.fit("late(d)")
