@@ -1533,5 +1533,7 @@ def max_sim(query: Sequence[Sequence[float]], matrix: Sequence[Sequence[float]] 
     """Return the sum, over the rows of a query, of the largest product with a row of a document; -inf for no matrix."""
     if matrix is None or not len(matrix):
         return -math.inf
-    products = [[math.fsum(float(q) * float(x) for q, x in zip(token, row, strict=True)) for row in matrix] for token in query]
+    products = [
+        [math.fsum(float(q) * float(x) for q, x in zip(token, row, strict=True)) for row in matrix] for token in query
+    ]
     return float(np.float32(math.fsum(map(max, products))))

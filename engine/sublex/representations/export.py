@@ -117,7 +117,7 @@ def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
     return len(docnos)
 
 
-def _arrays_of(rows: Rows) -> dict[str, np.ndarray]:
+def _arrays_of(rows: Rows) -> dict[str, Any]:
     """Return the arrays of rows by the names that they have in a `.npz` file."""
     if isinstance(rows, Matrices):
         return {"rows": rows.data, "sizes": rows.sizes}

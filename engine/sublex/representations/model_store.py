@@ -172,8 +172,13 @@ class StoreReader:
         # Kernels do not check bounds, so every offset is checked here.
         data, starts = (self._folder[f"{name}.{part}"].all() for part in (SPARSE[0], STARTS["matrices"]))
         fits = len(shape) == 2 and shape[1] > 0 and starts.dtype == np.int64 and len(starts) == shape[0] + 1
-        fits = fits and starts[0] == 0 and (starts[1:] >= starts[:-1]).all()
-        if not fits or len(data) % shape[1] or starts[-1] != len(data) // shape[1]:
+        if (
+            not fits
+            or starts[0] != 0
+            or (starts[1:] < starts[:-1]).any()
+            or len(data) % shape[1]
+            or starts[-1] != len(data) // shape[1]
+        ):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; add the vectors again.")
         return Matrices(data.reshape(-1, shape[1]), starts)
 

@@ -92,7 +92,9 @@ def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> Vectors
     try:
         arrays = [_array(vector) for vector in vectors]
     except (ValueError, TypeError):
-        raise InputError(f"{place} has a vector that is no list of numbers, or a matrix with rows of two widths.") from None
+        raise InputError(
+            f"{place} has a vector that is no list of numbers, or a matrix with rows of two widths."
+        ) from None
     if arrays and arrays[0].ndim == 2:
         return _of_matrices(ids, arrays, place)
     for qid, array in zip(ids, arrays, strict=True):
@@ -117,7 +119,9 @@ def _of_matrices(ids: Sequence[str], arrays: Sequence[np.ndarray], place: str) -
     for name, array in zip(ids, arrays, strict=True):
         if array.ndim != 2 or array.dtype.kind not in "fiu":
             empty = array.size == 0
-            raise InputError(f"{place}: the matrix of {name} is {'empty; leave it out' if empty else 'no matrix of numbers'}.")
+            raise InputError(
+                f"{place}: the matrix of {name} is {'empty; leave it out' if empty else 'no matrix of numbers'}."
+            )
         expect_width(array.shape[1], f"{place}: {name}")
         if array.shape[1] != width:
             raise InputError(

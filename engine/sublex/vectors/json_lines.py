@@ -127,7 +127,12 @@ def _by_python(line: bytes, place: str, texts: bool) -> Lines:
     if isinstance(name, bool) or not isinstance(name, (str, int)):
         raise InputError(f"{place}: the id is no text; correct it.")
     numbers, widths = [value for _, value in values] if isinstance(values, _Pairs) else values, None
-    if isinstance(values, list) and values and all(type(row) is list for row in values) and not isinstance(values, _Pairs):
+    if (
+        isinstance(values, list)
+        and values
+        and all(type(row) is list for row in values)
+        and not isinstance(values, _Pairs)
+    ):
         widths, numbers = _width_of(values, name, place), [value for row in values for value in row]
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in numbers):
         raise InputError(f"{place}: the vector of {name} is no list of numbers; correct it.")
@@ -140,7 +145,14 @@ def _by_python(line: bytes, place: str, texts: bool) -> Lines:
     ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)))
     spans = np.stack([ends - np.diff(ends, prepend=0), ends], axis=1) if isinstance(values, _Pairs) else None
     return Lines(
-        [str(name)], np.array([len(numbers)]), _singles(numbers, name, place), words, b"".join(terms), spans, place, widths
+        [str(name)],
+        np.array([len(numbers)]),
+        _singles(numbers, name, place),
+        words,
+        b"".join(terms),
+        spans,
+        place,
+        widths,
     )
 
 

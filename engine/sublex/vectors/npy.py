@@ -183,7 +183,9 @@ def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: i
         return values
     # Differences of unsigned numbers would not be below 0.
     if not len(values) or values[0] != 0 or values.max() > np.iinfo(np.int64).max:
-        raise InputError(f"{place} has places that do not lead from 0 to the number of rows; save one for each id, and the end.")
+        raise InputError(
+            f"{place} has places that do not lead from 0 to the number of rows; save one for each id, and the end."
+        )
     return np.diff(values.astype(np.int64))
 
 

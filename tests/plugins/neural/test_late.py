@@ -49,7 +49,13 @@ def test_stages_blends_and_filters_take_late(index):
 
 def test_a_card_counts_matrices_and_rows(index):
     card = index.card("late(c)")
-    wanted = {"dimensions": 3, "stored as": "float32", "documents with a matrix": 3, "documents without": 1, "rows of matrices": 5}
+    wanted = {
+        "dimensions": 3,
+        "stored as": "float32",
+        "documents with a matrix": 3,
+        "documents without": 1,
+        "rows of matrices": 5,
+    }
     assert {name: card[name] for name in wanted} == wanted
     with pytest.raises(InputError, match="find"):
         index.search("crane", "late(c, find=approximate)")
