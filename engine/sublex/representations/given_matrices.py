@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
 
 import numpy as np
 
@@ -33,7 +32,6 @@ class FoundMatrices(Found):
         # The number of rows of each document's matrix. `_row` has the place of the first.
         self._size = np.zeros(len(self._row), np.int64)
         self._written = 0
-        self._stream: BinaryIO | None = None
 
     def _keep(self, batch: VectorsBatch, known: np.ndarray, docs: np.ndarray) -> None:
         assert batch.sizes is not None
@@ -43,20 +41,21 @@ class FoundMatrices(Found):
         if batch.mapped:
             self._source[docs], self._row[docs] = len(self._arrays) - 1, begins[known]
             return
-        if self._stream is None:
-            self._stream, self._spool = self._scratch.create(SPOOL), len(self._arrays)
+        if self._spool < 0:
+            self._spool = len(self._arrays)
             self._arrays.append(np.zeros((0, self.width), np.float32))
         ids = [batch.ids[place] for place in known.tolist()]
         values = single(batch.rows[places(begins[known], sizes)], Repeated(ids, sizes), batch.place)
-        self._stream.write(values.data)
+        with self._scratch.open_or_make(SPOOL) as stream:
+            rest = memoryview(values).cast("B")
+            while len(rest):
+                rest = rest[stream.write(rest) :]
         self._source[docs], self._row[docs] = self._spool, self._written + np.cumsum(sizes) - sizes
         self._written += len(values)
 
     def finish(self) -> None:
         """Map the matrices that were written to the scratch file."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        if self._spool >= 0:
             values = np.frombuffer(self._scratch.map_old(SPOOL), np.float32)
             self._arrays[self._spool] = values.reshape(self._written, self.width)
 
