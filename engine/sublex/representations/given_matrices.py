@@ -47,7 +47,7 @@ class FoundMatrices(Found):
         ids = [batch.ids[place] for place in known.tolist()]
         values = single(batch.rows[places(begins[known], sizes)], Repeated(ids, sizes), batch.place)
         with self._scratch.open_or_make(SPOOL) as stream:
-            rest = memoryview(values).cast("B")
+            rest = values.data.cast("B")
             while len(rest):
                 rest = rest[stream.write(rest) :]
         self._source[docs], self._row[docs] = self._spool, self._written + np.cumsum(sizes) - sizes
