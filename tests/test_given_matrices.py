@@ -447,3 +447,95 @@ def test_matrices_are_taken_by_slices_numbers_and_masks():
     assert whole[np.array([3, 0])].data.tolist() == [[10, 11], [0, 1], [2, 3]]
     assert Matrices.stacked([whole[2:], whole[:2]]).data[:4].tolist() == whole.data[2:].tolist()
     assert len(whole[4:]) == 0 and not len(whole[:0].data)
+
+
+# Tokens.
+
+TOKENS = {"d0": ["the", "crane"], "d1": ["a", "é\n"], "d2": ["crane"]}
+
+
+def write_tokens(path, matrices, tokens) -> None:
+    """Write matrices with their tokens in the format that a path names."""
+    ids, rows = list(matrices), np.concatenate(list(matrices.values()))
+    texts = [tokens[name] for name in ids]
+    if path.suffix == ".npz":
+        save = np.savez_compressed if path.name == "packed.npz" else np.savez
+        save(path, docnos=ids, rows=rows, sizes=[len(own) for own in texts], tokens=sum(texts, []))
+    elif path.suffix == ".jsonl":
+        lists = zip(ids, as_lists(matrices).values(), texts, strict=True)
+        path.write_text("\n".join(json.dumps({"tokens": own, "id": name, "vector": each}) for name, each, own in lists))
+    else:
+        columns = {"docno": ids, "row": [each.tolist() for each in matrices.values()], "tokens": texts}
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+
+def pairs(index, docno: str, queries) -> list[str]:
+    return [part.label for part in index.explain("crane", docno, "late(v)", queries={"v": queries}).parts]
+
+
+@pytest.mark.parametrize("name", ["v.npz", "packed.npz", "v.jsonl", "v.parquet"])
+def test_explanations_show_the_texts_of_tokens(built, tmp_path, name):
+    eye = np.eye(3, dtype=np.float32)
+    write_tokens(tmp_path / name, {"d0": eye[:2], "d1": eye[1:], "d2": eye[:1]}, TOKENS)
+    write_tokens(tmp_path / f"q{name[-6:]}", {"crane": eye[:2]}, {"crane": ["big", "bird"]})
+    queries = tmp_path / f"q{name[-6:]}"
+    built.add_vectors("v", tmp_path / name)
+    first = built.vectors["v"].hash
+
+    def expect():
+        assert pairs(built, "d0", queries) == [
+            "query token 1 big ↔ document token 1 the", "query token 2 bird ↔ document token 2 crane",
+        ]  # fmt: skip
+        assert pairs(built, "d2", queries)[0].endswith("document token 1 crane")
+
+    expect()
+    assert "document token 1 a" in pairs(built, "d1", queries)[1]
+    # Documents with other tokens, and without any, join those of the index.
+    write_tokens(tmp_path / "more.npz", {"d7": eye[:1]}, {"d7": ["crane"]})
+    built.add_vectors("v", tmp_path / "more.npz")
+    built.add_vectors("v", {"d8": eye})
+    built.delete("d1")
+    built.add(documents(30, 33))
+    built.merge(reorder=True)
+    built.add_vectors("v", {"d30": eye[:1]})
+    expect()
+    assert pairs(built, "d7", queries)[0].endswith("document token 1 crane")
+    assert pairs(built, "d8", queries)[0].endswith("document token 1") and not check(built.path)
+    assert built.vectors["v"].hash != first
+
+
+def test_equal_tokens_are_an_equal_hash_and_others_another(built, tmp_path):
+    eye, hashes = np.eye(3, dtype=np.float32), []
+    for number, texts in enumerate((TOKENS, TOKENS, TOKENS | {"d0": ["an", "crane"]})):
+        names = sorted(TOKENS, reverse=number == 1)
+        matrices = {name: eye[: len(TOKENS[name])] for name in names}
+        write_tokens(tmp_path / "v.npz", matrices, texts)
+        built.add_vectors("v", tmp_path / "v.npz", replace=True)
+        hashes.append(built.vectors["v"].hash)
+    assert hashes[0] == hashes[1] != hashes[2]
+
+
+BAD_TOKENS = {
+    '{"id": "d0", "vector": [[1], [2]], "tokens": ["a"]}': "matrix of d0 has 2 rows and 1 tokens",
+    '{"id": "d0", "vector": [[1]], "tokens": [1]}': "tokens of d0 are no list of texts",
+    '{"id": "d0", "vector": [[1]], "tokens": "a"}': "tokens of d0 are no list of texts",
+    '{"id": "d0", "vector": [[1]], "tokens": [a]}': "tokens of d0 are no list of texts|no JSON object",
+    '{"id": "d\\u0030", "vector": [[1]], "tokens": [1]}': "tokens of d0 are no list of texts",
+}
+
+
+@pytest.mark.parametrize("text", BAD_TOKENS)
+def test_bad_tokens_cost_one_sentence(built, tmp_path, text):
+    (tmp_path / "v.jsonl").write_text(text)
+    with pytest.raises(InputError, match=BAD_TOKENS[text]):
+        built.add_vectors("v", tmp_path / "v.jsonl")
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "v.npz", docnos=["d0"], rows=np.ones((2, 1)), sizes=[2], tokens=["a"])
+        with pytest.raises(InputError, match="2 rows and 1 token; give each row one"):
+            built.add_vectors("v", tmp_path / "v.npz")
+
+
+def test_half_of_a_surrogate_pair_in_a_token_is_replaced(built, tmp_path):
+    (tmp_path / "v.jsonl").write_text('{"id": "d0", "vector": [[1]], "tokens": ["\\ud800x"]}')
+    built.add_vectors("v", tmp_path / "v.jsonl")
+    assert pairs(built, "d0", {"crane": [[1.0]]}) == ["query token 1 ↔ document token 1 ?x"]

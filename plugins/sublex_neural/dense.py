@@ -49,7 +49,7 @@ class DenseRepresentation(Representation):
         self._take(job.given)
 
     def _take(self, given: GivenSet) -> None:
-        self.layout, self.hash = given
+        self.layout, self.hash = given.layout, given.hash
         self.row_values = self.layout.declared
 
     def save(self, store: Store) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation, Query
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
-from sublex.contracts.stored import Declared
+from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.tools.messages import counted
 from sublex.vectors.matrices import Matrices
@@ -57,27 +57,30 @@ class LateRepresentation(Representation):
         self._take(job.given)
 
     def _take(self, given: GivenSet) -> None:
-        self.layout, self.hash = given
+        self.layout, self.hash, self.tokens = given
         self.row_values = self.layout.declared._replace(matrices=True)
 
     def save(self, store: Store) -> None:
-        """Store the layout of the rows, and the hash of their values, so that other values have another fingerprint."""
+        """Store the layout of the rows, the tokens, and the hash of the values, so that others have another fingerprint."""
         store.put("width", np.array([self.layout.width], np.int32))
         store.put("type", np.array([list(TYPES).index(self.layout.stored)], np.int32))
+        store.put("tokens", list(self.tokens))
         store.put("hash", np.frombuffer(bytes.fromhex(self.hash), ">u2").astype(np.uint16))
 
     def load(self, store: Stored) -> None:
         """Restore the layout of the rows."""
         (width,), (kind,) = store.get("width").tolist(), store.get("type").tolist()
-        self._take(GivenSet(Layout(width, list(TYPES)[kind]), store.get("hash").astype(">u2").tobytes().hex()))
+        values = store.get("hash").astype(">u2").tobytes().hex()
+        self._take(GivenSet(Layout(width, list(TYPES)[kind]), values, store.get("tokens")))
 
     def declares(self) -> Mapping[str, Declared]:
-        """Return the declarations of the width, of the type of the stored numbers, and of the hash."""
-        return {"width": WIDTH_VALUE, "type": TYPE_VALUE, "hash": HASH_VALUE}
+        """Return the declarations of the width, of the type of the stored numbers, of the hash and of the tokens."""
+        return {"width": WIDTH_VALUE, "type": TYPE_VALUE, "hash": HASH_VALUE, "tokens": Json(list[str], distinct=True)}
 
     def encode_documents(self, inputs: np.ndarray) -> Matrices:
         """Return matrices that mark documents as uncovered: they came after the matrices were added."""
-        return Matrices(self.layout.blank(len(inputs), UNCOVERED), np.arange(len(inputs) + 1))
+        marks = Matrices(self.layout.blank(len(inputs), UNCOVERED), np.arange(len(inputs) + 1))
+        return marks.with_tokens() if self.tokens else marks
 
     def transform(self, inputs: Matrices) -> Matrices:
         """Return the matrices of documents, float32; without rows for documents that have none."""
@@ -139,10 +142,15 @@ class LateRepresentation(Representation):
         for token in range(count):
             text = f" {query.tokens[token]}" if query.tokens else ""
             row = int(best.rows[token])
-            label = f"query token {token + 1:,}{text} ↔ document token {row + 1:,}"
+            label = f"query token {token + 1:,}{text} ↔ document token {row + 1:,}{self._text(matrix, row)}"
             parts.append(Explanation(float(best.products[token]), label))
         label = f"largest products of {counted(count, 'query token')} with {counted(rows, 'document token')}"
         return Explanation(float(sums[0]), label, "sum", tuple(parts))
+
+    def _text(self, matrix: Matrices, row: int) -> str:
+        """Return the text of a row's token after a blank, "" for an unknown one."""
+        number = -1 if matrix.tokens is None else int(matrix.tokens[row])
+        return f" {self.tokens[number]}" if 0 <= number < len(self.tokens) else ""
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the width of the rows, how they are stored, and how many documents have a matrix."""

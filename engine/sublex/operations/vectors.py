@@ -41,7 +41,7 @@ def add(
     memory: Annotated[str, option(metavar="SIZE")] = "4GB",
     workers: Workers = None,
 ) -> Shown:
-    """Give documents the vectors or matrices that another program computed for them.
+    """Give documents the vectors that another program computed for them.
 
     FILE is JSON lines or Parquet with the fields id and vector, .npz with the arrays docnos and rows, or .npy with the
     docnos on the lines of a second file. The expression dense(NAME) then ranks by the vectors. If each vector is a list of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -32,20 +32,28 @@ class FoundMatrices(Found):
         # The number of rows of each document's matrix. `_row` has the place of the first.
         self._size = np.zeros(len(self._row), np.int64)
         self._written = 0
+        # The numbers of tokens by their texts, those that the index has first. For each array, the numbers of its rows.
+        self.tokens = {token: number for number, token in enumerate(before.tokens if before else ())}
+        self._numbers: dict[int, np.ndarray] = {}
+        self._spooled: list[np.ndarray] = []
 
     def _keep(self, batch: VectorsBatch, known: np.ndarray, docs: np.ndarray) -> None:
         assert batch.sizes is not None
         sizes = batch.sizes[known]
         begins = np.cumsum(batch.sizes) - batch.sizes
         self._size[docs] = sizes
+        numbers = self._numbered(batch.tokens, len(batch.rows))
         if batch.mapped:
+            self._numbers[len(self._arrays) - 1] = numbers
             self._source[docs], self._row[docs] = len(self._arrays) - 1, begins[known]
             return
         if self._spool < 0:
             self._spool = len(self._arrays)
             self._arrays.append(np.zeros((0, self.width), np.float32))
         ids = [batch.ids[place] for place in known.tolist()]
-        values = single(batch.rows[places(begins[known], sizes)], Repeated(ids, sizes), batch.place)
+        rows = places(begins[known], sizes)
+        values = single(batch.rows[rows], Repeated(ids, sizes), batch.place)
+        self._spooled.append(numbers[rows])
         with self._scratch.open_or_make(SPOOL) as stream:
             rest = values.data.cast("B")
             while len(rest):
@@ -53,16 +61,27 @@ class FoundMatrices(Found):
         self._source[docs], self._row[docs] = self._spool, self._written + np.cumsum(sizes) - sizes
         self._written += len(values)
 
+    def _numbered(self, tokens: Sequence[str], rows: int) -> np.ndarray:
+        """Return the numbers of the tokens of some rows, -1 if they are unknown."""
+        known = self.tokens
+        # Half of a surrogate pair could not be written.
+        texts = (token if token.isascii() else token.encode("utf-8", "replace").decode() for token in tokens)
+        if not len(tokens):
+            return np.broadcast_to(np.int32(-1), rows)
+        return np.fromiter((known.setdefault(text, len(known)) if text else -1 for text in texts), np.int32, rows)
+
     def finish(self) -> None:
         """Map the matrices that were written to the scratch file."""
         if self._spool >= 0:
             values = np.frombuffer(self._scratch.map_old(SPOOL), np.float32)
             self._arrays[self._spool] = values.reshape(self._written, self.width)
+            self._numbers[self._spool] = np.concatenate(self._spooled)
 
     def matrices(self, begin: int, end: int) -> Matrices:
         """Return the matrices of the documents `begin` to `end`, float32."""
         sources, first, sizes = self._source[begin:end], self._row[begin:end], self._size[begin:end]
         found = Matrices.of_sizes(np.zeros((int(sizes.sum()), self.width), np.float32), sizes)
+        found = found.with_tokens() if self.tokens else found
         for source in np.unique(sources[sources >= 0]).tolist():
             chosen = np.flatnonzero(sources == source)
             # A slice of a file is read faster than single rows.
@@ -71,7 +90,10 @@ class FoundMatrices(Found):
             wanted = slice(int(first[chosen[0]]), last) if joined else places(first[chosen], sizes[chosen])
             ids = Repeated([self.docnos[begin + doc] for doc in chosen.tolist()], sizes[chosen])
             values = single(self._arrays[source][wanted], ids, f"The vectors {self._name}")
-            found.data[places(found.starts[chosen], sizes[chosen])] = values
+            rows = places(found.starts[chosen], sizes[chosen])
+            found.data[rows] = values
+            if found.tokens is not None:
+                found.tokens[rows] = self._numbers[source][wanted]
         return found
 
 
@@ -84,6 +106,7 @@ class NewMatrices(NewRows):
     def __init__(self, snapshot: Snapshot, found: FoundMatrices, layout: Layout):
         super().__init__(snapshot, found, layout)
         found.finish()
+        self.tokens = list(found.tokens)
 
     def blocks(self, segment: Segment) -> Iterator[Matrices]:
         """Yield the matrices of all documents of a segment, deleted ones included."""
@@ -94,7 +117,7 @@ class NewMatrices(NewRows):
 
     def _with_old(self, segment: Segment, base: int, begin: int, end: int) -> Matrices:
         layout, found = self.layout, self._found.matrices(base + begin, base + end)
-        new = Matrices(layout.rows(found.data), found.starts)
+        new = Matrices(layout.rows(found.data), found.starts, found.tokens)
         if layout.stored != "float32":
             ids = Repeated(self._found.docnos[base + begin : base + end], found.sizes)
             self._measure_loss(found.data, new.data, ids)
@@ -107,13 +130,19 @@ class NewMatrices(NewRows):
             if not np.array_equal(old[one].data, new[one].data):
                 docno = self._found.docnos[base + begin + doc]
                 raise InputError(f"{docno} has another matrix already; --replace replaces all vectors of this name.")
+        old = old.with_tokens() if self.tokens else old
         numbers = np.arange(end - begin)
         return Matrices.stacked([new, old])[np.where(kept, numbers + (end - begin), numbers)]
 
     def _bytes_of(self, rows: Rows) -> Iterator[bytes]:
         data, size = np.ascontiguousarray(rows.data).tobytes(), rows.dtype.itemsize * rows.shape[1]
-        bounds = (rows.starts * size).tolist()
-        yield from (data[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False))
+        bounds = rows.starts.tolist()
+        for begin, end in zip(bounds, bounds[1:], strict=False):
+            part = data[begin * size : end * size]
+            if rows.tokens is not None:
+                numbers = rows.tokens[begin:end].tolist()
+                part += b"".join(b"\0" + (self.tokens[number].encode() if number >= 0 else b"\0") for number in numbers)
+            yield part
 
     def _count(self, rows: Rows) -> None:
         self.without_vector += int((rows.sizes == 0).sum())

@@ -34,10 +34,11 @@ BYTES_PER_DOCUMENT = 200
 
 
 class Before(NamedTuple):
-    """Vectors that an index has: the layout of their rows, and the rows by segment."""
+    """Vectors that an index has: the layout of their rows, the rows by segment, and the texts of tokens."""
 
     layout: Layout
     rows: dict[str, Rows]
+    tokens: Sequence[str]
 
     @classmethod
     def of(cls, fitting: Fitting, kind: str, name: str) -> Before | None:
@@ -57,6 +58,7 @@ class Before(NamedTuple):
             layout,
             {each: read_rows(place / each, stored[each].data, docs, declared_rows(model))
              for each, docs in sizes.items() if each in stored},
+            getattr(model, "tokens", ()),
         )  # fmt: skip
 
 
@@ -161,6 +163,8 @@ class NewRows:
     """
 
     kind = DENSE
+    # The texts of the tokens of matrices.
+    tokens: Sequence[str] = ()
 
     def __init__(self, snapshot: Snapshot, found: Found, layout: Layout):
         self.layout, self._found, self._before = layout, found, found._before

@@ -30,6 +30,8 @@ VALUES = "_values"
 SPARSE = ("data", "indices", "indptr")
 # The endings of the files that say where the rows begin, by the form of the rows.
 STARTS = {"sparse": "indptr", "matrices": "starts"}
+# The ending of the file with the tokens of matrices.
+TOKENS = "tokens"
 
 
 class StoreWriter:
@@ -67,8 +69,8 @@ class StoreWriter:
             if kind is None:
                 kind = "sparse" if sparse else "matrices" if has_matrices else "shape", part.shape[1:]
                 types = {f"{name}.data" if sparse or has_matrices else name: part.dtype}
-                if sparse:
-                    types[f"{name}.indices"] = np.int32
+                if sparse or (has_matrices and part.tokens is not None):
+                    types[f"{name}.{SPARSE[1] if sparse else TOKENS}"] = np.int32
                 streams = [self._stream(stream, dtype) for stream, dtype in types.items()]
             docs += part.shape[0]
             columns: tuple[np.ndarray, ...] = (part,)
@@ -79,7 +81,7 @@ class StoreWriter:
                 columns = (part.data, part.indices)
             elif has_matrices:
                 starts.append(starts[-1][-1] + part.starts[1:])
-                columns = (part.data,)
+                columns = (part.data,) if part.tokens is None else (part.data, part.tokens)
             for stream, values in zip(streams, columns, strict=True):
                 stream.write(values.ravel())
         if kind is None:
@@ -180,7 +182,10 @@ class StoreReader:
             or starts[-1] != len(data) // shape[1]
         ):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; add the vectors again.")
-        return Matrices(data.reshape(-1, shape[1]), starts)
+        tokens = self._folder[f"{name}.{TOKENS}"].all() if f"{name}.{TOKENS}" in self._folder else None
+        if tokens is not None and (tokens.dtype != np.int32 or len(tokens) != starts[-1]):
+            raise IndexCorrupt(f"{self._folder.path / name}.{TOKENS}.npy is damaged; add the vectors again.")
+        return Matrices(data.reshape(-1, shape[1]), starts, tokens)
 
     def _sparse(self, name: str, shape: tuple[int, ...]) -> csr_array:
         from scipy.sparse import csr_array

@@ -85,8 +85,12 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
 
 
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
-    """Return the properties that all rows of a model share: sparse rows or matrices or neither, their type and width."""
-    return hasattr(rows, "indptr"), isinstance(rows, Matrices), rows.dtype, rows.shape[1:]
+    """Return the properties that all rows of a model share.
+
+    These are whether they are sparse, or matrices, and with tokens; and their type and width.
+    """
+    has_matrices = isinstance(rows, Matrices)
+    return hasattr(rows, "indptr"), has_matrices, has_matrices and rows.tokens is not None, rows.dtype, rows.shape[1:]
 
 
 def zero_rows(like: Rows, docs: int) -> Rows:
@@ -96,7 +100,7 @@ def zero_rows(like: Rows, docs: int) -> Rows:
 
         return csr_array((docs, like.shape[1]), dtype=like.dtype)
     if isinstance(like, Matrices):
-        return Matrices.of_sizes(like.data[:0], np.zeros(docs, np.int64))
+        return Matrices.of_sizes(like.data[:0], np.zeros(docs, np.int64), None if like.tokens is None else like.tokens[:0])
     return np.zeros((docs, *like.shape[1:]), like.dtype)
 
 

@@ -111,7 +111,7 @@ def add(
                 raise InputError(_none_matched(found, snapshot))
             rows = made(snapshot, found, Layout(found.width, before.layout.stored if before else stored or "float32"))
             known_encoder = encoder or (manifest.vectors[name].encoder if before else "")
-            rows.given = GivenSet(rows.layout, rows.digest())
+            rows.given = GivenSet(rows.layout, rows.digest(), rows.tokens)
             entry = VectorsEntry(made.kind, rows.given.hash, found.read, found.matched, known_encoder)
             changed = manifest.vectors.get(name) != entry
             known = {**manifest.vectors, name: entry}

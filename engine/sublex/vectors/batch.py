@@ -22,7 +22,7 @@ class VectorsBatch(NamedTuple):
     """The vectors of some documents or queries.
 
     `rows` is an array of numbers with one row for each of `ids`. For matrices, `sizes` (int64) has the number of rows of each
-    of `ids`, and `rows` the rows of all of them, end to end. If it is `mapped`, the rows lie in a file, and stay valid
+    of `ids`, and `rows` the rows of all of them, end to end; `tokens` has the text of each row, if the file has them. If it is `mapped`, the rows lie in a file, and stay valid
     when the next batch is read. `texts` has the texts of queries, if the file has them. `place` says where the batch comes
     from, for messages.
     """
@@ -33,6 +33,7 @@ class VectorsBatch(NamedTuple):
     mapped: bool = False
     texts: Sequence[str] = ()
     sizes: np.ndarray | None = None
+    tokens: Sequence[str] = ()
 
 
 class Repeated(Sequence[str]):
@@ -62,6 +63,13 @@ def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -
     if int(sizes.sum()) != rows:
         raise InputError(f"{place} has {counted(rows, 'row')}, and sizes that add up to {int(sizes.sum()):,}.")
     return sizes
+
+
+def expect_tokens(tokens: Sequence[str], rows: int, place: str) -> Sequence[str]:
+    """Return the tokens of rows. Raise InputError unless there are as many, or none."""
+    if len(tokens) not in (0, rows):
+        raise InputError(f"{place} has {counted(rows, 'row')} and {counted(len(tokens), 'token')}; give each row one.")
+    return tokens
 
 
 def expect_shape(shape: Sequence[int], place: str) -> None:

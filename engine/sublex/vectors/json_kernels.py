@@ -12,13 +12,13 @@ from numba import int64
 from sublex.tools.compiled import F32, F64, I64, STORED_U8, inner, kernel
 
 MATRIX = int64[:, ::1]
-# The columns of `lines`: the number of the line, its id, its text, the form of the vector, the end of its numbers, and the
-# width of a matrix.
-LINE_COLUMNS = 8
+# The columns of `lines`: the number of the line, its id, its text, the form of the vector, the end of its numbers, the
+# width of a matrix, and its tokens. The id, the text and the tokens have two columns: where they begin and end.
+LINE_COLUMNS = 10
 # The forms of vectors.
 LIST, OBJECT, ROWS = 0, 1, 2
 # The roles of members.
-ID, VECTOR, WORDS = 0, 1, 2
+ID, VECTOR, WORDS, TOKENS = 0, 1, 2, 3
 QUOTE, BACKSLASH, COMMA, COLON, NEWLINE = 34, 92, 44, 58, 10
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 # A decimal number in float64 is off by less than this share after two multiplications by powers of ten.
@@ -237,7 +237,7 @@ def _matrix(buf, i, end, powers, numbers, m, spans):
 @inner
 def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, spans):
     """Read the object at `i`. Return the number of all numbers, or -1 for an odd line."""
-    line[1], line[3], line[4], line[5] = -1, 0, 0, -1
+    line[1], line[3], line[4], line[5], line[8], line[9] = -1, 0, 0, -1, 0, 0
     if buf[i] != OPEN_BRACE:
         return -1
     i = _skip(buf, i + 1, end)
@@ -267,6 +267,14 @@ def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, span
                 i, m = _entries(buf, i, end, powers, numbers, m, spans)
             if i < 0:
                 return -1
+        elif role == TOKENS:
+            if line[9]:
+                return -1
+            line[8] = i
+            i = _value_end(buf, i, end)
+            if i < 0:
+                return -1
+            line[9] = i
         elif role >= 0 and c == QUOTE:
             stop, escaped = _string_end(buf, i + 1, end)
             if stop < 0 or escaped:

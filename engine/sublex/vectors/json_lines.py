@@ -6,7 +6,7 @@ A kernel reads lines of the usual form. Python's own `json` reads all others, an
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from sublex.vectors.batch import VectorsBatch, expect_sizes, expect_width
 ID_NAMES = ("id", "docno", "docid", "_id", "doc_id", "qid")
 VECTOR_NAMES = ("vector", "embedding", "row")
 TEXT_NAMES = ("query", "text")
+TOKEN_NAMES = ("tokens",)
 # Bytes of lines that are read at a time.
 BYTES = 1 << 23
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])
@@ -53,14 +54,15 @@ def read_json_lines(path: str, texts: bool = False) -> Iterator[VectorsBatch]:
                 count = None
                 if batch.widths is not None:
                     count = expect_sizes(batch.sizes // width, batch.ids, len(rows), path)
-                yield VectorsBatch(batch.ids, rows, path, texts=batch.texts, sizes=count)
+                yield VectorsBatch(batch.ids, rows, path, texts=batch.texts, sizes=count, tokens=batch.tokens)
 
 
 class Lines(NamedTuple):
     """The vectors of some lines: the ids, the number of entries of each vector, all numbers, and the texts of queries.
 
     `names` has the places of the names of entries in `data`, for vectors that are objects; it is None for lists. `widths`
-    has the width of each matrix; it is None for vectors. `place` is that of the first of these lines, for messages.
+    has the width of each matrix; it is None for vectors. `tokens` has the texts of the rows of matrices, end to end, or none.
+    `place` is that of the first of these lines, for messages.
     """
 
     ids: list[str]
@@ -71,14 +73,16 @@ class Lines(NamedTuple):
     names: np.ndarray | None
     place: str
     widths: np.ndarray | None = None
+    tokens: Sequence[str] = ()
 
 
 def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
     """Yield the vectors of whole lines, of which the first has the number `first`: lists, objects, and matrices."""
     from sublex.vectors import json_kernels
 
-    names = [*ID_NAMES, *VECTOR_NAMES, *(TEXT_NAMES if texts else ())]
+    names = [*ID_NAMES, *VECTOR_NAMES, *TOKEN_NAMES, *(TEXT_NAMES if texts else ())]
     kinds = [json_kernels.ID] * len(ID_NAMES) + [json_kernels.VECTOR] * len(VECTOR_NAMES)
+    kinds += [json_kernels.TOKENS] * len(TOKEN_NAMES)
     kinds += [json_kernels.WORDS] * (len(names) - len(kinds))
     encoded, name_ends = arena([name.encode() for name in names])
     count = count_lines(data) + 1
@@ -102,9 +106,35 @@ def scanned(data: bytes, path: str, first: int, texts: bool) -> Iterator[Lines]:
         of_vectors = numbers[: len(kept)], spans[: len(kept)]
         values, places = of_vectors if len(chosen) == read else (of_vectors[0][kept], of_vectors[1][kept])
         objects, widths = form == json_kernels.OBJECT, own[:, 7] if form == json_kernels.ROWS else None
-        yield Lines(ids, sizes[chosen], values, words, data, places if objects else None, place, widths)
+        tokens = [] if widths is None else _all_tokens(data, own, sizes[chosen] // widths, ids, place)
+        yield Lines(ids, sizes[chosen], values, words, data, places if objects else None, place, widths, tokens)
     for number, begin, end in odd[:left].tolist():
         yield _by_python(data[begin:end], f"{path}:{first + number}", texts)
+
+
+def _all_tokens(data: bytes, lines: np.ndarray, sizes: np.ndarray, ids: list[str], place: str) -> list[str]:
+    """Return the tokens of the matrices of some lines, end to end; none if no line has any."""
+    found: list[str] = []
+    if not lines[:, 9].any():
+        return found
+    for name, size, (begin, end) in zip(ids, sizes.tolist(), lines[:, 8:10].tolist(), strict=True):
+        try:
+            value = json.loads(data[begin:end]) if end else None
+        except (ValueError, RecursionError):
+            raise InputError(f"{place}: the tokens of {name} are no list of texts; leave them out.") from None
+        found += _tokens(value, size, name, place)
+    return found
+
+
+def _tokens(value: Any, size: int, name: object, place: str) -> list[str]:
+    """Return the tokens of a matrix, "" for each row if they are unknown."""
+    if value is None:
+        return [""] * size
+    if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
+        raise InputError(f"{place}: the tokens of {name} are no list of texts; leave them out.")
+    if len(value) != size:
+        raise InputError(f"{place}: the matrix of {name} has {size:,} rows and {len(value):,} tokens; give each row one.")
+    return value
 
 
 def _text(data: bytes, path: str, first: int, line: int, begin: int, end: int) -> str:
@@ -144,6 +174,7 @@ def _by_python(line: bytes, place: str, texts: bool) -> Lines:
         raise InputError(f"{place}: a term of {name} has half of a surrogate pair, which is no character.") from None
     ends = np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)))
     spans = np.stack([ends - np.diff(ends, prepend=0), ends], axis=1) if isinstance(values, _Pairs) else None
+    tokens = [] if widths is None else _tokens(members.get(TOKEN_NAMES[0]), len(values), name, place)
     return Lines(
         [str(name)],
         np.array([len(numbers)]),
@@ -153,6 +184,7 @@ def _by_python(line: bytes, place: str, texts: bool) -> Lines:
         spans,
         place,
         widths,
+        tokens,
     )
 
 

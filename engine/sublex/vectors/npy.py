@@ -20,13 +20,14 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.tools.messages import counted
 from sublex.tools.plain_files import open_plain
-from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_shape, expect_sizes
+from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_shape, expect_sizes, expect_tokens
 
 MAGIC = b"\x93NUMPY"
 # The names of arrays in a `.npz` file, in the order in which they are looked for.
 ID_ARRAYS = ("docnos", "ids", "docids", "docno", "doc_ids", "qids", "qid", "id")
 TERM_ARRAYS = ("terms", "vocabulary")
 # Of matrices: the number of rows of each, or the places at which they begin.
+TOKEN_ARRAYS = ("tokens",)
 SIZE_ARRAYS, OFFSET_ARRAYS = ("sizes", "lengths", "doclens"), ("offsets", "starts")
 ROW_ARRAYS = ("rows", "vectors", "embeddings", "embedding", "vector")
 # Endings of the file of ids beside a `.npy` file.
@@ -156,6 +157,8 @@ def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBa
                 ids = _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory)
             begins = next((members[name] for name in (*SIZE_ARRAYS, *OFFSET_ARRAYS) if name in members), None)
             sizes = None if begins is None else _sizes(archive, begins, path, memory)
+            named = members.get(TOKEN_ARRAYS[0]) if sizes is not None else None
+            tokens = _member_ids(archive, named, path, memory) if named is not None else []
             if rows.compress_type == zipfile.ZIP_STORED and not rows.flag_bits & 1:
                 values = _mapped(path, _begin_of(stream, rows, place), rows.file_size, place)
                 expect_shape(values.shape, place)
@@ -164,9 +167,10 @@ def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBa
                     _expect_ids(len(ids), len(values), place)
                 else:
                     sizes = expect_sizes(sizes, ids, len(values), place)
-                yield VectorsBatch(ids, values, place, mapped=True, sizes=sizes)
+                expect_tokens(tokens, len(values), place)
+                yield VectorsBatch(ids, values, place, mapped=True, sizes=sizes, tokens=tokens)
             else:
-                yield from _unpacked(archive, rows, ids, place, sizes)
+                yield from _unpacked(archive, rows, ids, place, sizes, tokens)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
         raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
     except OSError as error:
@@ -278,9 +282,14 @@ def _expect_memory(needed: int, memory: int, place: str) -> None:
 
 
 def _unpacked(
-    archive: zipfile.ZipFile, info: zipfile.ZipInfo, ids: list[str], place: str, sizes: np.ndarray | None
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    ids: list[str],
+    place: str,
+    sizes: np.ndarray | None,
+    tokens: Sequence[str],
 ) -> Iterator[VectorsBatch]:
-    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices."""
+    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices, and `tokens` a text for each row."""
     with archive.open(info) as member:
         header = read_header(member, place)  # type: ignore[arg-type]
         expect_size(header, info.file_size - header.bytes, place)
@@ -293,7 +302,8 @@ def _unpacked(
             _expect_ids(len(ids), count, place)
         else:
             sizes = expect_sizes(sizes, ids, count, place)
-        begin = 0
+        expect_tokens(tokens, count, place)
+        begin = done = 0
         for end in batch_ends(len(ids), sizes):
             own = None if sizes is None else sizes[begin:end]
             rows = end - begin if own is None else int(own.sum())
@@ -301,8 +311,8 @@ def _unpacked(
             if len(data) != rows * width * header.dtype.itemsize:
                 raise InputError(f"{place} is cut short; write it again.")
             values = np.frombuffer(data, header.dtype).reshape(-1, width)
-            yield VectorsBatch(ids[begin:end], values, place, sizes=own)
-            begin = end
+            yield VectorsBatch(ids[begin:end], values, place, sizes=own, tokens=tokens[done : done + rows])
+            begin, done = end, done + rows
 
 
 def batch_ends(count: int, sizes: np.ndarray | None) -> list[int]:

@@ -12,7 +12,7 @@ from sublex.errors import InputError
 from sublex.forms.frames import arrow
 from sublex.tools.plain_files import open_plain
 from sublex.vectors.batch import ROWS_PER_BATCH, Repeated, VectorsBatch, expect_numbers, expect_sizes, expect_width
-from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, VECTOR_NAMES
+from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, TOKEN_NAMES, VECTOR_NAMES
 
 
 @contextmanager
@@ -38,7 +38,9 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
         columns = file.schema_arrow.names
         ids, vectors = _column(columns, ID_NAMES, path), _column(columns, VECTOR_NAMES, path)
         words = next((name for name in TEXT_NAMES if name in columns), None) if texts else None
-        for batch in file.iter_batches(ROWS_PER_BATCH, columns=[ids, vectors, *([words] if words else [])]):
+        tokens = next((name for name in TOKEN_NAMES if name in columns), None)
+        wanted = [ids, vectors, *(name for name in (words, tokens) if name)]
+        for batch in file.iter_batches(ROWS_PER_BATCH, columns=wanted):
             names = texts_of(batch.column(ids), path)
             column, sizes = _matrices(batch.column(vectors), names, path, pyarrow)
             rows = _rows(column, names if sizes is None else Repeated(names, sizes), path, pyarrow)
@@ -48,7 +50,10 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
                 )
             width = rows.shape[1]
             found = texts_of(batch.column(words), path) if words else ()
-            yield VectorsBatch(names, rows, path, texts=found, sizes=sizes)
+            of_rows: list[str] = []
+            if tokens and sizes is not None:
+                of_rows = _tokens(batch.column(tokens), names, sizes, path, pyarrow)
+            yield VectorsBatch(names, rows, path, texts=found, sizes=sizes, tokens=of_rows)
 
 
 def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
@@ -99,6 +104,16 @@ def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[A
         raise InputError(f"{path}: {missing} has no matrix; leave it out.")
     rows = column.flatten()
     return rows, expect_sizes(_sizes(column, names), names, len(rows), path)
+
+
+def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow: Any) -> list[str]:
+    """Return the tokens of matrices, end to end: each matrix has a list of as many as it has rows."""
+    if not _is_list(column.type, pyarrow) or column.null_count or column.flatten().null_count:
+        raise InputError(f"{path} has tokens that are no lists of texts; leave the column out.")
+    wrong = np.flatnonzero(_sizes(column, names) != sizes)
+    if len(wrong):
+        raise InputError(f"{path}: {names[int(wrong[0])]} has another number of tokens than of rows; give each row one.")
+    return texts_of(column.flatten(), path)
 
 
 def _rows(column: Any, names: Sequence[str], path: str, pyarrow: Any) -> np.ndarray:

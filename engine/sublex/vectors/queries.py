@@ -25,6 +25,8 @@ class _Named:
         self.rows: list[np.ndarray] = []
         # Where matrices begin in their batch, by the number of the batch.
         self.starts: dict[int, np.ndarray] = {}
+        # The tokens of the rows, by the number of the batch.
+        self.tokens: dict[int, Sequence[str]] = {}
         self.by_id: dict[str, tuple[int, int]] = {}
         self.by_text: dict[str, tuple[int, int]] = {}
         self.place = f"the vectors given for {name}"
@@ -41,6 +43,7 @@ class _Named:
                 rows = single(batch.rows, Repeated(batch.ids, batch.sizes), batch.place)
                 self.starts[number] = np.append(0, np.cumsum(batch.sizes))
                 self.rows.append(rows)
+                self.tokens[number] = batch.tokens
             for place, qid in enumerate(batch.ids):
                 if qid in self.by_id:
                     raise InputError(f"{batch.place} has a second vector of the query {qid}; give each query one.")
@@ -49,15 +52,18 @@ class _Named:
         if not self.by_id:
             raise InputError(f"{self.place} holds no vector of a query.")
 
-    def find(self, qid: str | None, text: str) -> np.ndarray | None:
-        """Return the vector of a query by its id, or else by its text; None for an unknown query."""
+    def find(self, qid: str | None, text: str) -> tuple[np.ndarray, Sequence[str]] | None:
+        """Return the vector of a query by its id, or else by its text, with its tokens; None for an unknown query."""
         found = self.by_id.get(qid) if qid is not None else None
         found = found or self.by_text.get(text) or (self.by_id.get(text) if qid is None else None)
         if found is None:
             return None
         batch, place = found
         starts = self.starts.get(batch)
-        return self.rows[batch][place if starts is None else slice(starts[place], starts[place + 1])]
+        if starts is None:
+            return self.rows[batch][place], ()
+        rows = slice(int(starts[place]), int(starts[place + 1]))
+        return self.rows[batch][rows], self.tokens[batch][rows]
 
 
 class QueryVectors:
@@ -78,10 +84,12 @@ class QueryVectors:
         found = {name: named.find(qid, text) for name, named in self._named.items()}
         unknown = {
             name: f"{self._named[name].place} has no vector of {_shown(qid, text)}"
-            for name, vector in found.items()
-            if vector is None
+            for name, known in found.items()
+            if known is None
         }
-        return GivenVectors({name: vector for name, vector in found.items() if vector is not None}, unknown)
+        there = {name: known for name, known in found.items() if known is not None}
+        tokens = {name: texts for name, (_, texts) in there.items() if texts}
+        return GivenVectors({name: vector for name, (vector, _) in there.items()}, unknown, tokens)
 
 
 def _shown(qid: str | None, text: str) -> str:

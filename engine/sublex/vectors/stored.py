@@ -8,6 +8,7 @@ single row with the scale -1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,10 +30,14 @@ STEPS = 127
 
 
 class GivenSet(NamedTuple):
-    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values."""
+    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values.
+
+    `tokens` has the texts of the tokens of matrices, by number.
+    """
 
     layout: Layout
     hash: str
+    tokens: Sequence[str] = ()
 
 
 class Layout(NamedTuple):
