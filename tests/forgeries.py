@@ -306,7 +306,8 @@ def make(folder: Path) -> Path:
     index.add_vectors("small", rows[:-9], docnos[:-9], stored="int8")
     sizes = np.arange(len(docnos) - 9) % 3 + 1
     pieces = np.random.default_rng(1).standard_normal((sizes.sum(), 4)).astype(np.float32)
-    np.savez(folder / "late-vectors.npz", docnos=docnos[:-9], rows=pieces, sizes=sizes)
+    tokens = [f"piece{k % 7}" for k in range(len(pieces))]
+    np.savez(folder / "late-vectors.npz", docnos=docnos[:-9], rows=pieces, sizes=sizes, tokens=tokens)
     np.savez(folder / "pieces.npz", ids=[QUERY], rows=pieces[:3], sizes=[3])
     index.add_vectors("pieces", folder / "late-vectors.npz")
     index.add_vectors("bytes", folder / "late-vectors.npz", stored="int8")

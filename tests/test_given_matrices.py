@@ -460,7 +460,13 @@ def write_tokens(path, matrices, tokens) -> None:
     texts = [tokens[name] for name in ids]
     if path.suffix == ".npz":
         save = np.savez_compressed if path.name == "packed.npz" else np.savez
-        save(path, docnos=ids, rows=rows, sizes=[len(own) for own in texts], tokens=sum(texts, []))
+        save(
+            path,
+            docnos=ids,
+            rows=rows,
+            sizes=[len(own) for own in texts],
+            tokens=[text for own in texts for text in own],
+        )
     elif path.suffix == ".jsonl":
         lists = zip(ids, as_lists(matrices).values(), texts, strict=True)
         path.write_text("\n".join(json.dumps({"tokens": own, "id": name, "vector": each}) for name, each, own in lists))

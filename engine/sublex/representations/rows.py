@@ -100,7 +100,9 @@ def zero_rows(like: Rows, docs: int) -> Rows:
 
         return csr_array((docs, like.shape[1]), dtype=like.dtype)
     if isinstance(like, Matrices):
-        return Matrices.of_sizes(like.data[:0], np.zeros(docs, np.int64), None if like.tokens is None else like.tokens[:0])
+        return Matrices.of_sizes(
+            like.data[:0], np.zeros(docs, np.int64), None if like.tokens is None else like.tokens[:0]
+        )
     return np.zeros((docs, *like.shape[1:]), like.dtype)
 
 

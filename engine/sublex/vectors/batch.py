@@ -22,9 +22,9 @@ class VectorsBatch(NamedTuple):
     """The vectors of some documents or queries.
 
     `rows` is an array of numbers with one row for each of `ids`. For matrices, `sizes` (int64) has the number of rows of each
-    of `ids`, and `rows` the rows of all of them, end to end; `tokens` has the text of each row, if the file has them. If it is `mapped`, the rows lie in a file, and stay valid
-    when the next batch is read. `texts` has the texts of queries, if the file has them. `place` says where the batch comes
-    from, for messages.
+    of `ids`, and `rows` the rows of all of them, end to end; `tokens` has the text of each row, or is empty. If it is
+    `mapped`, the rows lie in a file, and stay valid when the next batch is read. `texts` has the texts of queries, if the
+    file has them. `place` says where the batch comes from, for messages.
     """
 
     ids: Sequence[str]

@@ -133,7 +133,9 @@ def _tokens(value: Any, size: int, name: object, place: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(token, str) for token in value):
         raise InputError(f"{place}: the tokens of {name} are no list of texts; leave them out.")
     if len(value) != size:
-        raise InputError(f"{place}: the matrix of {name} has {size:,} rows and {len(value):,} tokens; give each row one.")
+        raise InputError(
+            f"{place}: the matrix of {name} has {size:,} rows and {len(value):,} tokens; give each row one."
+        )
     return value
 
 

@@ -112,7 +112,9 @@ def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow
         raise InputError(f"{path} has tokens that are no lists of texts; leave the column out.")
     wrong = np.flatnonzero(_sizes(column, names) != sizes)
     if len(wrong):
-        raise InputError(f"{path}: {names[int(wrong[0])]} has another number of tokens than of rows; give each row one.")
+        raise InputError(
+            f"{path}: {names[int(wrong[0])]} has another number of tokens than of rows; give each row one."
+        )
     return texts_of(column.flatten(), path)
 
 
