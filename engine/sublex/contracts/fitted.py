@@ -450,8 +450,8 @@ class Representation(Fittable):
 
         The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are
         added. Rows are an array of one or two dimensions, of whole numbers or floats, or SciPy's sparse rows, or
-        `sublex.vectors.matrices.Matrices` with a matrix for each text; all numbers are finite. Type and width are the same in every call. A row must not depend on the other texts of the
-        block.
+        `sublex.vectors.matrices.Matrices` with a matrix for each text; all numbers are finite. Type and width are the
+        same in every call. A row must not depend on the other texts of the block.
         """
         raise NotImplementedError
 

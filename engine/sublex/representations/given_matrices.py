@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from sublex.contracts.fitted import Rows
-from sublex.errors import InputError
+from sublex.errors import IndexCorrupt, InputError
 from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
@@ -130,6 +130,8 @@ class NewMatrices(NewRows):
             if not np.array_equal(old[one].data, new[one].data):
                 docno = self._found.docnos[base + begin + doc]
                 raise InputError(f"{docno} has another matrix already; --replace replaces all vectors of this name.")
+        if old.tokens is not None and not ((old.tokens >= -1) & (old.tokens < len(self._before.tokens))).all():
+            raise IndexCorrupt(f"The tokens of {segment.name} are not those of the model; --replace the vectors.")
         old = old.with_tokens() if self.tokens else old
         numbers = np.arange(end - begin)
         return Matrices.stacked([new, old])[np.where(kept, numbers + (end - begin), numbers)]

@@ -42,8 +42,8 @@ class VectorsSummary(NamedTuple):
 
     `read` and `matched` count the vectors in the files, and those with a document. `without_vector` counts the documents
     that have none, and `zeros` those whose vector is 0. `rows` counts the rows of the documents' matrices; it is 0 for
-    vectors. `changed` tells whether the index changed. `lost` is the largest
-    relative distance between a vector and what is stored of it.
+    vectors. `changed` tells whether the index changed. `lost` is the largest relative distance between a vector and what
+    is stored of it.
     """
 
     name: str
