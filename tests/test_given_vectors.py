@@ -384,7 +384,7 @@ def test_ids_that_need_more_memory_than_allowed_are_refused(built, tmp_path):
         ({"d0": [1, float("nan")]}, "vector of d0 holds NaN"),
         ({"d0": [1, float("inf")]}, "vector of d0 holds infinity"),
         ({"d0": "text"}, "no list of numbers"),
-        ({"d0": [[1]]}, "no list of numbers"),
+        ({"d0": [[1], 2]}, "no list of numbers"),
         ({1.5: [1]}, "ids are texts"),
         (np.zeros((2, 2)), "array has no ids"),
         (7, "give a file"),

@@ -49,7 +49,7 @@ class DenseRepresentation(Representation):
         self._take(job.given)
 
     def _take(self, given: GivenSet) -> None:
-        self.layout, self.hash = given
+        self.layout, self.hash = given.layout, given.hash
         self.row_values = self.layout.declared
 
     def save(self, store: Store) -> None:
@@ -96,12 +96,7 @@ class DenseRepresentation(Representation):
         return [self._encoded(query) for query in inputs]
 
     def _encoded(self, query: Query) -> EncodedQuery:
-        vector = np.asarray(vector_of(query, self.name, f"dense({self.name})"), np.float64)
-        if len(vector) != self.layout.width:
-            raise InputError(
-                f"The query's vector has {len(vector):,} numbers where the vectors {self.name} have {self.layout.width:,}; "
-                "encode queries by the model that encoded the documents."
-            )
+        vector = np.asarray(vector_of(query, self.name, f"dense({self.name})", self.layout.width), np.float64)
         return EncodedQuery(vector, sqrt(float((vector * vector).sum())))
 
     def query_vector(self, query: EncodedQuery) -> np.ndarray:

@@ -596,7 +596,8 @@ class Index(Contents):
         """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
 
         `data` is a file or a list of files (`.npy`, `.npz`), an array with `ids`, the docnos of its rows, a dictionary from
-        docnos to vectors, or a data frame with the columns docno and vector. `ids` may also name the file of ids of a
+        docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
+        for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
         `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
         `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
         and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept. The
