@@ -101,12 +101,17 @@ READING = [
     ("search", "INDEX", QUERY, "-r", "BM25 + dense(small, similarity=cosine)", "--queries", "small=queries.npz"),
     ("explain", "INDEX", QUERY, "birds-02", "-r", "dense(small, similarity=l2)", "--queries", "small=queries.npz"),
     ("encode", "INDEX", "dense(small)", "-o", "dense.npz"),
+    ("search", "INDEX", QUERY, "-r", "late(pieces)", "--queries", "pieces=pieces.npz"), ("card", "INDEX", "late(pieces)"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + late(bytes)", "--queries", "bytes=pieces.npz"),
+    ("search", "INDEX", QUERY, "-r", "BM25 % 100 >> late(bytes)", "--queries", "bytes=pieces.npz"),
+    ("encode", "INDEX", "late(bytes)", "-o", "late.npz"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("vectors", "add", "INDEX", "small", "vectors.npz"),
+    ("vectors", "add", "INDEX", "pieces", "late-vectors.npz"),
     ("vectors", "add", "INDEX", "whole", "vectors.npz", "--replace"), ("vectors", "remove", "INDEX", "whole"),
     (
         "index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED, "--columns", COLUMNS,
@@ -299,6 +304,13 @@ def make(folder: Path) -> Path:
     np.savez(folder / "queries.npz", ids=[QUERY], rows=rows[:1])
     index.add_vectors("whole", folder / "vectors.npz")
     index.add_vectors("small", rows[:-9], docnos[:-9], stored="int8")
+    sizes = np.arange(len(docnos) - 9) % 3 + 1
+    pieces = np.random.default_rng(1).standard_normal((sizes.sum(), 4)).astype(np.float32)
+    tokens = [f"piece{k % 7}" for k in range(len(pieces))]
+    np.savez(folder / "late-vectors.npz", docnos=docnos[:-9], rows=pieces, sizes=sizes, tokens=tokens)
+    np.savez(folder / "pieces.npz", ids=[QUERY], rows=pieces[:3], sizes=[3])
+    index.add_vectors("pieces", folder / "late-vectors.npz")
+    index.add_vectors("bytes", folder / "late-vectors.npz", stored="int8")
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
     sublex.compare(index, TOPICS, QRELS, ["BM25"])

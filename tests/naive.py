@@ -1559,3 +1559,13 @@ def similarity(kind: str, query: Sequence[float], vector: Sequence[float] | None
         return float(np.float32(-math.fsum((float(q) - float(v)) ** 2 for q, v in zip(query, vector, strict=True))))
     lengths = [math.sqrt(math.fsum(float(x) ** 2 for x in each)) for each in (query, vector)]
     return float(np.float32(product / lengths[0] / lengths[1])) if min(lengths) > 0 else -math.inf
+
+
+def max_sim(query: Sequence[Sequence[float]], matrix: Sequence[Sequence[float]] | None) -> float:
+    """Return the sum, over the rows of a query, of the largest product with a row of a document; -inf for no matrix."""
+    if matrix is None or not len(matrix):
+        return -math.inf
+    products = [
+        [math.fsum(float(q) * float(x) for q, x in zip(token, row, strict=True)) for row in matrix] for token in query
+    ]
+    return float(np.float32(math.fsum(map(max, products))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import shutil
 import struct
 import zipfile
@@ -16,6 +17,7 @@ import pytest
 from child import at_change, kill_self, run
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 from shared import DEMO, TOPICS
 from strategies import examples
 
@@ -23,6 +25,7 @@ import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.check import check
 from sublex.vectors.given import batches_of
+from sublex.vectors.npids import read_npids
 from sublex.vectors.read import read_vectors
 from sublex.vectors.stored import UNCOVERED, Layout
 
@@ -152,13 +155,13 @@ BAD_LINES = {
     '{"id": ["a"], "vector": [1, 2]}': "the id is no text",
     '{"id": "a", "vector": [1, 2]}\n{"id": "b", "vector": [1, 2, 3]}': "vector of b has 3 numbers, and that of a 2",
     '{"id": "d1", "vector": [1, 2]}\n{"id": "d1", "vector": [1, 2]}': "second vector of d1",
-    '{"id": "a", "vector": [1, 2]}': "None of the 1 id, the first of them a, is a docno",
+    '{"id": "a", "vector": [1, 2]}': "only id, a, is no docno",
 }
 
 
 @pytest.mark.parametrize("text", BAD_LINES)
 def test_a_bad_line_of_json_costs_one_sentence(built, tmp_path, text):
-    (tmp_path / "v.jsonl").write_text(text.replace('"a"', '"d0"') if "None of" not in BAD_LINES[text] else text)
+    (tmp_path / "v.jsonl").write_text(text.replace('"a"', '"d0"') if "is no docno" not in BAD_LINES[text] else text)
     before = (built.path / "index.json").read_bytes()
     with pytest.raises(
         InputError, match=BAD_LINES[text].replace(" a ", " (a|d0) ").replace("a 2", "(a|d0) 2")
@@ -241,6 +244,110 @@ def test_a_folder_of_pyserini_is_read_without_faiss(built, tmp_path):
         built.add_vectors("v", tmp_path / "f")
 
 
+def npids(blocks, version: int = 1, **changes) -> bytes:
+    """Return docnos as npids 0.1 writes them. A block is (settings, number of docnos, bytes)."""
+    file, place = b"", 0
+    parts = [(1145655374, {"version": version}, 0, b""), *((0, *block) for block in blocks)]
+    # A block for looking up docnos, which nobody reads.
+    parts.append((1, {"format": "hash", "hash_bits": 3}, 7, b"\xff" * 5))
+    for number, (kind, values, count, data) in enumerate(parts):
+        text = json.dumps(values).encode()
+        size = 24 + len(text) + len(data)
+        following = -1 if number == len(parts) - 1 else changes.get("following", place + size)
+        file += struct.pack("<IqqI", kind, following, count, changes.get("length", len(text))) + text + data
+        place += size
+    return file
+
+
+def flex_folder(folder, rows: np.ndarray, docnos: bytes, **changes):
+    """Write a FlexIndex as pyterrier_dr 0.6 does; `changes` are lies in its settings."""
+    folder.mkdir(exist_ok=True)
+    (folder / "vecs.f4").write_bytes(rows.tobytes())
+    (folder / "docnos.npids").write_bytes(docnos)
+    meta = {"type": "dense_index", "format": "flex", "vec_size": rows.shape[1], "doc_count": len(rows)}
+    (folder / "pt_meta.json").write_text(json.dumps(meta | changes))
+    return folder
+
+
+IN_ORDER = ({"format": "intsequence", "prefix": "d", "start": 0}, 3, b"")
+
+
+def test_a_flex_index_of_pyterrier_is_read_without_its_package(built, tmp_path):
+    """The bytes of each coding of docnos are worked out by hand from the codecs of npids."""
+    hexadecimal = "0123456789abcdef0123456789abcdef"
+    uuid = "01234567-89ab-cdef-0123-456789abcdef"
+    codings = [
+        (IN_ORDER, ["d0", "d1", "d2"]),
+        (({"format": "intsequencepad", "prefix": "x", "start": 9, "pad": 3}, 2, b""), ["x009", "x010"]),
+        (({"format": "intstored", "prefix": "", "int_bytes": 2}, 2, b"\x02\x01\x07\0"), ["258", "7"]),
+        (({"format": "fixedbytes", "prefix": "é", "length": 5}, 2, b"abcd\0\0"), ["éabc", "éd"]),
+        (({"format": "hexdigest", "prefix": "p", "length": 32, "upper": True}, 1, bytes.fromhex(hexadecimal)),
+         ["p" + hexadecimal.upper()]),
+        (({"format": "uuid", "prefix": "u-", "upper": False}, 1, bytes.fromhex(hexadecimal)), ["u-" + uuid]),
+    ]  # fmt: skip
+    ids = [docno for _, docnos in codings for docno in docnos]
+    rows = vectors_of(len(ids))
+    folder = flex_folder(tmp_path / "f", rows, npids([block for block, _ in codings]))
+    assert read(folder) == dict(zip(ids, rows.tolist(), strict=True))
+    assert built.add_vectors("v", folder)[4:6] == (len(ids), 3)
+
+
+def test_a_flex_index_that_lies_costs_one_sentence(built, tmp_path):
+    rows = vectors_of(3)
+    huge = ({"format": "intsequence", "prefix": "d", "start": 0}, 10**9, b"")
+    for docnos, changes, message in (
+        ([IN_ORDER], {"doc_count": 10**9}, "claims 1,000,000,000 vectors of 7 numbers and has 84 bytes"),
+        ([IN_ORDER], {"doc_count": -1}, "gives no doc_count"),
+        ([IN_ORDER], {"vec_size": 1 << 40}, "vectors of 1,099,511,627,776 numbers"),
+        ([IN_ORDER], {"vec_size": None}, "gives no doc_count and no vec_size"),
+        ([IN_ORDER], {"format": "terrier"}, "describes no FlexIndex"),
+        ([IN_ORDER, IN_ORDER], {}, "damaged"),
+        ([huge], {}, "damaged"),
+        ([], {}, "0 docnos for 3 vectors"),
+        ([({"format": "pickle"}, 3, b"")], {}, "damaged"),
+        ([({**IN_ORDER[0], "start": -1}, 3, b"")], {}, "damaged"),
+        ([({**IN_ORDER[0], "prefix": 7}, 3, b"")], {}, "damaged"),
+        ([({"format": "intsequencepad", "prefix": "", "start": 0, "pad": 10**9}, 3, b"")], {}, "damaged"),
+        ([({"format": "intstored", "prefix": "", "int_bytes": 3}, 3, bytes(9))], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "abc", "length": 2}, 3, b"")], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "", "length": 1}, 3, b"\xff\xfe\xfd")], {}, "damaged"),
+        ([({"format": "fixedbytes", "prefix": "", "length": 9}, 3, b"short")], {}, "damaged"),
+    ):
+        with pytest.raises(InputError, match=message) as raised:
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids(docnos), **changes))
+        assert "\n" not in str(raised.value)
+    for lies, message in (
+        ({"following": 0}, "damaged"),
+        ({"length": 1 << 31}, "damaged"),
+        ({"version": 9}, "in format 1"),
+    ):
+        with pytest.raises(InputError, match=message):
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, npids([IN_ORDER], **lies)))
+    whole = npids([IN_ORDER])
+    # The last five bytes belong to the block that nobody reads.
+    for end in range(len(whole) - 5):
+        with pytest.raises(InputError):
+            built.add_vectors("v", flex_folder(tmp_path / "f", rows, whole[:end]))
+    with pytest.raises(InputError, match="memory allows 0"):
+        read(flex_folder(tmp_path / "f", rows, whole), memory=100)
+    (tmp_path / "f" / "pt_meta.json").write_text("[" * 10**5)
+    with pytest.raises(InputError, match="no sound JSON"):
+        built.add_vectors("v", tmp_path / "f")
+    (tmp_path / "f" / "docnos.npids").unlink()
+    flex_folder(tmp_path / "g", rows, b"")
+    (tmp_path / "g" / "docnos.npids").unlink()
+    with pytest.raises(InputError, match="Cannot read .*docnos.npids: No such file"):
+        built.add_vectors("v", tmp_path / "g")
+
+
+def test_docnos_equal_those_that_npids_reads(tmp_path):
+    """A second reader: the package npids itself writes and reads the docnos."""
+    peer = pytest.importorskip("npids", reason="npids is not installed")
+    ids = [f"D{k}" for k in range(300)] + [f"E{k:07d}" for k in range(300)] + [f"zz{k * k % 97}x" for k in range(300)]
+    path = str(tmp_path / "docnos.npids")
+    assert list(peer.Lookup.build(ids, path)) == read_npids(path, len(ids), 1 << 30) == ids
+
+
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_archives_that_lie_cost_one_sentence(built, tmp_path, compression):
     ids = npy((2,), np.array(["d0", "d1"]).tobytes(), "'<U2'")
@@ -277,7 +384,7 @@ def test_ids_that_need_more_memory_than_allowed_are_refused(built, tmp_path):
         ({"d0": [1, float("nan")]}, "vector of d0 holds NaN"),
         ({"d0": [1, float("inf")]}, "vector of d0 holds infinity"),
         ({"d0": "text"}, "no list of numbers"),
-        ({"d0": [[1]]}, "no list of numbers"),
+        ({"d0": [[1], 2]}, "no list of numbers"),
         ({1.5: [1]}, "ids are texts"),
         (np.zeros((2, 2)), "array has no ids"),
         (7, "give a file"),
@@ -633,7 +740,7 @@ def test_an_addition_that_is_killed_is_made_or_not(built, tmp_path):
 def test_an_index_that_is_empty_for_a_while_takes_vectors(tmp_path):
     index = sublex.build([{"id": "a", "text": "x"}], tmp_path / "i")
     index.delete("a")
-    with pytest.raises(InputError, match="None of the 1 id, the first of them a, is a docno of i"):
+    with pytest.raises(InputError, match="The only id, a, is no docno of i"):
         index.add_vectors("v", {"a": [1.0]})
     index.merge()
     index.add([{"id": "b", "text": "y"}])
@@ -652,3 +759,61 @@ def test_an_index_with_vectors_of_queries_is_pickled_with_them(built):
     given_queries = built.with_queries({"v": {"crane": vectors_of(1)[0]}})
     copy = pickle.loads(pickle.dumps(given_queries))
     assert copy.search("crane", "dense(v)").docnos == given_queries.search("crane", "dense(v)").docnos
+
+
+def test_damaged_vectors_are_to_be_added_again_and_not_fitted(built):
+    for file in ("rows-*/*/rows.npy", "model/_values.npy"):
+        built.add_vectors("v", {"d0": [1.0], "d1": [2.0]})
+        damaged = next(built.path.glob(f"representations/dense-*/{file}"))
+        damaged.unlink()
+        again = r"; run: sublex vectors remove \S+ v, then: sublex vectors add \S+ v FILE$"
+        with pytest.raises(IndexCorrupt, match=again):
+            sublex.open(built.path).search("crane", "dense(v)", queries={"v": {"crane": [1.0]}})
+        with pytest.raises(IndexCorrupt, match=again):
+            sublex.open(built.path).add_vectors("v", {"d2": [1.0]})
+        (problem,) = check(built.path)
+        assert re.search(again, problem)
+        # The commands that the message names mend the index.
+        again = sublex.open(built.path)
+        again.remove_vectors("v")
+        again.add_vectors("v", {"d0": [1.0], "d1": [2.0]})
+        assert not check(built.path)
+        built = again
+
+
+def test_parquet_with_lists_of_texts_costs_a_sentence_that_says_so(built, tmp_path):
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["d0"], "vector": [["a", "b"]]}), tmp_path / "v.parquet")
+    with pytest.raises(InputError, match="lists of the type string; vectors are lists of whole numbers or floats"):
+        built.add_vectors("v", tmp_path / "v.parquet")
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        (np.ones((2, 1)), {"ids": 5}, "The ids are 5 "),
+        (np.ones((2, 1)), {"ids": "d0"}, "The ids are 'd0' .*; give a list, with one id for each row"),
+        (np.ones((1, 1)), {"ids": ["d0", "d1"]}, "has 1 row and 2 ids"),
+        (np.float64(3), {"ids": ["d0"]}, "The array has 0 dimensions"),
+        (np.array([[1, "a"]], object), {"ids": ["d0"]}, "holds Python objects; vectors are"),
+        (np.ma.masked_array([[1.0, 2.0]], [[False, True]]), {"ids": ["d0"]}, "masked places"),
+        (csr_array(np.eye(2)), {"ids": ["d0", "d1"]}, "The array is sparse"),
+        (np.ones((1, 1)), {"ids": ["d0"], "encoder": 5}, "The encoder is 5 .*; give an expression"),
+    ],
+)
+def test_odd_arrays_cost_one_sentence(built, data, options, message):
+    with pytest.raises(InputError, match=message) as raised:
+        built.add_vectors("v", data, **options)
+    assert "\n" not in str(raised.value) and not built.vectors
+
+
+@pytest.mark.parametrize(("similarity", "sign"), [("dot", 1), ("dot", -1), ("l2", 1), ("l2", -1)])
+def test_scores_beyond_float32_cost_a_sentence_in_either_direction(built, similarity, sign):
+    built.add_vectors("v", {"d0": [3e38, 0], "d1": [1, 1]})
+    queries = {"v": {"crane": [sign * 3e38, 0]}}
+    expression = f"dense(v, similarity={similarity})"
+    if (similarity, sign) == ("l2", 1):
+        queries["v"]["crane"] = [0, 3e38]
+    with pytest.raises(InputError, match="too large: a .* of them is beyond float32; divide all vectors by one number"):
+        built.search("crane", expression, queries=queries)
+    cosine = built.search("crane", "dense(v, similarity=cosine)", queries=queries)
+    assert len(cosine) == 2

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sublex
-from sublex.contracts.base import Query
+from sublex.contracts.base import GivenVectors, Query, Vectors
 from sublex.errors import IndexProblem, InputError, MissingExtra, warn
 from sublex.language import functions
-from sublex.language.expression import Chain, Cut
+from sublex.language.expression import Chain, Cut, walk
+from sublex.language.plugins import Component
 from sublex.pipeline.index import LANGUAGES, Expr, Index
 from sublex.pipeline.pipeline import Pipeline, error_of_topic, expect_scores
 from sublex.pipeline.query_forms import notes_of_all
@@ -19,6 +20,7 @@ from sublex.pipeline.stages.stage import State
 from sublex.retrieval.hits import Hits
 from sublex.tools.arguments import choice, threads, whole
 from sublex.trec.given_topics import query_text
+from sublex.vectors.queries import QueryVectors
 
 try:
     import pandas as pd
@@ -38,6 +40,16 @@ def stage(transformer: pt.Transformer, name: str | None = None, version: str | i
     return functions.transformer(transformer, name, version)
 
 
+# The column of PyTerrier's dense frames with the vectors of queries.
+VECTOR = "query_vec"
+
+
+def _with_vector(query: Query, name: str, qid: str, text: str, vector: Any) -> Query:
+    """Return a query with its vector for the vectors `name`. Raise InputError for a vector that cannot be one."""
+    given = QueryVectors({name: {qid: vector}}).of(qid, text)
+    return query._replace(given=GivenVectors({**(query.given or {}), **given}))
+
+
 class _Ranked(NamedTuple):
     """The hits of one query. Each hit also has the number of the input row that it was made from."""
 
@@ -51,7 +63,7 @@ class Retriever(pt.Transformer):
     Its input is a frame with the columns `qid` and `query`. It finds the best `k` documents for each query, and adds the columns
     `docno`, `rank` (from 0) and `score`. When the input has a column `docno` too, exactly these documents are the
     candidates: the transformer scores them again, and drops documents to which the pipeline gives no score, as a stage
-    after `>>` does.
+    after `>>` does. A column `query_vec` has the vectors of queries for `dense(NAME)`.
     """
 
     def __init__(
@@ -119,7 +131,27 @@ class Retriever(pt.Transformer):
         topics = [(qid, query_text(text, qid)) for qid, text in zip(inp["qid"], inp["query"], strict=True)]
         queries = self.index.queries(topics, self.language)
         warn(notes_of_all(topics, queries))
-        return queries
+        names = self._names_of_vectors() if VECTOR in inp.columns else []
+        if not names:
+            return queries
+        rows = zip(queries, topics, inp[VECTOR], strict=True)
+        return [_with_vector(query, names[0], str(qid), text, vector) for query, (qid, text), vector in rows]
+
+    def _names_of_vectors(self) -> list[str]:
+        """Return the name of the vectors that the expression compares with queries; no name if there are none."""
+        names = {
+            node.values[param.name]
+            for node in walk(self.pipeline.expression)
+            if isinstance(node, Component)
+            for param in node.registration.params
+            if param.type is Vectors
+        }
+        if len(names) > 1:
+            raise InputError(
+                f"The column {VECTOR} cannot have the vectors of {', '.join(sorted(names))} at once; leave it out, and "
+                "give each its own by index.with_queries."
+            )
+        return sorted(names)
 
     def _rescore(self, query: Query, candidates: pd.DataFrame, rows: np.ndarray) -> _Ranked:
         docs, first = np.unique([self._doc(docno) for docno in candidates["docno"].tolist()], return_index=True)

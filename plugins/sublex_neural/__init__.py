@@ -1,4 +1,4 @@
-"""Neural models as a plugin: registers `dense`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
+"""Neural models as a plugin: registers `dense`, `late`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
 
 from typing import Any
 
@@ -25,8 +25,13 @@ PREFIX = Param(
     None,
     help='texts before queries and documents, as in ["query: ", "passage: "]; by default the prompts of the model',
 )
+NAME = Param("vectors", Vectors, ..., stage="fit", help="the name of vectors, which `sublex vectors add` has read")
+ENCODER = [
+    Param("encoder", Expression, None, help="the encoder of queries; by default the one named with the vectors"),
+    Param("other_encoder", bool, False, help="allow an encoder of another hash than the one named with the vectors"),
+]
 DENSE = [
-    Param("vectors", Vectors, ..., stage="fit", help="the name of vectors, which `sublex vectors add` has read"),
+    NAME,
     Param(
         "similarity",
         str,
@@ -34,8 +39,7 @@ DENSE = [
         range=("dot", "cosine", "l2"),
         help="dot product, cosine, or minus the squared distance",
     ),
-    Param("encoder", Expression, None, help="the encoder of queries; by default the one named with the vectors"),
-    Param("other_encoder", bool, False, help="allow an encoder of another hash than the one named with the vectors"),
+    *ENCODER,
     FIND,
 ]
 WEIGHTS = Param("weights", Folder, None, help="the table of weights; by default idf.json of the folder")
@@ -47,6 +51,20 @@ def make_dense(**params: Any) -> Representation:
     from sublex_neural.dense import DenseRepresentation
 
     return DenseRepresentation(**params)
+
+
+def make_late(**params: Any) -> Representation:
+    """Return matrices that another program computed, compared with the matrix of the query by MaxSim.
+
+    A score is the sum over the query's tokens of the largest product with a token of the document. To find documents,
+    it scores all of them, so take the candidates of another stage: BM25 % 100 >> late(NAME).
+
+    O. Khattab and M. Zaharia, ColBERT: Efficient and effective passage search via contextualized late interaction over
+    BERT, SIGIR 2020.
+    """
+    from sublex_neural.late import LateRepresentation
+
+    return LateRepresentation(**params)
 
 
 def make_onnx(**params: Any) -> Encoder:
@@ -103,8 +121,9 @@ def make_cross(**params: Any) -> Reranker:
 
 @hookimpl
 def register_representations(register: Register) -> None:
-    """Register `dense`: similarities of vectors that another program computed."""
+    """Register `dense` and `late`: similarities of vectors and of matrices that another program computed."""
     register("dense", make_dense, DENSE)
+    register("late", make_late, [NAME, *ENCODER])
 
 
 @hookimpl

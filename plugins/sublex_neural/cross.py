@@ -15,8 +15,11 @@ class Cross:
     """A reranker that calls the method `score_pairs` of an encoder.
 
     The text of a document is its title, a newline and its text. What is longer than the model reads is cut: first the
-    longer of query and text. Explanations say whether the end of a document was left out.
+    longer of query and text. Explanations say whether the end of a document was left out, and show the sentence that scores
+    best alone.
     """
+
+    sentences = True
 
     def __init__(self, encoder: Any, batch: int, cache: str | None):
         if getattr(encoder, "kind", "") != "encoder":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sublex.contracts.base import Explanation, Query
+from sublex.contracts.base import LARGEST_SCORE, Explanation, Query
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.contracts.stored import Declared
 from sublex.errors import InputError
@@ -49,7 +49,7 @@ class DenseRepresentation(Representation):
         self._take(job.given)
 
     def _take(self, given: GivenSet) -> None:
-        self.layout, self.hash = given
+        self.layout, self.hash = given.layout, given.hash
         self.row_values = self.layout.declared
 
     def save(self, store: Store) -> None:
@@ -96,12 +96,7 @@ class DenseRepresentation(Representation):
         return [self._encoded(query) for query in inputs]
 
     def _encoded(self, query: Query) -> EncodedQuery:
-        vector = np.asarray(vector_of(query, self.name, f"dense({self.name})"), np.float64)
-        if len(vector) != self.layout.width:
-            raise InputError(
-                f"The query's vector has {len(vector):,} numbers where the vectors {self.name} have {self.layout.width:,}; "
-                "encode queries by the model that encoded the documents."
-            )
+        vector = np.asarray(vector_of(query, self.name, f"dense({self.name})", self.layout.width), np.float64)
         return EncodedQuery(vector, sqrt(float((vector * vector).sum())))
 
     def query_vector(self, query: EncodedQuery) -> np.ndarray:
@@ -128,13 +123,30 @@ class DenseRepresentation(Representation):
         sums = np.empty(len(rows))
         if self.similarity == "l2":
             kernels.distances(rows, query.vector, sums)
-            return -sums
+            return -self._finite(sums)
         squares = np.empty(len(rows) if self.similarity == "cosine" else 0)
         kernels.products(rows, query.vector, sums, squares)
         if self.similarity == "dot":
-            return sums
+            return self._finite(sums)
         both = np.sqrt(squares) * query.norm
         return np.divide(sums, both, out=np.full(len(sums), NONE), where=both > 0)
+
+    def _finite(self, sums: np.ndarray) -> np.ndarray:
+        """Return sums. Raise InputError if one is beyond float32, as scores are."""
+        if not (sums.min(initial=0.0) >= -LARGEST_SCORE and sums.max(initial=0.0) <= LARGEST_SCORE):
+            raise InputError(
+                f"The numbers of the query and of the vectors {self.name} are too large: a {self.similarity} of them is "
+                "beyond float32; divide all vectors by one number, or rank by similarity=cosine."
+            )
+        return sums
+
+    def similarities(self, query: EncodedQuery, vectors: np.ndarray) -> np.ndarray:
+        """Return the similarities of vectors (float32), one in each row, with a query."""
+        if vectors.shape[1] != self.layout.width:
+            raise InputError(
+                f"The encoder gives texts {vectors.shape[1]:,} numbers, and the vectors {self.name} have {self.layout.width:,}."
+            )
+        return self._similarities(query, np.ascontiguousarray(vectors))
 
     def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
         """Return the score as one leaf."""

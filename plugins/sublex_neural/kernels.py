@@ -1,15 +1,15 @@
-"""Kernels that compare rows with a vector: products, squares and squared distances, in float64 and in a fixed order.
+"""Kernels that compare rows with a vector, or with all tokens of a query, in float64 and in a fixed order.
 
 Rows may have further columns after those of the vector, which are not read. Each sum is kept in eight parts, which a
 processor adds at the same time: with four, it waits for each addition. Callers check that the rows are wide enough.
 """
 
 import numpy as np
-from numba import float32
+from numba import float32, float64
 
-from sublex.tools.compiled import F64, inner, kernel
+from sublex.tools.compiled import F64, I64, inner, kernel
 
-MATRIX = float32[:, ::1]
+MATRIX, COLUMNS = float32[:, ::1], float64[:, ::1]
 PARTS = 8
 
 
@@ -91,3 +91,41 @@ def distances(rows, vector, sums):
     width = len(vector)
     for k in range(len(sums)):
         sums[k] = _distance(rows[k], vector, width)
+
+
+@kernel((MATRIX, I64, COLUMNS, F64, F64, I64, F64))
+def largest_products(rows, starts, query, sums, best, places, work):
+    """Set sums[d] to the sum, over the columns of the query, of the largest product with a row of document d.
+
+    Document d has the rows starts[d] up to starts[d + 1]; if it has none, sums[d] stays. Afterwards `best` and `places`
+    have the largest products of the last document with rows, and the numbers of these rows in the document. Of equal
+    products the first counts. Four entries are multiplied with all columns at a time, which a processor does with
+    several columns at once.
+    """
+    width, count = query.shape
+    last = width // 4 * 4
+    for d in range(len(sums)):
+        if starts[d] == starts[d + 1]:
+            continue
+        for i in range(count):
+            best[i] = -np.inf
+        for j in range(starts[d], starts[d + 1]):
+            for i in range(count):
+                work[i] = 0.0
+            for k in range(0, last, 4):
+                a, b = np.float64(rows[j, k]), np.float64(rows[j, k + 1])
+                c, e = np.float64(rows[j, k + 2]), np.float64(rows[j, k + 3])
+                for i in range(count):
+                    work[i] += (a * query[k, i] + b * query[k + 1, i]) + (c * query[k + 2, i] + e * query[k + 3, i])
+            for k in range(last, width):
+                a = np.float64(rows[j, k])
+                for i in range(count):
+                    work[i] += a * query[k, i]
+            for i in range(count):
+                if work[i] > best[i]:
+                    best[i] = work[i]
+                    places[i] = j - starts[d]
+        total = 0.0
+        for i in range(count):
+            total += best[i]
+        sums[d] = total

@@ -213,7 +213,8 @@ class OnnxEncoder:
         onnxruntime.create_and_register_allocator(place, onnxruntime.OrtArenaCfg({"max_mem": most}))
         options.add_session_config_entry("session.use_env_allocators", "1")
         try:
-            session = onnxruntime.InferenceSession(self._data, options, providers=[PROVIDER])
+            # Without a fallback, which would print and try the same provider again.
+            session = onnxruntime.InferenceSession(self._data, options, providers=[PROVIDER], enable_fallback=0)
         except Exception as error:
             raise self._refusal("read", path, error) from None
         del self.__dict__["_data"]

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
 from shared import QRELS, TOPICS, run_of
 
@@ -317,3 +318,53 @@ def test_a_stage_with_a_lambda_is_pickled(index, topics):
     shortest = pt.apply.doc_score(lambda row: -len(row["text"]))
     staged = sublex.pyterrier.Retriever(index, "BM25 % 20" >> sublex.pyterrier.stage(shortest, name="f"))
     assert pickle.loads(pickle.dumps(staged))(topics[:3]).equals(staged(topics[:3]))
+
+
+# Dense frames.
+
+
+@pytest.fixture
+def dense(tmp_path: Path) -> Index:
+    """An index of three documents with vectors, which came in a frame of PyTerrier."""
+    made = sublex.build([{"id": f"d{k}", "text": "crane"} for k in range(3)], tmp_path / "i")
+    rows = [np.array([1, 0], np.float32), np.array([0, 1], np.float32), np.array([3, 2], np.float32)]
+    made.add_vectors("v", pd.DataFrame({"docno": ["d0", "d1", "d2"], "doc_vec": rows, "text": ["", "", ""]}))
+    return made
+
+
+def test_the_column_query_vec_has_the_vectors_of_queries(dense):
+    """The scores are products worked out by hand."""
+    frame = pd.DataFrame({"qid": ["1", "2"], "query": ["crane"] * 2, "query_vec": [np.array([1.0, 0]), [0, 10]]})
+    retriever = sublex.pyterrier.Retriever(dense.with_queries({"v": {"1": [9, 9]}}), "dense(v)")
+    found = retriever(frame)
+    assert scores(found) == {"1": {"d2": 3, "d0": 1, "d1": 0}, "2": {"d2": 20, "d1": 10, "d0": 0}}
+    assert found["query_vec"].iloc[-1] == [0, 10]
+    # Candidates are scored by the same vectors.
+    candidates = frame.merge(pd.DataFrame({"docno": ["d0", "d1"]}), how="cross").assign(score=1.0)
+    assert scores(retriever(candidates)) == {"1": {"d0": 1, "d1": 0}, "2": {"d1": 10, "d0": 0}}
+    # Without the column, the vectors of the index's own file count.
+    assert scores(retriever(frame.drop(columns="query_vec")[:1])) == {"1": {"d2": 45, "d1": 9, "d0": 9}}
+    # An expression without vectors does not read the column.
+    assert len(sublex.pyterrier.Retriever(dense, "BM25")(frame.assign(query_vec="no vector"))) == 6
+
+
+@pytest.mark.parametrize(
+    ("vector", "message"),
+    [
+        (np.array([1.0]), "query's vector has 1 number.* where the vectors v have 2"),
+        ([1.0, float("nan")], "vector of 1 holds NaN"),
+        ("text", "vector of 1 is no list of numbers"),
+        (None, "vector of 1 is no list of numbers"),
+    ],
+)
+def test_a_bad_vector_in_a_frame_costs_a_sentence(dense, vector, message):
+    frame = pd.DataFrame({"qid": ["1"], "query": ["crane"], "query_vec": [vector]})
+    with pytest.raises(InputError, match=message):
+        sublex.pyterrier.Retriever(dense, "dense(v)")(frame)
+
+
+def test_one_column_cannot_have_the_vectors_of_two_names(dense):
+    dense.add_vectors("w", {"d0": [1.0, 2.0]})
+    frame = pd.DataFrame({"qid": ["1"], "query": ["crane"], "query_vec": [[1.0, 0.0]]})
+    with pytest.raises(InputError, match="query_vec cannot have the vectors of v, w at once"):
+        sublex.pyterrier.Retriever(dense, "dense(v) + dense(w)")(frame)

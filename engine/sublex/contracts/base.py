@@ -549,12 +549,19 @@ class Evidence(NamedTuple):
 class GivenVectors(Mapping[str, Any]):
     """What a user gives as the vectors of one query, by the names of vectors of an index.
 
-    A value is a float32 array of one dimension. Objects are equal if the names and values are.
+    A value is a float32 array of one dimension, or of two for a matrix with a row for each token. Objects are equal if the
+    names and values are.
     """
 
-    def __init__(self, vectors: Mapping[str, Any], unknown: Mapping[str, str] = MappingProxyType({})):
-        """Keep `vectors`. `unknown` has, for names whose file has no vector of this query, the file and the query."""
-        self._vectors, self.unknown = dict(vectors), unknown
+    def __init__(
+        self, vectors: Mapping[str, Any], unknown: Mapping[str, str] = MappingProxyType({}),
+        tokens: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ):  # fmt: skip
+        """Keep `vectors`. `unknown` has, for names whose file has no vector of this query, the file and the query.
+
+        `tokens` has the tokens of matrices, where they are known.
+        """
+        self._vectors, self.unknown, self.tokens = dict(vectors), unknown, tokens
         self._identity = tuple((name, value.shape, value.tobytes()) for name, value in sorted(self._vectors.items()))
 
     @property

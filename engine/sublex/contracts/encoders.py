@@ -101,6 +101,8 @@ class Reranker(Protocol):
     * `batch` is the largest number of documents of one call; by default all documents come in one call.
     * `cache` is a folder in which the engine keeps scores, or None.
     * `identity` is a hash of all that the scores depend on, which a reranker with a cache must have.
+    * `sentences` is True if explanations may score the first sentences of a document too, at most 64, each as a text, to show
+      the one that scores best alone.
     * `evidence(query, text)` returns numbers and texts by name, which explanations show beside the score of a document.
     """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from sublex.language.expression import Expression
 
-# One row per document: a NumPy array, or SciPy's sparse rows.
+# One row per document: a NumPy array, or SciPy's sparse rows; or a matrix per document.
 Rows = Any
 # A function applied to an array of term counts before they are summed, such as `np.log1p`.
 CountTransform = Callable[[Any], Any]
@@ -449,9 +449,9 @@ class Representation(Fittable):
         """Return one row for each text of `inputs`.
 
         The engine calls it, from several threads, with blocks of documents after a fit and whenever documents are
-        added. Rows are an array of one or two dimensions, of whole numbers or floats, or SciPy's sparse rows; all
-        numbers are finite. Type and width are the same in every call. A row must not depend on the other texts of the
-        block.
+        added. Rows are an array of one or two dimensions, of whole numbers or floats, or SciPy's sparse rows, or
+        `sublex.vectors.matrices.Matrices` with a matrix for each text; all numbers are finite. Type and width are the
+        same in every call. A row must not depend on the other texts of the block.
         """
         raise NotImplementedError
 

@@ -35,6 +35,8 @@ class Numbers(NamedTuple):
       Kernels are compiled for single types, so the values of a kernel have one.
     * `least` and `most`: the range of the numbers. `below` is a size that all numbers are below, as for the numbers of words.
     * `sparse`: whether the values are sparse rows; None allows both. The columns of a sparse row always ascend.
+    * `matrices`: whether the values are `sublex.vectors.matrices.Matrices`; None allows both. The shape has the number of
+      documents and the width of the rows.
     * `order`: "ascending" if each number is at least the one before it, "rising" if it is above the one before it.
     """
 
@@ -45,6 +47,7 @@ class Numbers(NamedTuple):
     below: Size = None
     sparse: bool | None = False
     order: str = ""
+    matrices: bool | None = False
 
 
 class Places(NamedTuple):
@@ -117,12 +120,15 @@ class Sizes:
         shape, is_sparse = getattr(values, "shape", None), hasattr(values, "indptr")
         if shape is None or declared.sparse not in (None, is_sparse):
             raise Mismatch(f" should be {'sparse rows' if declared.sparse else 'an array of numbers'}")
+        has_matrices = hasattr(values, "starts")
+        if declared.matrices not in (None, has_matrices):
+            raise Mismatch(f" should be {'matrices' if declared.matrices else 'an array of numbers'}")
         if declared.shape is not None:
             if len(shape) != len(declared.shape):
                 raise Mismatch(f" has {len(shape)} dimensions where the model has {len(declared.shape)}")
             for size, found in zip(declared.shape, shape, strict=True):
                 self._expect(size, found, "entries")
-        numbers = values.data if is_sparse else values
+        numbers = values.data if is_sparse or has_matrices else values
         if not {numbers.dtype.str[1:], numbers.dtype.kind} & set(declared.types.split()):
             raise Mismatch(f" has numbers of the type {numbers.dtype}")
         if numbers.size:

@@ -107,9 +107,10 @@ def _is_path(text: str, has_index: bool) -> bool:
     """Return whether a text is the path of a run file. Otherwise it is an expression.
 
     The text is a path if it has a folder separator, if it ends in .run or .gz, or if there is a file with this name. If
-    there is an index, the name of the file must have a dot, so that a file called BM25 does not hide the ranker.
+    there is an index, the name of the file must have a dot, so that a file called BM25 does not hide the ranker. In
+    brackets an expression may name folders, as in cross(onnx("models/minilm")).
     """
-    looks = os.sep in text or text.endswith((".run", ".gz"))
+    looks = os.sep in text.partition("(")[0] or text.endswith((".run", ".gz"))
     return looks or (os.path.isfile(text) and ("." in text or not has_index))
 
 

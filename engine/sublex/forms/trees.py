@@ -81,7 +81,12 @@ def _nodes(node: Node, depth: int) -> Iterator[tuple[int, Node]]:
 
 def _as_text(fact: Any) -> str:
     if isinstance(fact, Mapping):
-        return ", ".join(f"{name} {_as_text(value)}" for name, value in fact.items())
+        return ", ".join(f"{name}{_colon(value)} {_as_text(value)}" for name, value in fact.items())
     if isinstance(fact, (list, tuple)):
         return ", ".join(map(_as_text, fact))
     return f"{fact:.6g}" if isinstance(fact, float) else str(fact)
+
+
+def _colon(fact: Any) -> str:
+    """Return a colon for a fact of several words, which begin after it."""
+    return ":" if isinstance(fact, str) and " " in fact else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -18,8 +18,9 @@ from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntr
 from sublex.index.format import Folder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
+from sublex.index.remedies import add_again, fit_again
 from sublex.index.segment import Segment
-from sublex.tools.messages import Message, Step, in_short
+from sublex.tools.messages import Message, in_short
 
 Entry = TypeVar("Entry")
 
@@ -43,7 +44,7 @@ def check(root: Path, progress: Callable[[str], None] = lambda what: None) -> li
         problems += _verdict(check_own, directory, segment)
     for name, model in manifest.fitted.items():
         progress(model.expression)
-        problems += _check_model(root, name, model)
+        problems += _check_model(root, name, model, manifest.vectors)
     for name, resource in manifest.resources.items():
         problems += _check_resource(index / RESOURCES / name, resource)
     return [*problems, *derived.check(root)]
@@ -70,13 +71,14 @@ def _verdict(check_part: Callable[[Directory, Entry], list[str]], directory: Dir
         return [f"{directory.path} is damaged ({in_short(error)}); rebuild the index."]
 
 
-def _check_model(root: Path, name: str, entry: ModelEntry) -> list[str]:
-    """Return the problems of a fitted model and of all its rows."""
+def _check_model(root: Path, name: str, entry: ModelEntry, given: Collection[str]) -> list[str]:
+    """Return the problems of a fitted model and of all its rows. `given` has the names of the index's vectors."""
     place = Directory(root) / REPRESENTATIONS / name
     folders = [(place / "model", entry.model)]
     for rows_name, rows in entry.rows.items():
         folders += [(place / rows_name / segment, stored.data) for segment, stored in rows.segments.items()]
-    remedy = ("; run: ", Step("forget", root, name), ", then: ", Step("fit", root, entry.expression))
+    vectors = next((each for each in entry.resources if each in given), "")
+    remedy = ("; run: ", *(add_again(root, vectors) if vectors else fit_again(root, name, entry.expression)))
     problems = [problem for folder, data in folders for problem in _verdict(_check_folder, folder, data)]
     return [Message(problem.rpartition(";")[0], *remedy) for problem in problems]
 

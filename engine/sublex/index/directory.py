@@ -240,6 +240,11 @@ class Directory:
             finally:
                 os.close(file)
 
+    def map_old(self, name: str) -> mmap.mmap:
+        """Map a file that has bytes, to read it."""
+        with self.open_to_read(name) as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
     def open_or_make(self, name: str) -> BinaryIO:
         """Open the file `name`, without a buffer, to read it and to append to it. Make the file if it is missing."""
         with self._holding(name) as descriptor:

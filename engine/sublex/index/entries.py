@@ -197,7 +197,7 @@ class ResourceEntry(NamedTuple):
 class VectorsEntry(NamedTuple):
     """Vectors of documents that another program computed.
 
-    `kind` is "dense", the name of the component that scores documents by them. `hash` is that of their values. `read` and
+    `kind` is the name of the component that scores documents by them, such as "dense" or "late". `hash` is that of their values. `read` and
     `matched` are the numbers of vectors in the files that were added last, and of those for which there was a document.
     `encoder` is the hash of the encoder of queries, "" if none was named.
     """

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from sublex.contracts.base import Folder
 from sublex.contracts.encoders import Encoder
-from sublex.errors import InputError
+from sublex.errors import InputError, UnknownName
 from sublex.language.encoding import identity_of
 from sublex.language.expression import Call, Expression
 from sublex.language.names import check_name, is_component, rewritten
@@ -152,7 +152,12 @@ def with_known_encoders(expression: Expression, registry: Registry) -> Expressio
             return None
         # The file is read only for an expression with an unknown word.
         named = named_encoders() if named is None else named
-        return parse(named[call.name]) if call.name in named else None
+        if call.name in named:
+            return parse(named[call.name])
+        hint = nearest(call.name, named)
+        if hint and not nearest(call.name, registry.names("component")):
+            raise UnknownName(Message(f"No component {call.name}; {hint}To list your encoders: ", Step("encoder list")))
+        return None
 
     changed: Expression = rewritten(expression, registry, meaning)
     return changed

@@ -15,6 +15,7 @@ from sublex.errors import IndexProblem, contract
 from sublex.language.functions import StoredDocument
 from sublex.language.given_scores import finite_scores
 from sublex.language.plugins import Component
+from sublex.tools.sentences import best_sentence, first_sentences
 
 
 class NamedReranker:
@@ -56,7 +57,12 @@ class NamedReranker:
     def evidence(self, query: str, document: StoredDocument) -> Mapping[str, Any]:
         """Return what the reranker shows beside a score, such as that the end of a text was left out."""
         shown = getattr(self._made, "evidence", None)
-        if shown is None:
-            return {}
+        sentences = []
+        if document.has_text and getattr(self._made, "sentences", False):
+            sentences = first_sentences(f"{document.title}\n\n{document.text}")
+        step = self.batch or max(1, len(sentences))
         with self._lock, contract(self.kind, self):
-            return dict(shown(query, document.contents))
+            found = dict(shown(query, document.contents)) if shown is not None else {}
+            scores = [self._made.scores(query, sentences[b : b + step]) for b in range(0, len(sentences), step)]
+        best = finite_scores(self, np.concatenate(scores), [document.docno] * len(sentences)) if scores else np.empty(0)
+        return {**found, **best_sentence(sentences, best)}

@@ -44,7 +44,8 @@ def add(
     """Give documents the vectors that another program computed for them.
 
     FILE is JSON lines or Parquet with the fields id and vector, .npz with the arrays docnos and rows, or .npy with the
-    docnos on the lines of a second file. The expression dense(NAME) then ranks by the vectors. A document without a vector
+    docnos on the lines of a second file. The expression dense(NAME) then ranks by the vectors. If each vector is a list of
+    vectors, or .npz has the array sizes too, these are matrices, and late(NAME) ranks by them. A document without a vector
     gets no score. If the index has vectors of this NAME, documents that have one keep it.
 
     Args:
@@ -73,16 +74,18 @@ def add(
 def _sentences(summary: VectorsSummary, path: str) -> list[str]:
     """Return what was done with vectors, as sentences."""
     state = "has" if summary.changed else "had already"
+    what, content = "vector", f"vectors of {summary.width:,} numbers"
+    if summary.rows:
+        what, content = "matrix", f"matrices with {counted(summary.rows, 'row')} of {summary.width:,} numbers"
     found = [
-        f"{path} {state} {summary.name}: vectors of {summary.width:,} numbers as {summary.stored}, ranked by "
-        f"{summary.expression}",
-        f"read {counted(summary.read, 'vector')}, {summary.matched:,} of them of documents",
+        f"{path} {state} {summary.name}: {content} as {summary.stored}, ranked by {summary.expression}",
+        f"read {_counted(summary.read, what)}, {summary.matched:,} of them of documents",
     ]
     if summary.without_document:
-        found.append(f"{counted(summary.without_document, 'vector')} without a document left out")
+        found.append(f"{_counted(summary.without_document, what)} without a document left out")
     if summary.without_vector:
         found.append(
-            f"{counted(summary.without_vector, 'document')} without a vector; {summary.expression} has no opinion on them"
+            f"{counted(summary.without_vector, 'document')} without a {what}; {summary.expression} has no opinion on them"
         )
     if summary.zeros:
         verb = "is 0 and has" if summary.zeros == 1 else "are 0 and have"
@@ -90,6 +93,10 @@ def _sentences(summary: VectorsSummary, path: str) -> list[str]:
     if summary.stored != "float32":
         found.append(f"{summary.stored} moves a vector by at most {summary.lost:.2g} of its length")
     return found
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} matrices" if what == "matrix" and number != 1 else counted(number, what)
 
 
 @operation("vectors list", shell="vectors", python="index.vectors")

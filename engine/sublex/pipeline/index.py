@@ -17,7 +17,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm, ValueCount
 from sublex.contracts.scores import expect_weights
-from sublex.errors import InputError, warn
+from sublex.errors import InputError, contract, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
 from sublex.language.expression import Expression, operand
@@ -587,7 +587,7 @@ class Index(Contents):
         *,
         stored: str | None = None,
         replace: bool = False,
-        encoder: str | None = None,
+        encoder: str | Expression | None = None,
         memory: int = 4 << 30,
         workers: int = 1,
         progress: Callable[[int, int], None] = lambda done, total: None,
@@ -596,27 +596,47 @@ class Index(Contents):
         """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
 
         `data` is a file or a list of files (`.npy`, `.npz`), an array with `ids`, the docnos of its rows, a dictionary from
-        docnos to vectors, or a data frame with the columns docno and vector. `ids` may also name the file of ids of a
+        docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
+        for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
         `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
         `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
-        and its hash to the index. The summary counts the vectors and documents.
+        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept. The
+        summary counts the vectors and documents.
         """
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
         from sublex.vectors.given import batches_of
 
         options = Options(workers, memory, progress, say=say, registry=self.registry)
-        identity = self._keep_encoder(encoder) if encoder is not None else ""
         batches, named = batches_of(data, ids, memory), arguments.text(name, "The name of the vectors")
+        identity = self._keep_encoder(encoder, named) if encoder is not None else ""
         summary = add(self.path, named, batches, options, stored, replace, identity)
         self._open()
         return summary
 
-    def _keep_encoder(self, encoder: str) -> str:
-        """Write the encoder of an expression into the user's list, and return its hash."""
-        from sublex.language.known_encoders import encoder_of, keep_encoder
+    def _keep_encoder(self, encoder: str | Expression, name: str) -> str:
+        """Write the encoder of the vectors `name` into the user's list, and return its hash.
 
-        return keep_encoder(self.registry, encoder_of(encoder, self.registry)).identity
+        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of another
+        kind of vectors.
+        """
+        from sublex.language.encoding import identity_of
+        from sublex.language.known_encoders import encoder_of, keep_encoder
+        from sublex.representations.vector_sets import DENSE
+
+        if not isinstance(encoder, (str, Expression)):
+            raise InputError(
+                f"The encoder is {arguments.shown(encoder)}; give an expression, such as 'onnx(\"FOLDER\")'."
+            )
+        found = encoder_of(encoder, self.registry)
+        made = found.make()
+        with contract("encoder", found):
+            if made.kind != DENSE:
+                kind = "scores of pairs" if made.kind == "pairs" else f"{made.kind} vectors"
+                raise InputError(f"{found} gives {kind}, and {name} are {DENSE} vectors; name their own encoder.")
+        if isinstance(found, PythonPart):
+            return identity_of(made, found)
+        return keep_encoder(self.registry, found).identity
 
     def remove_vectors(self, name: str) -> None:
         """Remove vectors, with the models that score by them."""

@@ -21,6 +21,7 @@ from sublex.representations.rows import stacked
 from sublex.tools.files import replacing
 from sublex.tools.messages import counted
 from sublex.tools.outputs import expect_replaceable
+from sublex.vectors.matrices import Matrices
 
 FORMS = (".npz", ".parquet")
 # Bytes of the array of docnos in a `.npz` file. NumPy gives every docno the room of the longest, 4 bytes a character.
@@ -63,9 +64,15 @@ def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
         done = 0
         for inputs in representation.inputs.blocks(segment):
             rows = representation.vectors(inputs)
-            live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]])
+            live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]] & _known(rows))
             yield [segment.docno(done + doc) for doc in live.tolist()], rows[live]
             done += rows.shape[0]
+
+
+def _known(rows: Rows) -> np.ndarray:
+    """Return for each document whether there is anything to write: a document may have no matrix."""
+    known: np.ndarray = rows.sizes > 0 if isinstance(rows, Matrices) else np.ones(rows.shape[0], np.bool_)
+    return known
 
 
 def _of_file(
@@ -102,8 +109,7 @@ def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
     if not docnos:
         return 0
     rows = stacked(blocks)
-    sparse = ("data", "indices", "indptr", "shape") if hasattr(rows, "indptr") else ()
-    arrays: dict[str, Any] = {name: np.asarray(getattr(rows, name)) for name in sparse} or {"rows": rows}
+    arrays = _arrays_of(stacked(blocks))
     longest = max(map(len, docnos))
     if 4 * longest * len(docnos) > MAX_DOCNO_BYTES:
         raise InputError(f"Docnos of {longest:,} characters are too long for an array of all docnos; write .parquet.")
@@ -111,13 +117,25 @@ def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
     return len(docnos)
 
 
+def _arrays_of(rows: Rows) -> dict[str, Any]:
+    """Return the arrays of rows by the names that they have in a `.npz` file."""
+    if isinstance(rows, Matrices):
+        return {"rows": rows.data, "sizes": rows.sizes}
+    sparse = ("data", "indices", "indptr", "shape") if hasattr(rows, "indptr") else ()
+    return {name: np.asarray(getattr(rows, name)) for name in sparse} or {"rows": rows}
+
+
 def _write_parquet(stream: IO[bytes], vectors: Vectors) -> int:
     """Write vectors as lists of numbers, a block at a time; return the number of documents."""
     pyarrow = arrow()
     count, writer = 0, None
     for docnos, rows in vectors:
-        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows).reshape(len(docnos), -1)
+        matrices = rows if isinstance(rows, Matrices) else None
+        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows if matrices is None else rows.data)
+        dense = dense.reshape(len(docnos) if matrices is None else len(dense), -1)
         values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
+        if matrices is not None:
+            values = pyarrow.LargeListArray.from_arrays(pyarrow.array(matrices.starts), values)
         table = pyarrow.table({"docno": pyarrow.array(docnos, pyarrow.string()), "row": values})
         writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
         writer.write_table(table)

@@ -102,6 +102,7 @@ class Namer:
             depends = tuple(model.depends())
         if component in depends:
             raise PluginError(f"{component} says that it depends on itself.")
+        self._expect_kind(component)
         known = {} if known is None else known
         models = [self.model_of(dependency, known) for dependency in depends]
         values = {
@@ -121,6 +122,14 @@ class Namer:
         )
         folder = re.sub(r"[^\w-]", "_", name)
         return Identity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
+
+    def _expect_kind(self, component: Component) -> None:
+        """Raise InputError if a component names vectors that another component ranks by."""
+        for param in component.registration.params:
+            name = component.values[param.name]
+            entry = self.vectors.get(name) if param.type is Vectors else None
+            if entry is not None and entry.kind != component.registration.name:
+                raise InputError(f"The vectors {name} are ranked by {entry.kind}({name}), and not by {component}.")
 
     def model_of(self, expression: Expression | str, known: dict[str, str] | None = None) -> str:
         """Return the name of the model that an expression stands for; `known` remembers the names of earlier calls."""

@@ -37,9 +37,12 @@ from sublex.representations.view import View
 from sublex.tools.copies import Deferred
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, counted
+from sublex.tools.sentences import best_sentence, first_sentences
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+    from sublex.contracts.base import Document
 
 # The largest relative difference between a score and its explanation: rows are float32, and explanations may add up float64.
 TOLERANCE = 1e-3
@@ -161,7 +164,8 @@ class LoadedRepresentation(LoadedModel):
         self._covered = np.repeat(covered, [segment.docs for segment in segments])
         self._rows, self._folder = rows, Directory(snapshot.path) / REPRESENTATIONS / identity.model / identity.rows
         if identity.rows not in views:
-            with advising_refit(snapshot.path, self._entry.expression):
+            vectors = self._component.values[self.model_vectors.name] if self.model.reads == "rows" else ""
+            with advising_refit(snapshot.path, self._entry.expression, vectors):
                 views[identity.rows] = self._view(segments, self._folder, rows)
         self.view = views[identity.rows]
         self.vocabulary = self.view.vocabulary
@@ -383,6 +387,21 @@ class LoadedRepresentation(LoadedModel):
             if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
                 raise PluginError(f"{self.name} explained {found.value:g} where the score is {score:g}.")
             return found
+
+    def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:
+        """Return the sentence of a document that scores best alone, as evidence.
+
+        Return nothing unless an encoder computes the vector of the query, and the model compares vectors.
+        """
+        compare = getattr(self.model, "similarities", None)
+        if self.query_encoder is None or compare is None or not self.query_encoder.encodes(query):
+            return {}
+        sentences = first_sentences(f"{document.title}\n\n{document.text}")
+        if not sentences:
+            return {}
+        vectors = self.query_encoder.documents(sentences)
+        with contract("representation", self.name):
+            return best_sentence(sentences, compare(encoded, vectors))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

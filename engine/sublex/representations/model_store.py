@@ -1,4 +1,4 @@
-"""The stored values of a model or of its rows: arrays of any shape, sparse rows and JSON values, each under a name.
+"""The stored values of a model or of its rows: arrays, sparse rows, matrices and JSON values, each under a name.
 
 A `StoreWriter` writes them to a folder as NumPy's `.npy` files, and `finish` returns what the manifest must record. A `StoreReader`
 verifies checksums and maps the arrays into memory. Nothing is pickled or unpickled.
@@ -19,6 +19,7 @@ from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, FolderWriter
+from sublex.vectors.matrices import Matrices
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 VALUES = "_values"
 # The arrays of sparse rows, each in a file of its own.
 SPARSE = ("data", "indices", "indptr")
+# The endings of the files that say where the rows begin, by the form of the rows.
+STARTS = {"sparse": "indptr", "matrices": "starts"}
+# The ending of the file with the tokens of matrices.
+TOKENS = "tokens"
 
 
 class StoreWriter:
@@ -51,16 +56,21 @@ class StoreWriter:
                 raise PluginError(f"The value {name} cannot be stored: {error}.") from None
 
     def put_rows(self, name: str, parts: Iterable[Any]) -> None:
-        """Write rows that come in blocks, all dense or all sparse, of one type and width. At least one block is needed."""
+        """Write rows that come in blocks, all of one kind, type and width: dense, sparse, or matrices.
+
+        At least one block is needed.
+        """
         self._expect(name)
         streams: list[ComponentWriter] = []
         starts = [np.zeros(1, np.int64)]
         docs, kind = 0, None
         for part in parts:
-            sparse = _is_sparse(part)
+            sparse, has_matrices = _is_sparse(part), isinstance(part, Matrices)
             if kind is None:
-                kind = sparse, part.dtype, part.shape[1:]
-                types = {f"{name}.data": part.dtype, f"{name}.indices": np.int32} if sparse else {name: part.dtype}
+                kind = "sparse" if sparse else "matrices" if has_matrices else "shape", part.shape[1:]
+                types = {f"{name}.data" if sparse or has_matrices else name: part.dtype}
+                if sparse or (has_matrices and part.tokens is not None):
+                    types[f"{name}.{SPARSE[1] if sparse else TOKENS}"] = np.int32
                 streams = [self._stream(stream, dtype) for stream, dtype in types.items()]
             docs += part.shape[0]
             columns: tuple[np.ndarray, ...] = (part,)
@@ -69,16 +79,19 @@ class StoreWriter:
                 part.sum_duplicates()
                 starts.append(starts[-1][-1] + part.indptr[1:])
                 columns = (part.data, part.indices)
+            elif has_matrices:
+                starts.append(starts[-1][-1] + part.starts[1:])
+                columns = (part.data,) if part.tokens is None else (part.data, part.tokens)
             for stream, values in zip(streams, columns, strict=True):
                 stream.write(values.ravel())
         if kind is None:
             raise PluginError(
                 f"The rows {name} cannot be stored: there is no block of them to take a type and a width from."
             )
-        sparse, _, width = kind
-        if sparse:
-            self._stream(f"{name}.indptr", np.int64).write(np.concatenate(starts))
-        self._values[name] = {"sparse" if sparse else "shape": (docs, *width)}
+        form, width = kind
+        if form in STARTS:
+            self._stream(f"{name}.{STARTS[form]}", np.int64).write(np.concatenate(starts))
+        self._values[name] = {form: (docs, *width)}
 
     def _expect(self, name: str) -> None:
         if not name.isidentifier() or name in (VALUES, CHECKSUMS) or name in self._values:
@@ -130,10 +143,11 @@ class StoreReader:
         if kind == "json":
             return described
         sizes = described if isinstance(described, list) else [-1]
-        if kind not in ("shape", "sparse") or not all(isinstance(size, int) and size >= 0 for size in sizes):
+        if kind not in ("shape", *STARTS) or not all(isinstance(size, int) and size >= 0 for size in sizes):
             raise IndexCorrupt(f"{self._folder.path} is damaged; fit it again.")
         try:
-            return self._array(name, sizes) if kind == "shape" else self._sparse(name, tuple(sizes))
+            read = {"shape": self._array, "sparse": self._sparse, "matrices": self._matrices}[kind]
+            return read(name, tuple(sizes))
         except (KeyError, ValueError):
             raise IndexCorrupt(f"{self._folder.path / name} is damaged; fit it again.") from None
 
@@ -145,18 +159,35 @@ class StoreReader:
         try:
             sizes.check(value, declared)
         except Mismatch as fault:
-            files = {"shape": f"{name}.npy", "sparse": f"{name}.{SPARSE[0]}.npy"}
+            files = {"shape": f"{name}.npy", **dict.fromkeys(STARTS, f"{name}.{SPARSE[0]}.npy")}
             file = next((files[kind] for kind in self._values[name] if kind in files), f"{VALUES}.npy: {name}")
             raise IndexCorrupt(f"{self._folder.path / file}{fault}; fit it again.") from None
         return value
 
-    def _array(self, name: str, shape: list[int]) -> np.ndarray:
+    def _array(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
         values = self._folder[name].all()
         if values.size != math.prod(shape):
             raise IndexCorrupt(f"{self._folder.path / name}.npy is damaged; fit it again.")
         return values.reshape(shape)
 
-    def _sparse(self, name: str, shape: tuple[int, int]) -> csr_array:
+    def _matrices(self, name: str, shape: tuple[int, ...]) -> Matrices:
+        # Kernels do not check bounds, so every offset is checked here.
+        data, starts = (self._folder[f"{name}.{part}"].all() for part in (SPARSE[0], STARTS["matrices"]))
+        fits = len(shape) == 2 and shape[1] > 0 and starts.dtype == np.int64 and len(starts) == shape[0] + 1
+        if (
+            not fits
+            or starts[0] != 0
+            or (starts[1:] < starts[:-1]).any()
+            or len(data) % shape[1]
+            or starts[-1] != len(data) // shape[1]
+        ):
+            raise IndexCorrupt(f"{self._folder.path / name} is damaged; add the vectors again.")
+        tokens = self._folder[f"{name}.{TOKENS}"].all() if f"{name}.{TOKENS}" in self._folder else None
+        if tokens is not None and (tokens.dtype != np.int32 or len(tokens) != starts[-1]):
+            raise IndexCorrupt(f"{self._folder.path / name}.{TOKENS}.npy is damaged; add the vectors again.")
+        return Matrices(data.reshape(-1, shape[1]), starts, tokens)
+
+    def _sparse(self, name: str, shape: tuple[int, ...]) -> csr_array:
         from scipy.sparse import csr_array
 
         # Kernels do not check bounds, so every offset and column is checked here.

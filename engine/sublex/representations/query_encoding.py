@@ -6,11 +6,14 @@ vectors. An index names no path: `language/known_encoders.py` has the user's own
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from sublex.contracts.base import GivenVectors, Query
-from sublex.contracts.encoders import Encoder
+from sublex.contracts.encoders import Encoded, Encoder
 from sublex.errors import InputError
 from sublex.index.entries import VectorsEntry
 from sublex.language.encoding import encoded, identity_of
@@ -38,24 +41,39 @@ class QueryEncoder:
 
     def given(self, query: Query) -> Query:
         """Return a query with its vector. A vector that the user gives comes first."""
+        if not self.encodes(query):
+            return query
+        asked, found = query.given, self._encoded([query.text], "query")
+        late = found.sizes is not None
+        vectors = {**(asked or {}), self._name: found.rows if late else found.rows[0]}
+        tokens = {self._name: found.terms} if late and found.terms else {}
+        return query._replace(given=GivenVectors(vectors, tokens={**(asked.tokens if asked else {}), **tokens}))
+
+    def encodes(self, query: Query) -> bool:
+        """Return whether the vector of a query is computed: there is an encoder, and the user gives no vector."""
         asked = query.given
-        if asked is not None and (self._name in asked or self._name in asked.unknown):
-            return query
-        if self._component is None and not self._entry.encoder:
-            return query
+        is_given = asked is not None and (self._name in asked or self._name in asked.unknown)
+        return not is_given and (self._component is not None or bool(self._entry.encoder))
+
+    def documents(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the vectors of texts as those of documents, one in each row."""
+        rows: np.ndarray = self._encoded(texts, "document").rows  # type: ignore[assignment]
+        return rows
+
+    def _encoded(self, texts: Sequence[str], role: str) -> Encoded:
         with self._lock:
             name, encoder = self._made = self._made or self._make()
-            found = encoded(encoder, name, [query.text], "query")
+            found = encoded(encoder, name, texts, role)
         if encoder.kind != self._entry.kind:
             raise InputError(f"{name} gives {encoder.kind} vectors, and {self._name} are {self._entry.kind} vectors.")
-        return query._replace(given=GivenVectors({**(asked or {}), self._name: found.rows[0]}))
+        return found
 
     def _make(self) -> tuple[Any, Encoder]:
         if self._component is None:
             return encoder_by_identity(self._entry.encoder, self._registry)
         if getattr(self._component, "kind", "") != "encoder":
             raise InputError(
-                f'{self._component} is no encoder; name one, as in dense({self._name}, encoder=onnx("FOLDER")).'
+                f'{self._component} is no encoder; name one, as in {self._entry.kind}({self._name}, encoder=onnx("FOLDER")).'
             )
         made: Encoder = self._component.make()
         known = self._entry.encoder

@@ -1,4 +1,4 @@
-"""The rows that a model gives to documents: one row per document, dense or sparse, stored by segment.
+"""The rows that a model gives to documents: one row per document, dense or sparse, or a matrix; stored by segment.
 
 The module writes, reads and checks rows; it does not compute them.
 """
@@ -17,11 +17,12 @@ from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
 from sublex.index.format import FolderWriter
 from sublex.representations.model_store import StoreReader, StoreWriter
+from sublex.vectors.matrices import Matrices
 
 # The name under which a store holds the rows of a segment.
 ROWS_VALUE = "rows"
 # Rows of finite numbers, of any shape and type.
-ANY_ROWS = Numbers(None, ANY_TYPE, sparse=None)
+ANY_ROWS = Numbers(None, ANY_TYPE, sparse=None, matrices=None)
 
 
 def write_rows(directory: Directory, blocks: Iterable[Rows]) -> FolderEntry:
@@ -74,17 +75,22 @@ def checked_rows(rows: Any, docs: int, name: str) -> Rows:
         rows = csr_array(rows)
         if rows.nnz and not 0 <= rows.indices.min() <= rows.indices.max() < rows.shape[1]:
             raise PluginError(f"{name} encoded documents as sparse rows with columns beyond {rows.shape[1]:,}.")
-    values = rows.data if hasattr(rows, "indptr") else np.asarray(rows)
+    has_data = hasattr(rows, "indptr") or isinstance(rows, Matrices)
+    values = rows.data if has_data else np.asarray(rows)
     if values.dtype.kind not in "fiu":
         raise PluginError(f"{name} encoded documents as {values.dtype}; rows must hold whole numbers or floats.")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise PluginError(f"{name} encoded documents as numbers that are not finite.")
-    return rows if hasattr(rows, "indptr") else values
+    return rows if has_data else values
 
 
 def kind_of_rows(rows: Rows) -> tuple[Any, ...]:
-    """Return the properties that all rows of a model share: whether they are sparse, their type, and their width."""
-    return hasattr(rows, "indptr"), rows.dtype, rows.shape[1:]
+    """Return the properties that all rows of a model share.
+
+    These are whether they are sparse, or matrices, and with tokens; and their type and width.
+    """
+    has_matrices = isinstance(rows, Matrices)
+    return hasattr(rows, "indptr"), has_matrices, has_matrices and rows.tokens is not None, rows.dtype, rows.shape[1:]
 
 
 def zero_rows(like: Rows, docs: int) -> Rows:
@@ -93,6 +99,10 @@ def zero_rows(like: Rows, docs: int) -> Rows:
         from scipy.sparse import csr_array
 
         return csr_array((docs, like.shape[1]), dtype=like.dtype)
+    if isinstance(like, Matrices):
+        return Matrices.of_sizes(
+            like.data[:0], np.zeros(docs, np.int64), None if like.tokens is None else like.tokens[:0]
+        )
     return np.zeros((docs, *like.shape[1:]), like.dtype)
 
 
@@ -104,4 +114,6 @@ def stacked(blocks: Sequence[Rows]) -> Rows:
         from scipy.sparse import csr_array, vstack
 
         return csr_array(vstack(blocks))
+    if isinstance(blocks[0], Matrices):
+        return Matrices.stacked(blocks)
     return np.concatenate(blocks)

@@ -15,6 +15,7 @@ from sublex.errors import IndexCorrupt, SublexError, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, ModelEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
+from sublex.index.remedies import add_again, fit_again
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.model_store import DeclaredValues, StoreReader
 from sublex.tools.messages import Message, Step
@@ -30,7 +31,8 @@ def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fittabl
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.
     """
-    with contract(identity.kind, identity.expression), advising_refit(root, entry.expression):
+    vectors = next(iter(entry.resources), "") if getattr(model, "reads", "") == "rows" else ""
+    with contract(identity.kind, identity.expression), advising_refit(root, entry.expression, vectors):
         load_values(Directory(root) / REPRESENTATIONS / identity.model / MODEL, entry.model, model)
 
 
@@ -46,13 +48,16 @@ def load_values(folder: Directory, entry: FolderEntry, model: Fittable) -> None:
 
 
 @contextmanager
-def advising_refit(root: Path, expression: str) -> Iterator[None]:
-    """Add the commands that forget and refit a model to any `IndexCorrupt` that is raised inside the block."""
+def advising_refit(root: Path, expression: str, vectors: str = "") -> Iterator[None]:
+    """Add the commands that make a model again to any `IndexCorrupt` that is raised inside the block.
+
+    `vectors` names the vectors that the model was given; a model without any is fitted again.
+    """
     try:
         yield
     except IndexCorrupt as error:
         damage = str(error).rpartition(";")[0] or str(error)
-        again = (Step("forget", root, expression), ", then: ", Step("fit", root, expression))
+        again = add_again(root, vectors) if vectors else fit_again(root, expression, expression)
         raise IndexCorrupt(Message(f"{damage}; run: ", *again)) from None
 
 

@@ -12,6 +12,8 @@ from sublex.tools.messages import counted
 
 # The most numbers that one vector may have.
 MOST_ENTRIES = 1 << 16
+# The most rows that one matrix may have.
+MOST_ROWS = 1 << 16
 # Rows that readers return at a time, unless the rows lie in a file that is mapped into memory.
 ROWS_PER_BATCH = 4096
 
@@ -19,9 +21,10 @@ ROWS_PER_BATCH = 4096
 class VectorsBatch(NamedTuple):
     """The vectors of some documents or queries.
 
-    `rows` is an array of numbers with one row for each of `ids`. If it is `mapped`, the rows lie in a file, and stay valid
-    when the next batch is read. `texts` has the texts of queries, if the file has them. `place` says where the batch comes
-    from, for messages.
+    `rows` is an array of numbers with one row for each of `ids`. For matrices, `sizes` (int64) has the number of rows of each
+    of `ids`, and `rows` the rows of all of them, end to end; `tokens` has the text of each row, or is empty. If it is
+    `mapped`, the rows lie in a file, and stay valid when the next batch is read. `texts` has the texts of queries, if the
+    file has them. `place` says where the batch comes from, for messages.
     """
 
     ids: Sequence[str]
@@ -29,6 +32,44 @@ class VectorsBatch(NamedTuple):
     place: str
     mapped: bool = False
     texts: Sequence[str] = ()
+    sizes: np.ndarray | None = None
+    tokens: Sequence[str] = ()
+
+
+class Repeated(Sequence[str]):
+    """Ids of matrices, each as often as its matrix has rows."""
+
+    def __init__(self, ids: Sequence[str], sizes: np.ndarray):
+        self._ids, self._ends = ids, np.cumsum(sizes)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __getitem__(self, row: Any) -> Any:
+        return self._ids[int(np.searchsorted(self._ends, row, "right"))]
+
+
+def expect_sizes(sizes: np.ndarray, ids: Sequence[str], rows: int, place: str) -> np.ndarray:
+    """Return the numbers of rows of matrices as int64. Raise InputError unless they are possible and add up to `rows`."""
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) != len(ids):
+        raise InputError(f"{place} has {counted(len(ids), 'id')} and no whole number of rows for each of them.")
+    wrong = np.flatnonzero((sizes < 1) | (sizes > MOST_ROWS))
+    if len(wrong):
+        size, name = int(sizes[wrong[0]]), ids[int(wrong[0])]
+        if size == 0:
+            raise InputError(f"{place}: the matrix of {name} is empty; leave it out.")
+        raise InputError(f"{place}: the matrix of {name} has {size:,} rows; give 1 to {MOST_ROWS:,}.")
+    sizes = sizes.astype(np.int64)
+    if int(sizes.sum()) != rows:
+        raise InputError(f"{place} has {counted(rows, 'row')}, and sizes that add up to {int(sizes.sum()):,}.")
+    return sizes
+
+
+def expect_tokens(tokens: Sequence[str], rows: int, place: str) -> Sequence[str]:
+    """Return the tokens of rows. Raise InputError unless there are as many, or none."""
+    if len(tokens) not in (0, rows):
+        raise InputError(f"{place} has {counted(rows, 'row')} and {counted(len(tokens), 'token')}; give each row one.")
+    return tokens
 
 
 def expect_shape(shape: Sequence[int], place: str) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.forms.frames import is_frame
 from sublex.tools import arguments
-from sublex.vectors.batch import VectorsBatch, expect_width
+from sublex.tools.messages import counted
+from sublex.vectors.batch import VectorsBatch, expect_shape, expect_sizes, expect_width
 from sublex.vectors.read import read_vectors
 
 # The columns of a data frame, in the order in which they are looked for.
@@ -24,7 +25,8 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
     """Yield vectors that a user gives, in batches.
 
     `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a data
-    frame. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
+    frame. A matrix stands for a vector as an array of two dimensions, or as a list of lists; a list of matrices needs
+    `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
     """
     if isinstance(given, (str, os.PathLike)):
         file = None if ids is None else arguments.file_path(ids, "The file of ids")
@@ -36,12 +38,18 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
     elif hasattr(given, "shape") and hasattr(given, "dtype"):
         if ids is None:
             raise InputError("The array has no ids; give them: ids=[…], one for each row.")
-        rows, names = np.asarray(given), list(map(_id, ids))
-        if len(names) != (len(rows) if rows.ndim else 0):
+        rows, names = _of_array(given), _ids(ids)
+        if rows.ndim == 3:
+            yield _of_lists(names, _one_each(rows, names, "The array"), "The array")
+            return
+        if len(names) != len(rows):
             raise InputError(
-                f"The array has {len(rows) if rows.ndim else 0:,} rows and {len(names):,} ids; give each row one."
+                f"The array has {counted(len(rows), 'row')} and {counted(len(names), 'id')}; give each row one."
             )
         yield VectorsBatch(names, rows, "The array", mapped=True)
+    elif isinstance(given, Sequence) and given and isinstance(given[0], (list, np.ndarray)) and ids is not None:
+        names = _ids(ids)
+        yield _of_lists(names, _one_each(given, names, "The list"), "The list")
     elif (
         isinstance(given, Iterable) and (files := list(given)) and all(isinstance(f, (str, os.PathLike)) for f in files)
     ):
@@ -53,11 +61,40 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
         )
 
 
+def _of_array(given: Any) -> np.ndarray:
+    """Return an array of two dimensions, or of three for matrices. Raise InputError for arrays of other kinds."""
+    if hasattr(given, "tocsr"):
+        raise InputError("The array is sparse; dense vectors are rows of an array of numbers, as toarray() returns.")
+    if np.ma.is_masked(given):
+        raise InputError(
+            "The array has masked places, and vectors have a number in each place; fill or leave them out."
+        )
+    rows = np.asarray(given)
+    if rows.dtype.hasobject:
+        raise InputError("The array holds Python objects; vectors are whole numbers or floats.")
+    if rows.ndim != 3:
+        expect_shape(rows.shape, "The array")
+    return rows
+
+
+def _ids(given: Any) -> list[str]:
+    """Return ids as texts. Raise InputError for a value that is no list of ids."""
+    if isinstance(given, (str, bytes, os.PathLike)) or not isinstance(given, Iterable):
+        raise InputError(f"The ids are {arguments.shown(given)}; give a list, with one id for each row.")
+    return list(map(_id, given))
+
+
 def _id(value: Any) -> str:
     """Return an id as text. Whole numbers are ids too."""
     if isinstance(value, (str, int, np.integer)) and not isinstance(value, bool):
         return str(value)
     raise InputError(f"An id is {arguments.shown(value)}; ids are texts.")
+
+
+def _one_each(items: Any, ids: Sequence[str], place: str) -> Sequence[Any]:
+    if len(items) != len(ids):
+        raise InputError(f"{place} has {len(items):,} matrices and {len(ids):,} ids; give each matrix one.")
+    return list(items)
 
 
 def _of_frame(frame: Any) -> VectorsBatch:
@@ -75,17 +112,46 @@ def _of_frame(frame: Any) -> VectorsBatch:
 
 
 def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> VectorsBatch:
-    """Return vectors that are sequences of numbers as a batch."""
+    """Return vectors that are sequences of numbers as a batch; matrices if the first of them is one."""
     try:
-        arrays = [np.asarray(vector) for vector in vectors]
+        arrays = [_array(vector) for vector in vectors]
     except (ValueError, TypeError):
-        raise InputError(f"{place} has a vector that is no list of numbers.") from None
+        raise InputError(
+            f"{place} has a vector that is no list of numbers, or a matrix with rows of two widths."
+        ) from None
+    if arrays and arrays[0].ndim == 2:
+        return _of_matrices(ids, arrays, place)
     for qid, array in zip(ids, arrays, strict=True):
         if array.ndim != 1 or array.dtype.kind not in "fiu":
             raise InputError(f"{place}: the vector of {qid} is no list of numbers.")
         expect_width(len(array), f"{place}: {qid}")
         if len(array) != len(arrays[0]):
             raise InputError(
-                f"{place}: the vector of {qid} has {len(array):,} numbers, and the first {len(arrays[0]):,}; all must be alike."
+                f"{place}: the vector of {qid} has {counted(len(array), 'number')}, and the first {len(arrays[0]):,}; all must be alike."
             )
     return VectorsBatch(ids, np.array(arrays) if arrays else np.zeros((0, 1)), place, mapped=True)
+
+
+def _array(vector: Any) -> np.ndarray:
+    """Return a vector, a matrix, or an array of rows (as data frames hold matrices) as an array."""
+    array = np.asarray(vector)
+    return np.stack(list(array)) if array.dtype == object and array.ndim == 1 and len(array) else array
+
+
+def _of_matrices(ids: Sequence[str], arrays: Sequence[np.ndarray], place: str) -> VectorsBatch:
+    width = arrays[0].shape[1]
+    for name, array in zip(ids, arrays, strict=True):
+        if array.ndim != 2 or array.dtype.kind not in "fiu":
+            empty = array.size == 0
+            raise InputError(
+                f"{place}: the matrix of {name} is {'empty; leave it out' if empty else 'no matrix of numbers'}."
+            )
+        expect_width(array.shape[1], f"{place}: {name}")
+        if array.shape[1] != width:
+            raise InputError(
+                f"{place}: the matrix of {name} has rows of {array.shape[1]:,} numbers, and the first {width:,}; all must "
+                "be alike."
+            )
+    rows = np.concatenate(arrays)
+    sizes = expect_sizes(np.fromiter(map(len, arrays), np.int64, len(arrays)), ids, len(rows), place)
+    return VectorsBatch(ids, rows, place, mapped=True, sizes=sizes)

@@ -1,5 +1,7 @@
 """Kernels that read vectors from JSON lines: an object on each line, with an id and a list of numbers, or an object of them.
 
+A matrix is a list of lists of one size.
+
 `scan` is called by `vectors.json_lines`. It reads lines of the usual form, and marks every other line as odd. Python's own
 `json` reads the odd lines.
 """
@@ -10,10 +12,13 @@ from numba import int64
 from sublex.tools.compiled import F32, F64, I64, STORED_U8, inner, kernel
 
 MATRIX = int64[:, ::1]
-# The rows of `lines`: the number of the line, its id, its text, whether the vector is an object, and the end of its numbers.
-LINE_COLUMNS = 7
+# The columns of `lines`: the number of the line, its id, its text, the form of the vector, the end of its numbers, the
+# width of a matrix, and its tokens. The id, the text and the tokens have two columns: where they begin and end.
+LINE_COLUMNS = 10
+# The forms of vectors.
+LIST, OBJECT, ROWS = 0, 1, 2
 # The roles of members.
-ID, VECTOR, WORDS = 0, 1, 2
+ID, VECTOR, WORDS, TOKENS = 0, 1, 2, 3
 QUOTE, BACKSLASH, COMMA, COLON, NEWLINE = 34, 92, 44, 58, 10
 OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET = 123, 125, 91, 93
 # A decimal number in float64 is off by less than this share after two multiplications by powers of ten.
@@ -204,9 +209,35 @@ def _entries(buf, i, end, powers, numbers, m, spans):
 
 
 @inner
+def _matrix(buf, i, end, powers, numbers, m, spans):
+    """Write the numbers of the lists in the list at `i`.
+
+    Return the place after it, or -1, the number of all numbers, and the size of each list.
+    """
+    width, begin = 0, m
+    while i < end:
+        i = _skip(buf, i + 1, end)
+        if i >= end or buf[i] != OPEN_BRACKET:
+            return -1, m, width
+        before = m
+        i, m = _entries(buf, i, end, powers, numbers, m, spans)
+        if i < 0 or m == before or (before > begin and m - before != width):
+            return -1, m, width
+        width = m - before
+        i = _skip(buf, i, end)
+        if i >= end:
+            return -1, m, width
+        if buf[i] == CLOSE_BRACKET:
+            return i + 1, m, width
+        if buf[i] != COMMA:
+            return -1, m, width
+    return -1, m, width
+
+
+@inner
 def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, spans):
     """Read the object at `i`. Return the number of all numbers, or -1 for an odd line."""
-    line[1], line[3], line[4], line[5] = -1, 0, 0, -1
+    line[1], line[3], line[4], line[5], line[8], line[9] = -1, 0, 0, -1, 0, 0
     if buf[i] != OPEN_BRACE:
         return -1
     i = _skip(buf, i + 1, end)
@@ -227,10 +258,23 @@ def _line(buf, i, end, names, name_ends, role_of, powers, line, numbers, m, span
         if role == VECTOR:
             if line[5] >= 0 or (c != OPEN_BRACKET and c != OPEN_BRACE):
                 return -1
-            line[5] = c == OPEN_BRACE
-            i, m = _entries(buf, i, end, powers, numbers, m, spans)
+            first = _skip(buf, i + 1, end)
+            if c == OPEN_BRACKET and first < end and buf[first] == OPEN_BRACKET:
+                line[5] = ROWS
+                i, m, line[7] = _matrix(buf, i, end, powers, numbers, m, spans)
+            else:
+                line[5] = OBJECT if c == OPEN_BRACE else LIST
+                i, m = _entries(buf, i, end, powers, numbers, m, spans)
             if i < 0:
                 return -1
+        elif role == TOKENS:
+            if line[9]:
+                return -1
+            line[8] = i
+            i = _value_end(buf, i, end)
+            if i < 0:
+                return -1
+            line[9] = i
         elif role >= 0 and c == QUOTE:
             stop, escaped = _string_end(buf, i + 1, end)
             if stop < 0 or escaped:

@@ -20,12 +20,15 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.tools.messages import counted
 from sublex.tools.plain_files import open_plain
-from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_shape
+from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_shape, expect_sizes, expect_tokens
 
 MAGIC = b"\x93NUMPY"
 # The names of arrays in a `.npz` file, in the order in which they are looked for.
 ID_ARRAYS = ("docnos", "ids", "docids", "docno", "doc_ids", "qids", "qid", "id")
 TERM_ARRAYS = ("terms", "vocabulary")
+# Of matrices: the number of rows of each, or the places at which they begin.
+TOKEN_ARRAYS = ("tokens",)
+SIZE_ARRAYS, OFFSET_ARRAYS = ("sizes", "lengths", "doclens"), ("offsets", "starts")
 ROW_ARRAYS = ("rows", "vectors", "embeddings", "embedding", "vector")
 # Endings of the file of ids beside a `.npy` file.
 ID_FILES = (".docnos", ".ids", ".txt")
@@ -139,7 +142,10 @@ def _mapped(path: str, begin: int, size: int | None, place: str) -> np.ndarray:
 
 
 def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBatch]:
-    """Yield the vectors of a `.npz` file, which has an array of ids and one of rows."""
+    """Yield the vectors of a `.npz` file, which has an array of ids and one of rows.
+
+    If it also has the sizes of matrices, or the places at which they begin, the rows are those of matrices.
+    """
     try:
         with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
             members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
@@ -149,18 +155,55 @@ def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBa
                 ids = read_ids(ids_file, memory)
             else:
                 ids = _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory)
+            begins = next((members[name] for name in (*SIZE_ARRAYS, *OFFSET_ARRAYS) if name in members), None)
+            sizes = None if begins is None else _sizes(archive, begins, path, memory)
+            named = members.get(TOKEN_ARRAYS[0]) if sizes is not None else None
+            tokens = _member_ids(archive, named, path, memory) if named is not None else []
             if rows.compress_type == zipfile.ZIP_STORED and not rows.flag_bits & 1:
                 values = _mapped(path, _begin_of(stream, rows, place), rows.file_size, place)
                 expect_shape(values.shape, place)
                 expect_numbers(values.dtype, place)
-                _expect_ids(len(ids), len(values), place)
-                yield VectorsBatch(ids, values, place, mapped=True)
+                if sizes is None:
+                    _expect_ids(len(ids), len(values), place)
+                else:
+                    sizes = expect_sizes(sizes, ids, len(values), place)
+                expect_tokens(tokens, len(values), place)
+                yield VectorsBatch(ids, values, place, mapped=True, sizes=sizes, tokens=tokens)
             else:
-                yield from _unpacked(archive, rows, ids, place)
+                yield from _unpacked(archive, rows, ids, place, sizes, tokens)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
         raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+
+
+def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: int) -> np.ndarray:
+    """Return the number of rows of each matrix, from an array of sizes or of offsets. They are not checked yet."""
+    place = f"{path}: {info.filename}"
+    values = _whole(archive, info, place, memory)
+    if values.ndim != 1 or values.dtype.kind not in "iu":
+        raise InputError(f"{place} is no list of whole numbers.")
+    if info.filename.removesuffix(".npy") in SIZE_ARRAYS:
+        return values
+    # Differences of unsigned numbers would not be below 0.
+    if not len(values) or values[0] != 0 or values.max() > np.iinfo(np.int64).max:
+        raise InputError(
+            f"{place} has places that do not lead from 0 to the number of rows; save one for each id, and the end."
+        )
+    return np.diff(values.astype(np.int64))
+
+
+def _whole(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, memory: int) -> np.ndarray:
+    """Return an array of numbers of a `.npz` file. Raise InputError if it takes more than `memory`."""
+    with archive.open(info) as member:
+        header = read_header(member, place)  # type: ignore[arg-type]
+        expect_size(header, info.file_size - header.bytes, place)
+        expect_numbers(header.dtype, place)
+        _expect_memory(header.data_bytes, memory, place)
+        data = member.read(header.data_bytes)
+    if len(data) != header.data_bytes:
+        raise InputError(f"{place} is cut short; write it again.")
+    return np.frombuffer(data, header.dtype).reshape(header.shape)
 
 
 def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: int) -> dict[str, Any]:
@@ -180,15 +223,7 @@ def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: i
             for name in names:
                 info = _member(members, (name, name), name, path)
                 place = f"{path}: {info.filename}"
-                with archive.open(info) as member:
-                    header = read_header(member, place)  # type: ignore[arg-type]
-                    expect_size(header, info.file_size - header.bytes, place)
-                    expect_numbers(header.dtype, place)
-                    _expect_memory(header.data_bytes, memory, place)
-                    data = member.read(header.data_bytes)
-                if len(data) != header.data_bytes:
-                    raise InputError(f"{place} is cut short; write it again.")
-                found[name] = np.frombuffer(data, header.dtype).reshape(header.shape)
+                found[name] = _whole(archive, info, place, memory)
             return found
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
         raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
@@ -246,8 +281,15 @@ def _expect_memory(needed: int, memory: int, place: str) -> None:
         )
 
 
-def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, ids: list[str], place: str) -> Iterator[VectorsBatch]:
-    """Yield the rows of a compressed member."""
+def _unpacked(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    ids: list[str],
+    place: str,
+    sizes: np.ndarray | None,
+    tokens: Sequence[str],
+) -> Iterator[VectorsBatch]:
+    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices, and `tokens` a text for each row."""
     with archive.open(info) as member:
         header = read_header(member, place)  # type: ignore[arg-type]
         expect_size(header, info.file_size - header.bytes, place)
@@ -256,13 +298,30 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, ids: list[str], p
         if header.by_columns:
             raise InputError(f"{place} is compressed and stored by columns; save numpy.ascontiguousarray of it.")
         count, width = header.shape
-        _expect_ids(len(ids), count, place)
-        for begin in range(0, count, ROWS_PER_BATCH):
-            end = min(begin + ROWS_PER_BATCH, count)
-            data = member.read((end - begin) * width * header.dtype.itemsize)
-            if len(data) != (end - begin) * width * header.dtype.itemsize:
+        if sizes is None:
+            _expect_ids(len(ids), count, place)
+        else:
+            sizes = expect_sizes(sizes, ids, count, place)
+        expect_tokens(tokens, count, place)
+        begin = done = 0
+        for end in batch_ends(len(ids), sizes):
+            own = None if sizes is None else sizes[begin:end]
+            rows = end - begin if own is None else int(own.sum())
+            data = member.read(rows * width * header.dtype.itemsize)
+            if len(data) != rows * width * header.dtype.itemsize:
                 raise InputError(f"{place} is cut short; write it again.")
-            yield VectorsBatch(ids[begin:end], np.frombuffer(data, header.dtype).reshape(-1, width), place)
+            values = np.frombuffer(data, header.dtype).reshape(-1, width)
+            yield VectorsBatch(ids[begin:end], values, place, sizes=own, tokens=tokens[done : done + rows])
+            begin, done = end, done + rows
+
+
+def batch_ends(count: int, sizes: np.ndarray | None) -> list[int]:
+    """Return the ends of batches of vectors, or of matrices with these numbers of rows: some thousand rows in each."""
+    if sizes is None:
+        return [min(begin + ROWS_PER_BATCH, count) for begin in range(0, count, ROWS_PER_BATCH)]
+    ends = np.cumsum(sizes)
+    last = np.flatnonzero(np.diff(ends // ROWS_PER_BATCH, append=-1))
+    return (last + 1).tolist()
 
 
 def _expect_ids(ids: int, rows: int, place: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,8 +11,8 @@ import numpy as np
 from sublex.errors import InputError
 from sublex.forms.frames import arrow
 from sublex.tools.plain_files import open_plain
-from sublex.vectors.batch import ROWS_PER_BATCH, VectorsBatch, expect_numbers, expect_width
-from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, VECTOR_NAMES
+from sublex.vectors.batch import ROWS_PER_BATCH, Repeated, VectorsBatch, expect_numbers, expect_sizes, expect_width
+from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, TOKEN_NAMES, VECTOR_NAMES
 
 
 @contextmanager
@@ -38,16 +38,22 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
         columns = file.schema_arrow.names
         ids, vectors = _column(columns, ID_NAMES, path), _column(columns, VECTOR_NAMES, path)
         words = next((name for name in TEXT_NAMES if name in columns), None) if texts else None
-        for batch in file.iter_batches(ROWS_PER_BATCH, columns=[ids, vectors, *([words] if words else [])]):
+        tokens = next((name for name in TOKEN_NAMES if name in columns), None)
+        wanted = [ids, vectors, *(name for name in (words, tokens) if name)]
+        for batch in file.iter_batches(ROWS_PER_BATCH, columns=wanted):
             names = texts_of(batch.column(ids), path)
-            rows = _rows(batch.column(vectors), names, path, pyarrow)
+            column, sizes = _matrices(batch.column(vectors), names, path, pyarrow)
+            rows = _rows(column, names if sizes is None else Repeated(names, sizes), path, pyarrow)
             if width and rows.shape[1] != width:
                 raise InputError(
                     f"{path}: the vector of {names[0]} has {rows.shape[1]:,} numbers, and others {width:,}."
                 )
             width = rows.shape[1]
             found = texts_of(batch.column(words), path) if words else ()
-            yield VectorsBatch(names, rows, path, texts=found)
+            of_rows: list[str] = []
+            if tokens and sizes is not None:
+                of_rows = _tokens(batch.column(tokens), names, sizes, path, pyarrow)
+            yield VectorsBatch(names, rows, path, texts=found, sizes=sizes, tokens=of_rows)
 
 
 def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
@@ -77,13 +83,45 @@ def texts_of(column: Any, path: str) -> list[str]:
     return list(map(str, values))
 
 
-def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
+def _is_list(kind: Any, pyarrow: Any) -> bool:
+    types = pyarrow.types
+    return any(check(kind) for check in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+
+
+def _sizes(column: Any, names: Sequence[str]) -> np.ndarray:
+    """Return the sizes of lists, none of which is missing."""
+    if hasattr(column.type, "list_size"):
+        return np.full(len(names), column.type.list_size)
+    return np.asarray(column.value_lengths().to_numpy(zero_copy_only=False))
+
+
+def _matrices(column: Any, names: list[str], path: str, pyarrow: Any) -> tuple[Any, np.ndarray | None]:
+    """Return the column of the rows of matrices, and the numbers of rows; other columns as they are, and None."""
+    if not _is_list(column.type, pyarrow) or not _is_list(column.type.value_type, pyarrow):
+        return column, None
+    if column.null_count:
+        missing = names[next(place for place, value in enumerate(column.is_valid().to_pylist()) if not value)]
+        raise InputError(f"{path}: {missing} has no matrix; leave it out.")
+    rows = column.flatten()
+    return rows, expect_sizes(_sizes(column, names), names, len(rows), path)
+
+
+def _tokens(column: Any, names: list[str], sizes: np.ndarray, path: str, pyarrow: Any) -> list[str]:
+    """Return the tokens of matrices, end to end: each matrix has a list of as many as it has rows."""
+    if not _is_list(column.type, pyarrow) or column.null_count or column.flatten().null_count:
+        raise InputError(f"{path} has tokens that are no lists of texts; leave the column out.")
+    wrong = np.flatnonzero(_sizes(column, names) != sizes)
+    if len(wrong):
+        raise InputError(
+            f"{path}: {names[int(wrong[0])]} has another number of tokens than of rows; give each row one."
+        )
+    return texts_of(column.flatten(), path)
+
+
+def _rows(column: Any, names: Sequence[str], path: str, pyarrow: Any) -> np.ndarray:
     """Return the lists of a column as rows."""
     kind = column.type
-    is_list = any(
-        check(kind) for check in (pyarrow.types.is_list, pyarrow.types.is_large_list, pyarrow.types.is_fixed_size_list)
-    )
-    if not is_list:
+    if not _is_list(kind, pyarrow):
         raise InputError(f"{path} has vectors of the type {kind}; dense vectors are lists of numbers.")
     if column.null_count:
         missing = names[next(place for place, value in enumerate(column.is_valid().to_pylist()) if not value)]
@@ -91,12 +129,11 @@ def _rows(column: Any, names: list[str], path: str, pyarrow: Any) -> np.ndarray:
     values = column.flatten()
     if values.null_count:
         raise InputError(f"{path} has a vector with an empty place; correct it.")
+    if not (pyarrow.types.is_integer(values.type) or pyarrow.types.is_floating(values.type)):
+        raise InputError(f"{path} has lists of the type {values.type}; vectors are lists of whole numbers or floats.")
     numbers = values.to_numpy(zero_copy_only=False)
     expect_numbers(numbers.dtype, path)
-    if pyarrow.types.is_fixed_size_list(kind):
-        sizes = np.full(len(names), kind.list_size)
-    else:
-        sizes = column.value_lengths().to_numpy(zero_copy_only=False)
+    sizes = _sizes(column, names)
     if len(sizes) and (sizes != sizes[0]).any():
         wrong = int(np.argmax(sizes != sizes[0]))
         raise InputError(

@@ -10,7 +10,7 @@ from sublex.errors import InputError
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
 from sublex.tools.plain_files import open_plain
-from sublex.vectors import faiss, npy
+from sublex.vectors import faiss, flex, npy
 from sublex.vectors.batch import VectorsBatch
 
 if TYPE_CHECKING:
@@ -31,11 +31,14 @@ def read_vectors(
     part of a Parquet file, may take. With `texts`, queries come with their texts if the file has them.
     """
     if os.path.isdir(path):
-        if not faiss.is_faiss(path):
-            raise InputError(
-                f"{path} is a folder without the files {faiss.INDEX} and {faiss.IDS}, as Pyserini writes them."
-            )
-        return faiss.read_faiss(path, memory)
+        if faiss.is_faiss(path):
+            return faiss.read_faiss(path, memory)
+        if flex.is_flex(path):
+            return flex.read_flex(path, memory)
+        raise InputError(
+            f"{path} is a folder without the files {faiss.INDEX} and {faiss.IDS}, as Pyserini writes them, and without "
+            f"{flex.META} and {flex.VECTORS}, as PyTerrier does."
+        )
     head = _head(path)
     if head.startswith(npy.MAGIC):
         return npy.read_npy(path, ids_file, memory)

@@ -1,12 +1,14 @@
-"""The rows in which an index stores dense vectors: the numbers of a vector, and a scale after them.
+"""The rows in which an index stores vectors, and the rows of matrices: the numbers of a vector, and a scale after them.
 
 A scale above 0 turns the stored numbers into the vector. It is 1 for floats, and one step of the numbers for int8, where it
 takes the room of four numbers. A scale of 0 says that the document has no vector, and a scale of -1 that nobody has said
-whether it has one.
+whether it has one. A document without a matrix has no rows, and one of which nobody has said whether it has a matrix has a
+single row with the scale -1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +16,7 @@ import numpy as np
 from sublex.contracts.stored import Numbers
 from sublex.errors import IndexCorrupt
 from sublex.vectors.batch import MOST_ENTRIES
+from sublex.vectors.matrices import Matrices
 
 # NumPy's types of stored numbers, by the names that users write.
 TYPES = {"float32": "f4", "float16": "f2", "int8": "i1"}
@@ -27,10 +30,14 @@ STEPS = 127
 
 
 class GivenSet(NamedTuple):
-    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values."""
+    """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values.
+
+    `tokens` has the texts of the tokens of matrices, by number.
+    """
 
     layout: Layout
     hash: str
+    tokens: Sequence[str] = ()
 
 
 class Layout(NamedTuple):
@@ -73,6 +80,12 @@ class Layout(NamedTuple):
         """Return the scale of each row, float32."""
         last = np.ascontiguousarray(rows[:, self.width :])
         return last.view(np.float32)[:, 0] if self.stored == "int8" else last[:, 0].astype(np.float32)
+
+    def uncovered(self, matrices: Matrices) -> np.ndarray:
+        """Return for each document whether nobody has said if it has a matrix."""
+        found: np.ndarray = matrices.sizes == 1
+        found[found] = self.scales(matrices.data[matrices.starts[:-1][found]]) == UNCOVERED
+        return found
 
     def vectors(self, rows: np.ndarray) -> np.ndarray:
         """Return the vectors of rows, float32; zeros for documents without a vector."""

@@ -63,6 +63,29 @@ def test_an_explanation_says_that_the_end_of_a_document_was_left_out(index, cros
     assert "its end was left out" not in str(index.explain("crane river", "d1", f"BM25 >> {cross}"))
 
 
+def test_an_explanation_shows_the_sentence_that_scores_best_alone(tmp_path, cross):
+    sentences = ["Construction", "Cranes fly over water", "A quiet bird by the waterfall", "The river"]
+    scores = [((VECTORS[[CLS, *numbers("crane river"), SEP]].sum(axis=0) + 2 * VECTORS[[*numbers(each), SEP]].sum(axis=0))
+               @ WEIGHTS)[0] for each in sentences]  # fmt: skip
+    best = sentences[int(np.argmax(scores))]
+    assert best not in sentences[:1]
+    text = f"{sentences[0]}! {sentences[1]}?\n\n{sentences[2]}\n\n...\n\n{sentences[3]}"
+    index = sublex.build([{"id": "d", "text": text}], tmp_path / "s")
+    tree = index.explain("crane river", "d", f"BM25 >> {cross}")
+    (shown,) = [
+        part.evidence["sentence that scores best alone"]
+        for part in walk(tree)
+        if part.evidence.get("sentence that scores best alone")
+    ]
+    assert shown.rstrip("?!") == best
+
+
+def walk(tree):
+    yield tree
+    for part in tree.parts:
+        yield from walk(part)
+
+
 def test_kept_scores_are_not_computed_again_but_for_another_model(index, cross, monkeypatch, tmp_path):
     from sublex_neural.onnx import OnnxEncoder
 

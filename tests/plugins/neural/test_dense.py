@@ -9,8 +9,9 @@ import pytest
 from tiny_models import numbers, safetensors, table, tokenizer, write
 
 import sublex
-from sublex.errors import IndexProblem, InputError
+from sublex.errors import IndexProblem, InputError, UnknownName
 from sublex.index.check import check
+from sublex.language.expression import Call
 
 ROWS = np.random.default_rng(0).standard_normal((252, 6)).astype(np.float32)
 
@@ -125,6 +126,105 @@ def test_the_encoder_of_queries_is_found_by_its_hash_and_another_one_is_refused(
     index.add_vectors("w", given_vectors)
     with pytest.raises(InputError, match=r"dense\(w\) needs the vectors of queries"):
         index.search(texts[2], "dense(w)")
+
+
+def test_an_explanation_shows_the_sentence_that_scores_best_alone(tmp_path, models):
+    sentences = ["The crane flies.", "A quiet river by the water!", "Construction"]
+    places = [numbers(text.rstrip(".!")) for text in sentences]
+    vectors = [table()[[n for n in each if n != 1]].mean(axis=0) for each in places]
+    first, asked = f'static("{models[0]}")', table()[numbers("water")].mean(axis=0)
+    index = sublex.build([{"id": "d", "title": "The crane flies.", "text": " ".join(sentences[1:])}], tmp_path / "i")
+    index.add_vectors("v", {"d": vectors[0]}, encoder=first)
+    name = "sentence that scores best alone"
+    for similarity, measure in (
+        ("dot", lambda v: asked @ v),
+        ("cosine", lambda v: asked @ v / np.sqrt((asked @ asked) * (v @ v))),
+        ("l2", lambda v: -((asked - v) ** 2).sum()),
+    ):
+        tree = index.explain("water", "d", f"dense(v, similarity={similarity})")
+        assert tree.evidence[name] == sentences[int(np.argmax([measure(vector) for vector in vectors]))]
+        # The score is that of the stored vector, and not of the sentence.
+        assert tree.value == pytest.approx(float(measure(vectors[0])), rel=1e-5)
+    # The vector that a user gives need not come from the encoder, and an index without texts has no sentence.
+    own = index.explain("water", "d", "dense(v)", queries={"v": {"water": asked}})
+    assert name not in own.evidence
+    bare = sublex.build([{"id": "d", "text": "crane"}], tmp_path / "bare", store=())
+    bare.add_vectors("v", {"d": vectors[0]}, encoder=first)
+    assert name not in bare.explain("water", "d", "dense(v)").evidence
+
+
+def test_an_encoder_of_another_hash_is_refused_on_every_path(given, models, command, tmp_path):
+    first, second = (f'static("{folder}")' for folder in models)
+    index = sublex.open(given.path)
+    docnos = [str(docno) for docno in index.snapshot.all_docnos]
+    index.add_vectors("e", np.ones((len(docnos), 6), np.float32), docnos, encoder=first)
+    right, wrong = f"dense(e, encoder={first})", f"dense(e, encoder={second})"
+    tuned = f"BM25 + {{0.1,0.2}}*{wrong}"
+    topics, judged = {"1": "crane", "2": "river"}, {"1": {docnos[0]: 1}, "2": {docnos[1]: 1}}
+    refused = "is not the encoder of the vectors e, whose hash is"
+    for path in (
+        lambda expression: index.search("crane", expression),
+        lambda expression: index.run(topics, expression),
+        lambda expression: index.explain("crane", docnos[0], expression),
+        lambda expression: sublex.compare(index, topics, judged, [expression, "BM25"]),
+        lambda expression: sublex.tune(index, topics, judged, f"BM25 + {{0.1,0.2}}*{expression}", folds=2),
+    ):
+        path(right)
+        with pytest.raises(InputError, match=refused):
+            path(wrong)
+    (tmp_path / "t.tsv").write_text("1\tcrane\n2\triver\n")
+    (tmp_path / "q.txt").write_text("".join(f"{qid} 0 {docno} 1\n" for qid, rows in judged.items() for docno in rows))
+    files = [tmp_path / "t.tsv", tmp_path / "q.txt"]
+    for words in (
+        ("search", index.path, "crane", "-r", wrong),
+        ("explain", index.path, "crane", docnos[0], "-r", wrong),
+        ("run", index.path, files[0], "-r", wrong, "-o", tmp_path / "x.run"),
+        ("compare", index.path, *files, "-r", wrong, "-r", "BM25"),
+        ("tune", index.path, *files, tuned, "--folds", 2),
+    ):
+        result = command(*map(str, words))
+        assert result.code and refused in result.messages and "Traceback" not in result.messages, words
+    shell = command("shell", index.path, "-r", wrong, "-c", "crane")
+    assert refused in shell.messages
+
+
+def test_the_hash_of_a_python_function_is_kept_and_compared(given, models):
+    index, docnos = sublex.open(given.path), [str(docno) for docno in given.snapshot.all_docnos]
+
+    def lengths(texts, role):
+        return [[len(text), 1] for text in texts]
+
+    def other(texts, role):
+        return [[1, len(text)] for text in texts]
+
+    mine, theirs = sublex.encoder(lengths), sublex.encoder(other)
+    rows = np.array([[1, k] for k in range(len(docnos))], np.float32)
+    index.add_vectors("p", rows, docnos, encoder=mine)
+    hits = index.search("crane", Call("dense", ("p",), {"encoder": mine}), 1)
+    assert [(hit.docno, hit.score) for hit in hits] == [(docnos[-1], 5.0 + len(docnos) - 1)]
+    with pytest.raises(InputError, match="is not the encoder of the vectors p"):
+        index.search("crane", Call("dense", ("p",), {"encoder": theirs}))
+    with pytest.raises(InputError, match="You have no encoder with the hash"):
+        index.search("crane", "dense(p)")
+
+
+def test_an_encoder_of_another_kind_of_vectors_is_refused_with_the_vectors(given, models, tmp_path):
+    (tmp_path / "s").mkdir()
+    folder = write(tmp_path / "s", {"tokenizer.json": tokenizer(), "idf.json": {"crane": 1.5}})
+    with pytest.raises(InputError, match=r"tokens\(.*\) gives sparse vectors, and s are dense vectors; name their own"):
+        given.add_vectors("s", {"birds-01": [1.0]}, encoder=f'tokens("{folder}")')
+    assert "s" not in given.vectors and not (tmp_path / "config" / "sublex" / "encoders.json").exists()
+
+
+def test_a_name_like_that_of_an_encoder_is_suggested(given, models, command):
+    command("encoder", "add", "minilm", f'static("{models[0]}")')
+    given.search("crane", "dense(v, encoder=minilm)")
+    for word in ("minilmm", "minilm6"):
+        with pytest.raises(UnknownName, match=f"No component {word}; did you mean minilm.*sublex encoder list"):
+            sublex.open(given.path).search("crane", f"dense(v, encoder={word})")
+    # A word that is nearer to a component means that component.
+    with pytest.raises(UnknownName, match="BM25"):
+        given.search("crane", "BM52")
 
 
 # Finding by sketches.

@@ -508,15 +508,71 @@ def test_static_reads_weights_a_mapping_and_a_length(encoder, tmp_path):
         assert np.allclose(row, mean / (np.linalg.norm(mean) or 1), atol=1e-6)
 
 
-def test_model2vec_gives_the_same_vectors(encoder, tmp_path):
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("arrays", [{"embeddings": VECTORS}, {
+    "embeddings": VECTORS[:11], "weights": np.linspace(0.5, 2, 22), "mapping": np.arange(22, dtype=np.int64)[::-1] // 2,
+}])  # fmt: skip
+def test_model2vec_gives_the_same_vectors(encoder, tmp_path, arrays, normalise):
+    """The table as it is, and one with a vector for several pieces and weights, as model2vec's quantised vocabularies have."""
     model2vec = pytest.importorskip("model2vec", reason="model2vec is not installed")
     files = {
-        "model.safetensors": models.safetensors(embeddings=VECTORS), "config.json": {"normalize": True, "model_type": "model2vec"},
+        "model.safetensors": models.safetensors(**arrays), "config.json": {"normalize": normalise, "model_type": "model2vec"},
         "tokenizer.json": models.tokenizer(),
     }  # fmt: skip
     path = write(tmp_path, files)
     theirs = model2vec.StaticModel.from_pretrained(path, force_download=False).encode(TEXTS)
     assert np.allclose(encoder("static", folder=path).encode(TEXTS, "document").rows, theirs, atol=1e-6)
+
+
+@pytest.fixture
+def fastembed(folder, monkeypatch):
+    """Return a function that writes a model as fastembed's folders have it, and names the folder. It reads 20 pieces."""
+    pytest.importorskip("fastembed", reason="fastembed is not installed")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    names = {
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "mask_token": "[MASK]",
+    }
+    others = {"tokenizer_config.json": names | {"model_max_length": 20}, "special_tokens_map.json": names}
+    return lambda model, **config: folder(
+        model,
+        "onnx/model.onnx",
+        **others,
+        **{"config.json": {"pad_token_id": 0, "max_position_embeddings": 20} | config},
+    )
+
+
+@pytest.mark.parametrize(("pooling", "normalise"), [("mean", True), ("mean", False), ("cls", False)])
+def test_fastembed_gives_the_same_vectors(encoder, fastembed, pooling, normalise):
+    path, texts = fastembed(models.token_model(VECTORS)), [text for text in TEXTS if text]
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    name = f"tiny/{pooling}-{normalise}"
+    TextEmbedding.add_custom_model(
+        name, PoolingType[pooling.upper()], normalise, ModelSource(hf="tiny/none"), models.WIDTH, "onnx/model.onnx"
+    )
+    theirs = np.array(
+        list(TextEmbedding(name, specific_model_path=path, providers=["CPUExecutionProvider"]).embed(texts))
+    )
+    ours = encoder("onnx", folder=path, pooling=pooling, normalise=normalise).encode(texts, "document")
+    assert ours.cut == 1 and np.allclose(ours.rows, theirs, atol=1e-6)
+
+
+def test_fastembed_gives_pairs_the_same_scores(encoder, fastembed):
+    path = fastembed(
+        models.pair_model(VECTORS, models.table(models.WIDTH, 1, seed=3)),
+        architectures=["BertForSequenceClassification"],
+    )
+    from fastembed.common.model_description import ModelSource
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+    TextCrossEncoder.add_custom_model("tiny/pairs", ModelSource(hf="tiny/none"), "onnx/model.onnx")
+    theirs = list(TextCrossEncoder("tiny/pairs", specific_model_path=path).rerank("crane river", TEXTS))
+    assert np.allclose(encoder("onnx", folder=path).score_pairs("crane river", TEXTS).scores, theirs, atol=1e-5)
 
 
 def test_static_refuses_vectors_that_do_not_fit_the_tokenizer(encoder, tmp_path):
@@ -750,3 +806,11 @@ def test_an_encoder_that_breaks_its_promise_is_refused():
         2,
         0,
     ]
+
+
+def test_a_name_that_is_not_utf8_costs_a_sentence_and_prints_nothing(encoder, folder, capfd):
+    """onnxruntime's own fallback would print several lines."""
+    data = models.token_model(VECTORS).SerializeToString().replace(b"Gather", b"G\xf5ther")
+    made = encoder("onnx", folder=folder(**{"model.onnx": data}), pooling="mean")
+    refused(made, "onnxruntime cannot read .*model.onnx")
+    assert capfd.readouterr() == ("", "")

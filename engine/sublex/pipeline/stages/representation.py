@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Explanation
+from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.stage import Scoring, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
@@ -44,5 +45,7 @@ class RepresentationScoring(Scoring):
         loaded, query = self.representation, self.state.query
         tree, left = loaded.explain(self._encoded, doc), loaded.left_out(query)
         unknown = {"not in the model": left} if left else {}
-        evidence = {**tree.evidence, **loaded.inputs.evidence(query), **unknown}
+        document = loaded.snapshot.shown(doc) if tree.value > NO_OPINION else None
+        sentence = loaded.sentence_of(query, self._encoded, document) if document is not None else {}
+        evidence = {**tree.evidence, **loaded.inputs.evidence(query), **unknown, **sentence}
         return tree._replace(label=f"{loaded.name}: {tree.label}", evidence=evidence)

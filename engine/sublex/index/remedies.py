@@ -1,0 +1,17 @@
+"""The commands that make a damaged model of an index again, as parts of messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sublex.tools.messages import Step
+
+
+def fit_again(root: Path, name: str, expression: str) -> tuple[object, ...]:
+    """Return the commands that forget a model, by its expression or its name on disk, and fit it again."""
+    return Step("forget", root, name), ", then: ", Step("fit", root, expression)
+
+
+def add_again(root: Path, vectors: str) -> tuple[object, ...]:
+    """Return the commands that remove vectors and add them again."""
+    return Step("vectors remove", root, vectors), ", then: ", Step("vectors add", root, vectors), " FILE"
