@@ -2,13 +2,14 @@
 
     python benchmarks/effectiveness.py COLLECTIONS [--choose [PART ...] | --labels | --keyphrases | --dependence | --fields | --sharp]
 
-COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR, with
-train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to some
-of them (lsi, vectors, prototypes, feedback, topics, graphs, dependence, blends). Without it, the chosen options are measured on the
-other collections: as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics
+COLLECTIONS holds a folder for each of adi, cacm, cranfield, medline, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
+with train and test judgements). With --choose the script compares options on adi, cacm and scifact's training topics; PART limits it to
+some of them (lsi, vectors, prototypes, feedback, topics, graphs, dependence, blends). Without it, the chosen options are measured on
+the other collections: as they are, and with weights by cross-validation over five folds of the topics. With --labels it measures topics
 with the labels of MedlinePlus (knowledge/medlineplus.jsonl) on medline, with weights by cross-validation. With --keyphrases it measures
 latent keyphrases on all collections but adi, which is too small for phrases. With --dependence it measures dependence models, on
-indexes with positions. With --sharp it measures sharp feedback. With --fields it measures rankers with fields on the collections that have titles, on indexes with fields.
+indexes with positions. With --sharp it measures sharp feedback. With --fields it measures rankers with fields on the collections that
+have titles, on indexes with fields.
 """
 
 from __future__ import annotations
