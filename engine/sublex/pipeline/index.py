@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-    from sublex.representations.vector_sets import VectorsSummary
+    from sublex.representations.vector_sets import NamedEncoder, VectorsSummary
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
     from sublex.retrieval.term_table import TermTable
@@ -609,20 +609,19 @@ class Index(Contents):
 
         options = Options(workers, memory, progress, say=say, registry=self.registry)
         batches, named = batches_of(data, ids, memory), arguments.text(name, "The name of the vectors")
-        identity = self._keep_encoder(encoder, named) if encoder is not None else ""
-        summary = add(self.path, named, batches, options, stored, replace, identity)
+        known = self._keep_encoder(encoder, named) if encoder is not None else None
+        summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()
         return summary
 
-    def _keep_encoder(self, encoder: str | Expression, name: str) -> str:
-        """Write the encoder of the vectors `name` into the user's list, and return its hash.
+    def _keep_encoder(self, encoder: str | Expression, name: str) -> NamedEncoder:
+        """Write the encoder of the vectors `name` into the user's list, and return its kind and hash.
 
-        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of another
-        kind of vectors.
+        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of no vectors.
         """
         from sublex.language.encoding import identity_of
         from sublex.language.known_encoders import encoder_of, keep_encoder
-        from sublex.representations.vector_sets import DENSE
+        from sublex.representations.vector_sets import NamedEncoder
 
         if not isinstance(encoder, (str, Expression)):
             raise InputError(
@@ -631,12 +630,12 @@ class Index(Contents):
         found = encoder_of(encoder, self.registry)
         made = found.make()
         with contract("encoder", found):
-            if made.kind != DENSE:
-                kind = "scores of pairs" if made.kind == "pairs" else f"{made.kind} vectors"
-                raise InputError(f"{found} gives {kind}, and {name} are {DENSE} vectors; name their own encoder.")
-        if isinstance(found, PythonPart):
-            return identity_of(made, found)
-        return keep_encoder(self.registry, found).identity
+            kind = made.kind
+        if kind == "pairs":
+            raise InputError(f"{found} gives scores of pairs, and {name} are vectors; name their own encoder.")
+        is_python = isinstance(found, PythonPart)
+        identity = identity_of(made, found) if is_python else keep_encoder(self.registry, found).identity
+        return NamedEncoder(str(found), kind, identity)
 
     def remove_vectors(self, name: str) -> None:
         """Remove vectors, with the models that score by them."""
