@@ -139,6 +139,13 @@ def read_query(index: Index, asked: Asked) -> Query:
     return index.query(weighted_query(asked.query) if asked.weighted else asked.query, asked.language)
 
 
+def language_of(language: str, weighted: bool) -> str:
+    """Return the language of topics, which the option --weighted may name. Raise InputError if two are named."""
+    if weighted and language == "query":
+        raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
+    return "weighted" if weighted else language
+
+
 def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
     """Return sentences about what in the text of a query is read in another way than users may expect."""
     from sublex.pipeline.query_forms import language_notes, query_notes

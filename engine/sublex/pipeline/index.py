@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 Expr = str | Expression
 Say = Callable[[str], None]
 # The languages of queries.
-LANGUAGES = ("plain", "query")
+LANGUAGES = ("plain", "query", "weighted")
 
 
 def silently(text: str) -> None:
@@ -157,7 +157,8 @@ class Index(Contents):
 
         With the language "query", the text is read in the query language, which has phrases, required and excluded words
         and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
-        each note, too. If the argument is a query, its terms stay.
+        each note, too. With "weighted", the text is terms of the index with weights, as in "crane^1 river^0.5". If the
+        argument is a query, its terms stay.
         """
         query = self._query(text, language)
         if not isinstance(text, Query) and query.tree is not None:
@@ -194,10 +195,15 @@ class Index(Contents):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
         words = arguments.text(text, "The query")
-        if arguments.choice(language, "The language of queries", LANGUAGES) == "query":
+        chosen = arguments.choice(language, "The language of queries", LANGUAGES)
+        if chosen == "query":
             from sublex.query_language.make_query import read_query
 
             return read_query(words, self.analyzer, self.snapshot)
+        if chosen == "weighted":
+            from sublex.pipeline.weighted import weighted_query
+
+            return weighted_query(words)
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))
 
     def search(
@@ -212,7 +218,7 @@ class Index(Contents):
     ) -> Hits:
         """Return the best k documents for a text, or for a query of weighted terms, best first.
 
-        `language` is "plain" or "query", as for `query`. `queries` has vectors of queries, as for `with_queries`.
+        `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of queries, as for `with_queries`.
         """
         return self.answer(text, pipeline, k, profile, language=language, queries=queries).hits
 
@@ -248,7 +254,7 @@ class Index(Contents):
 
         `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
-        `each` is called with every answer. `language` is "plain" or "query", as for `query`. `queries` has vectors of the
+        `each` is called with every answer. `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of the
         topics, as for `with_queries`.
         """
         if queries is not None:

@@ -7,7 +7,7 @@ impacts, so the retrieval kernel reads both alike.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,10 +70,10 @@ class WeightLists(CodedLists):
         if not self._state.tobytes().count(0):
             vars(self).pop("_by_column", None)
 
-    def arrays(self) -> dict[str, object]:
+    def arrays(self) -> dict[str, Any]:
         """Return the arrays of all lists to store, by name. A long array is an iterator of pieces."""
         self.compute(np.arange(len(self.df)))
-        return self.postings.stored_documents() | self.postings.stored_impacts() | self.bounds.arrays()
+        return {**self.postings.stored_documents(), **self.postings.stored_impacts(), **self.bounds.arrays()}
 
 
 def _columns(rows: csr_array, dead: np.ndarray | None) -> np.ndarray:
