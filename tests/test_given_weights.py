@@ -265,6 +265,17 @@ def test_frames_and_dictionaries_of_pyterrier_are_read(built):
     assert [(hit.docno, hit.score) for hit in found] == best_of(QUERY, weights)
 
 
+@pytest.mark.parametrize("name", ["out.npz", "out.parquet"])
+def test_stored_weights_are_exported_as_they_came(built, tmp_path, command, name):
+    weights = weights_of([f"d{k}" for k in range(3, 28)])
+    built.add_vectors("v", weights)
+    hash_before = built.vectors["v"].hash
+    assert command("encode", built.path, "sparse(v)", "-o", tmp_path / name).code == 0
+    built.remove_vectors("v")
+    summary = built.add_vectors("v", tmp_path / name)
+    assert summary.read == sum(map(bool, weights.values())) and built.vectors["v"].hash == hash_before
+
+
 def test_an_explanation_adds_up_and_marks_expansion(built):
     weights = {"d1": {"crane": 2.0, "##s": 1.0, "bird": 3.0, "w1": 1.0}, "d2": {"cr": 1.0}}
     built.add_vectors("v", weights)

@@ -41,7 +41,9 @@ def test_comparison_and_tuning_read_weighted_topics(files):
     assert done.code == 0 and "1.0000" in done.output
     plain = files("compare", "demo", "topics.tsv", "qrels.txt", "-r", "BM25", "-m", "P@3")
     assert plain.code == 0 and "BM25  0.6667" in plain.output
-    tuned = files("tune", "demo", "topics.tsv", "qrels.txt", "BM25(b={.3,.75})", "-m", "P@3", "--folds", "2", "--weighted")
+    tuned = files(
+        "tune", "demo", "topics.tsv", "qrels.txt", "BM25(b={.3,.75})", "-m", "P@3", "--folds", "2", "--weighted"
+    )
     assert tuned.code == 0 and "--language weighted" in tuned.output + tuned.messages
 
 

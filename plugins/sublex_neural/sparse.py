@@ -93,6 +93,10 @@ class SparseRepresentation(Representation):
         """Return the weights of documents, float32, with a column for each of `terms`; none for documents that have none."""
         return self.layout.weights(inputs)[:, : self.layout.terms]
 
+    def column_names(self) -> Sequence[str]:
+        """Return the terms."""
+        return self.tokens
+
     def covers(self, view: View) -> np.ndarray:
         """Return for each document whether weights were added since it came."""
         covered: np.ndarray = view.once("covered", lambda: ~view.map_rows(self.layout.marked))

@@ -476,6 +476,13 @@ class Representation(Fittable):
         """
         return self.encode_documents(inputs)
 
+    def column_names(self) -> Sequence[str]:
+        """Return the names of the columns of the sparse vectors that `transform` returns; none where columns have no names.
+
+        `sublex encode` writes them, and leaves out documents without an entry.
+        """
+        return ()
+
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` and `similarity` compare, one for each text of `inputs`, as a dense array.
 

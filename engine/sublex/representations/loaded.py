@@ -284,6 +284,12 @@ class LoadedRepresentation(LoadedModel):
         with contract("representation", self.name):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
+    @property
+    def column_names(self) -> Sequence[str]:
+        """The names of the columns of sparse `vectors`; none where columns have no names."""
+        with contract("representation", self.name):
+            return list(self.model.column_names())
+
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the scores of the documents `docs`, by default of all documents by number, as float32.
 
