@@ -1,0 +1,174 @@
+"""Character n-grams on an index: it stores the counts of each document's n-grams, and the engine keeps posting lists of their weights."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.contracts.base import Explanation, TextWords
+from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
+from sublex.contracts.stored import Declared, Json, Numbers
+from sublex_chars.model import NGramCounter, NGramSpace, without
+
+# The number of document words that an explanation lists for each query word, and of n-grams that two words share.
+LISTED_WORDS, LISTED_GRAMS = 8, 6
+# The bytes that fitting takes for each term of the index, at most.
+BYTES_PER_TERM = 4096
+
+
+class EncodedQuery(NamedTuple):
+    """The weights of a query's n-grams by their numbers, and its words in lower case with their frequencies."""
+
+    weights: dict[int, float]
+    words: dict[str, int]
+
+
+class CharsRepresentation(Representation):
+    """BM25 over the character n-grams of words. Stop words are left out, and a query is read as it is written."""
+
+    version = 1
+    reads = "words"
+    sums = True
+    space: NGramSpace
+
+    def __init__(self, *, n: int, min_df: int, k1: float, b: float):
+        self.n, self.min_df, self.k1, self.b = n, min_df, k1, b
+
+    def estimate(self, corpus: Corpus, job: Job) -> int:
+        """Return the bytes of the n-grams of all words."""
+        return BYTES_PER_TERM * len(corpus.vocabulary)
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Count the n-grams of all documents, and keep those that `min_df` documents or more have."""
+        counter, words = NGramCounter(self.n), corpus.words()
+        job.progress(0, len(corpus.docs), "documents")
+        for block in words.blocks(job.map):
+            counter.read(words.surfaces, *without(block.terms < 0, block.surfaces, block.ends))
+            job.progress(counter.texts, len(corpus.docs), "documents")
+        self._take(counter.space(self.min_df))
+
+    def _take(self, space: NGramSpace) -> None:
+        self.space = space
+        self.row_values = Numbers((len(space.grams),), "u2", 1, sparse=True)
+
+    def save(self, store: Store) -> None:
+        """Store the n-grams with the numbers of documents that have them, the number of all documents, and the mean length."""
+        store.put("grams", self.space.grams)
+        store.put("df", self.space.df.astype(np.int32))
+        store.put("docs", self.space.docs)
+        store.put("mean_length", np.array([self.space.mean_length]))
+
+    def declares(self) -> Mapping[str, Declared]:
+        """Return the declarations of the n-grams and of the statistics."""
+        return {
+            "grams": Json(list[str], "grams", distinct=True),
+            "df": Numbers(("grams",), "i4", 1),
+            "docs": Json(int),
+            "mean_length": Numbers((1,), "f8", 1e-10),
+        }
+
+    def load(self, store: Stored) -> None:
+        """Restore the n-grams and the statistics."""
+        (mean_length,) = store.get("mean_length").tolist()
+        self._take(NGramSpace(self.n, store.get("grams"), store.get("df"), store.get("docs"), mean_length))
+
+    def encode_documents(self, inputs: TextWords) -> csr_array:
+        """Return the counts of the n-grams of documents."""
+        return self.space.counts(inputs.surfaces, *without(_is_stop(inputs), inputs.words, inputs.ends))
+
+    def transform(self, inputs: TextWords) -> csr_array:
+        """Return the weights of the n-grams of documents, float32."""
+        return self.posting_weights(self.encode_documents(inputs))
+
+    def column_names(self) -> Sequence[str]:
+        """Return the n-grams."""
+        return self.space.grams
+
+    def posting_weights(self, rows: csr_array) -> csr_array:
+        """Return the weights of the n-grams of documents, float32: their saturated counts, without the idf."""
+        return self.space.weights(rows, self.k1, self.b)
+
+    def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
+        """Return the words of queries with the weights of their n-grams."""
+        words = [_frequencies(inputs[k : k + 1]) for k in range(len(inputs))]
+        return [EncodedQuery(self.space.query(own), own) for own in words]
+
+    def query_weights(self, query: EncodedQuery) -> Mapping[int, float]:
+        """Return the weights of a query by the numbers of n-grams."""
+        return query.weights
+
+    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+        """Return the score as a sum over the words of the query, each with the words of the document that share n-grams with it.
+
+        Words of the document that have the same n-gram share what it adds, by how often each has it.
+        """
+        row = self.posting_weights(view.rows(np.array([doc])))
+        weights = dict(zip(row.indices.tolist(), row.data.tolist(), strict=True))
+        holders = self._holders(view.words(doc), query)
+        parts = [self._part(word, count, weights, holders) for word, count in query.words.items()]
+        found = sorted((part for part in parts if part.parts), key=lambda part: -part.value)
+        missing = [part.label for part in parts if not part.parts]
+        evidence = {"no n-gram in this document": missing} if missing else {}
+        return Explanation(
+            sum(part.value for part in found), "n-grams, by words that share them", "sum", tuple(found), evidence
+        )
+
+    def _holders(self, text: TextWords, query: EncodedQuery) -> dict[int, Counter[str]]:
+        """Return for each n-gram of the query the words of a document that have it, with the n-gram's occurrences in each."""
+        holders: dict[int, Counter[str]] = {}
+        for word, count in _frequencies(text).items():
+            for gram in self.space.of_word(word):
+                if gram in query.weights:
+                    holders.setdefault(gram, Counter())[word] += count
+        return holders
+
+    def _part(
+        self, word: str, count: int, weights: Mapping[int, float], holders: Mapping[int, Counter[str]]
+    ) -> Explanation:
+        """Return what a word of the query adds, by the words of the document."""
+        values, shared = Counter[str](), dict[str, dict[str, None]]()
+        for gram in self.space.of_word(word):
+            if gram not in weights or gram not in holders:
+                continue
+            value = count * self.space.idf(gram) * weights[gram] / holders[gram].total()
+            for holder, occurrences in holders[gram].items():
+                values[holder] += value * occurrences  # type: ignore[assignment]
+                shared.setdefault(holder, {})[self.space.grams[gram]] = None
+        listed = values.most_common()
+        parts = [
+            Explanation(value, holder, evidence={"shared": _some(list(shared[holder]))})
+            for holder, value in listed[:LISTED_WORDS]
+        ]
+        if rest := listed[LISTED_WORDS:]:
+            parts.append(Explanation(sum(value for _, value in rest), f"{len(rest):,} other words"))
+        return Explanation(sum(part.value for part in parts), word, "sum", tuple(parts))
+
+    def describe(self, view: View) -> Mapping[str, Any]:
+        """Return the number of n-grams, and how many distinct ones a document has on average."""
+        sizes = view.map_rows(lambda rows: np.diff(rows.indptr))
+        return {
+            "n-grams": len(self.space.grams),
+            "distinct n-grams of a document, on average": round(float(sizes.mean()), 1),
+            "length of a document in n-grams, on average": round(self.space.mean_length, 1),
+        }
+
+
+def _is_stop(texts: TextWords) -> np.ndarray:
+    """Return for each occurrence of a word whether the word is a stop word."""
+    return np.array([not term for term in texts.terms], np.bool_)[texts.words]
+
+
+def _frequencies(texts: TextWords) -> dict[str, int]:
+    """Return the words of texts in lower case with their frequencies, without stop words, in the order of their appearance."""
+    words = texts.words[~_is_stop(texts)].tolist()
+    return dict(Counter(texts.surfaces[word].lower() for word in words))
+
+
+def _some(grams: list[str]) -> str:
+    """Return the first few n-grams as text."""
+    more = len(grams) - LISTED_GRAMS
+    return " ".join(grams[:LISTED_GRAMS]) + (f" and {more} more" if more > 0 else "")
