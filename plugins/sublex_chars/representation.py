@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from sublex.contracts.base import Explanation, TextWords
 from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, View
 from sublex.contracts.stored import Declared, Json, Numbers
+from sublex.estimators.word_sums import check_model
 from sublex_chars.model import NGramCounter, NGramSpace, without
 
 # The number of document words that an explanation lists for each query word, and of n-grams that two words share.
@@ -59,7 +60,7 @@ class CharsRepresentation(Representation):
         """Store the n-grams with the numbers of documents that have them, the number of all documents, and the mean length."""
         store.put("grams", self.space.grams)
         store.put("df", self.space.df.astype(np.int32))
-        store.put("docs", self.space.docs)
+        store.put("docs", np.array([self.space.docs]))
         store.put("mean_length", np.array([self.space.mean_length]))
 
     def declares(self) -> Mapping[str, Declared]:
@@ -67,14 +68,15 @@ class CharsRepresentation(Representation):
         return {
             "grams": Json(list[str], "grams", distinct=True),
             "df": Numbers(("grams",), "i4", 1),
-            "docs": Json(int),
+            "docs": Numbers((1,), "i8", 1, 1 << 40),
             "mean_length": Numbers((1,), "f8", 1e-10),
         }
 
     def load(self, store: Stored) -> None:
         """Restore the n-grams and the statistics."""
-        (mean_length,) = store.get("mean_length").tolist()
-        self._take(NGramSpace(self.n, store.get("grams"), store.get("df"), store.get("docs"), mean_length))
+        (docs,), (mean_length,) = store.get("docs").tolist(), store.get("mean_length").tolist()
+        check_model(len(store.get("grams")) > 0)
+        self._take(NGramSpace(self.n, store.get("grams"), store.get("df"), docs, mean_length))
 
     def encode_documents(self, inputs: TextWords) -> csr_array:
         """Return the counts of the n-grams of documents."""

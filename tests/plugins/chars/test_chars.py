@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
-from shared import manifest_of
+
+from shared import load_stored
 
 import sublex
-from sublex.errors import IndexProblem, InputError, SublexError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.representations import list_files
 from sublex.testing import CHECKS, Subject
+from sublex_chars import make
 from sublex_chars.model import NGramCounter, ngrams
 
 # The default of k1.
@@ -172,7 +174,7 @@ def test_an_explanation_names_the_words_that_share_n_grams(tmp_path):
     )
     # Two documents of three have each of these n-grams; in `a` two words have them, one after the other.
     shared = [gram for gram in cut("retrieving", 5) if bag(texts["a"], 5)[gram] == 2 and bag(texts["b"], 5)[gram]]
-    idf, length = math.log(1 + 1.5 / 2.5), {name: 0 for name in texts}
+    idf, length = math.log(1 + 1.5 / 2.5), dict.fromkeys(texts, 0)
     bags = {name: bag(text, 5) for name, text in texts.items()}
     df = Counter(gram for each in bags.values() for gram in each)
     length = {name: sum(count for gram, count in each.items() if df[gram] > 1) for name, each in bags.items()}
@@ -269,6 +271,36 @@ def test_other_values_of_k1_and_b_share_the_model(tmp_path):
     index.fit("chars(k1=0.3, b=0)")
     assert len(index.fitted) == 1
     assert found(index, "ranking", "chars") != found(index, "ranking", "chars(k1=0.3, b=0)")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("grams", []),
+        ("grams", ["_rank", "_rank"]),
+        ("grams", ["_rank", 7]),
+        ("df", np.array([0, 1], np.int32)),
+        ("df", np.array([1], np.int32)),
+        ("docs", np.array([0])),
+        ("docs", np.array([-3])),
+        ("mean_length", np.array([0.0])),
+        ("mean_length", np.array([math.nan])),
+    ],
+)
+def test_a_damaged_model_costs_a_sentence(name, value):
+    model = make(n=5, min_df=1, k1=K1, b=0.75)
+    values = {
+        "grams": ["_rank", "ranks"],
+        "df": np.array([2, 1], np.int32),
+        "docs": np.array([3]),
+        "mean_length": np.array([2.5]),
+    }
+    load_stored(model, values)
+    assert model.space.grams == ["_rank", "ranks"] and model.space.docs == 3
+    damaged = values | {name: value} | ({"df": np.zeros(0, np.int32)} if value == [] else {})
+    with pytest.raises(IndexCorrupt) as caught:
+        load_stored(model, damaged)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.slow
