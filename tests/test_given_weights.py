@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import naive
 import numpy as np
@@ -14,7 +16,7 @@ from shared import manifest_of, write_manifest
 from strategies import examples
 
 import sublex
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
@@ -453,3 +455,55 @@ def test_a_layout_of_bytes_holds_the_largest_weight():
     kept = layout.weights(layout.rows(rows)).toarray()[0]
     assert kept[1] == pytest.approx(1000) and kept[2] > 0
     assert WeightLayout.fitting("int8", 255.0, True).step == 1
+
+
+# Other representations whose scores are sums over columns.
+
+PAGE = Path(__file__).parents[1] / "docs" / "plugins.md"
+
+
+@pytest.fixture
+def overlap(built, monkeypatch, projection):
+    """The index with the representation `overlap` of `docs/plugins.md`, fitted; the class of it."""
+    (block,) = [
+        each for each in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if "class Overlap" in each
+    ]
+    there: dict = {}
+    exec(block, there)
+    monkeypatch.setattr(
+        projection, "register_representations",
+        projection.hookimpl(lambda register: register("overlap", there["Overlap"], [])),
+    )  # fmt: skip
+    index = sublex.open(built.path)
+    index.fit("overlap")
+    return index, there["Overlap"]
+
+
+def test_a_representation_of_terms_may_have_scores_that_are_sums(overlap):
+    index, _ = overlap
+    index.add(documents(30, 40))
+    index.delete("d4")
+    # The model knows the terms of the first thirty documents.
+    known = {"crane", "river", *(f"w{k}" for k in range(30))}
+    words = {f"d{k}": ["crane", "river", f"w{k}", f"w{k % 3}"] for k in range(40) if k != 4}
+    counts = {docno: {term: float(own.count(term)) for term in known.intersection(own)} for docno, own in words.items()}
+    hits = index.search("w1 w7 w7 river", "overlap", k=99)
+    assert [(hit.docno, hit.score) for hit in hits] == naive.best(
+        naive.sparse_scores({"w1": 1.0, "w7": 2.0, "river": 1.0}, counts), 99
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("posting_weights", lambda self, rows: rows.astype("f8"), "no sparse rows of float32"),
+        ("posting_weights", lambda self, rows: -rows, "a weight that is not above 0"),
+        ("query_weights", lambda self, query: {-1: 1.0}, "a column that rows do not have"),
+        ("query_weights", lambda self, query: {0.5: 1.0}, "a column that rows do not have"),
+    ],
+)
+def test_wrong_weights_of_a_plugin_cost_one_sentence(overlap, monkeypatch, name, wrong, message):
+    index, kind = overlap
+    monkeypatch.setattr(kind, name, wrong)
+    with pytest.raises(PluginError, match=message):
+        sublex.open(index.path).search("river", "overlap")
