@@ -257,6 +257,25 @@ def test_files_of_several_formats_are_one_set_and_their_order_does_not_matter(bu
         )
 
 
+def test_the_frequencies_of_a_ciff_file_are_weights(built, tmp_path):
+    chance = np.random.default_rng(1)
+    words = ["crane", "river", "bird", "seal", *(f"x{k}" for k in range(20))]
+    bags = {f"d{k}": chance.choice(words, chance.integers(40, 90)).tolist() for k in range(26)}
+    other = sublex.build([sublex.Document(docno, " ".join(own)) for docno, own in bags.items()], tmp_path / "other")
+    other.to_ciff(tmp_path / "quantised.ciff")
+    summary = built.add_vectors("v", [tmp_path / "quantised.ciff"])
+    assert (summary.read, summary.matched) == (26, 26)
+    weights = {docno: {term: float(own.count(term)) for term in set(own)} for docno, own in bags.items()}
+    query = {"crane": 2.0, "seal": 1.0}
+    assert list(scored(built, query).items()) == best_of(query, weights)
+    data = (tmp_path / "quantised.ciff").read_bytes()
+    (tmp_path / "cut.ciff").write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match=r"cut\.ciff"):
+        built.add_vectors("w", tmp_path / "cut.ciff")
+    with pytest.raises(InputError, match="take more than 0 MB of memory; allow more"):
+        built.add_vectors("w", tmp_path / "quantised.ciff", memory=9000)
+
+
 def test_frames_and_dictionaries_of_pyterrier_are_read(built):
     import pandas
 
