@@ -268,6 +268,12 @@ def test_the_frequencies_of_a_ciff_file_are_weights(built, tmp_path):
     weights = {docno: {term: float(own.count(term)) for term in set(own)} for docno, own in bags.items()}
     query = {"crane": 2.0, "seal": 1.0}
     assert list(scored(built, query).items()) == best_of(query, weights)
+    # An index that was made of a CIFF file takes weights too; it has no texts, so nothing is marked as expansion of one.
+    mirror = sublex.from_ciff(tmp_path / "quantised.ciff", tmp_path / "mirror", analyzer="english")
+    mirror.add_vectors("v", weights)
+    assert list(scored(mirror, query).items()) == best_of(query, weights)
+    tree = mirror.explain("crane", "d0", "sparse(v)", queries={"v": {"crane": query}})
+    assert {part.label for part in tree.parts} <= {"crane", "seal, expansion of the query"}
     data = (tmp_path / "quantised.ciff").read_bytes()
     (tmp_path / "cut.ciff").write_bytes(data[: len(data) // 2])
     with pytest.raises(InputError, match=r"cut\.ciff"):
