@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import naive
 import numpy as np
@@ -14,7 +16,7 @@ from shared import manifest_of, write_manifest
 from strategies import examples
 
 import sublex
-from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
 from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
@@ -255,6 +257,31 @@ def test_files_of_several_formats_are_one_set_and_their_order_does_not_matter(bu
         )
 
 
+def test_the_frequencies_of_a_ciff_file_are_weights(built, tmp_path):
+    chance = np.random.default_rng(1)
+    words = ["crane", "river", "bird", "seal", *(f"x{k}" for k in range(20))]
+    bags = {f"d{k}": chance.choice(words, chance.integers(40, 90)).tolist() for k in range(26)}
+    other = sublex.build([sublex.Document(docno, " ".join(own)) for docno, own in bags.items()], tmp_path / "other")
+    other.to_ciff(tmp_path / "quantised.ciff")
+    summary = built.add_vectors("v", [tmp_path / "quantised.ciff"])
+    assert (summary.read, summary.matched) == (26, 26)
+    weights = {docno: {term: float(own.count(term)) for term in set(own)} for docno, own in bags.items()}
+    query = {"crane": 2.0, "seal": 1.0}
+    assert list(scored(built, query).items()) == best_of(query, weights)
+    # An index that was made of a CIFF file takes weights too; it has no texts, so nothing is marked as expansion of one.
+    mirror = sublex.from_ciff(tmp_path / "quantised.ciff", tmp_path / "mirror", analyzer="english")
+    mirror.add_vectors("v", weights)
+    assert list(scored(mirror, query).items()) == best_of(query, weights)
+    tree = mirror.explain("crane", "d0", "sparse(v)", queries={"v": {"crane": query}})
+    assert {part.label for part in tree.parts} <= {"crane", "seal, expansion of the query"}
+    data = (tmp_path / "quantised.ciff").read_bytes()
+    (tmp_path / "cut.ciff").write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match=r"cut\.ciff"):
+        built.add_vectors("w", tmp_path / "cut.ciff")
+    with pytest.raises(InputError, match="take more than 0 MB of memory; allow more"):
+        built.add_vectors("w", tmp_path / "quantised.ciff", memory=9000)
+
+
 def test_frames_and_dictionaries_of_pyterrier_are_read(built):
     import pandas
 
@@ -453,3 +480,55 @@ def test_a_layout_of_bytes_holds_the_largest_weight():
     kept = layout.weights(layout.rows(rows)).toarray()[0]
     assert kept[1] == pytest.approx(1000) and kept[2] > 0
     assert WeightLayout.fitting("int8", 255.0, True).step == 1
+
+
+# Other representations whose scores are sums over columns.
+
+PAGE = Path(__file__).parents[1] / "docs" / "plugins.md"
+
+
+@pytest.fixture
+def overlap(built, monkeypatch, projection):
+    """The index with the representation `overlap` of `docs/plugins.md`, fitted; the class of it."""
+    (block,) = [
+        each for each in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if "class Overlap" in each
+    ]
+    there: dict = {}
+    exec(block, there)
+    monkeypatch.setattr(
+        projection, "register_representations",
+        projection.hookimpl(lambda register: register("overlap", there["Overlap"], [])),
+    )  # fmt: skip
+    index = sublex.open(built.path)
+    index.fit("overlap")
+    return index, there["Overlap"]
+
+
+def test_a_representation_of_terms_may_have_scores_that_are_sums(overlap):
+    index, _ = overlap
+    index.add(documents(30, 40))
+    index.delete("d4")
+    # The model knows the terms of the first thirty documents.
+    known = {"crane", "river", *(f"w{k}" for k in range(30))}
+    words = {f"d{k}": ["crane", "river", f"w{k}", f"w{k % 3}"] for k in range(40) if k != 4}
+    counts = {docno: {term: float(own.count(term)) for term in known.intersection(own)} for docno, own in words.items()}
+    hits = index.search("w1 w7 w7 river", "overlap", k=99)
+    assert [(hit.docno, hit.score) for hit in hits] == naive.best(
+        naive.sparse_scores({"w1": 1.0, "w7": 2.0, "river": 1.0}, counts), 99
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong", "message"),
+    [
+        ("posting_weights", lambda self, rows: rows.astype("f8"), "no sparse rows of float32"),
+        ("posting_weights", lambda self, rows: -rows, "a weight that is not above 0"),
+        ("query_weights", lambda self, query: {-1: 1.0}, "a column that rows do not have"),
+        ("query_weights", lambda self, query: {0.5: 1.0}, "a column that rows do not have"),
+    ],
+)
+def test_wrong_weights_of_a_plugin_cost_one_sentence(overlap, monkeypatch, name, wrong, message):
+    index, kind = overlap
+    monkeypatch.setattr(kind, name, wrong)
+    with pytest.raises(PluginError, match=message):
+        sublex.open(index.path).search("river", "overlap")

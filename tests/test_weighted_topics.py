@@ -40,7 +40,7 @@ def test_comparison_and_tuning_read_weighted_topics(files):
     done = files("compare", "demo", "topics.tsv", "qrels.txt", "-r", "BM25", "-m", "P@3", "--weighted")
     assert done.code == 0 and "1.0000" in done.output
     plain = files("compare", "demo", "topics.tsv", "qrels.txt", "-r", "BM25", "-m", "P@3")
-    assert plain.code == 0 and "BM25  0.6667" in plain.output
+    assert plain.code == 0 and "BM25    0.6667" in plain.output
     tuned = files(
         "tune", "demo", "topics.tsv", "qrels.txt", "BM25(b={.3,.75})", "-m", "P@3", "--folds", "2", "--weighted"
     )

@@ -113,7 +113,8 @@ class SparseRepresentation(Representation):
     def _encoded(self, query: Query) -> EncodedQuery:
         found, numbers = weights_of(query, self.name, f"sparse({self.name})"), self._numbers
         known = {numbers[term]: weight for term, weight in found.items() if term in numbers}
-        return EncodedQuery(known, {term: w for term, w in found.items() if term not in numbers}, query.text)
+        unknown = {} if len(known) == len(found) else {term: w for term, w in found.items() if term not in numbers}
+        return EncodedQuery(known, unknown, query.text)
 
     def query_weights(self, query: EncodedQuery) -> Mapping[int, float]:
         """Return the weights of a query by the numbers of terms."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
@@ -562,7 +563,10 @@ class GivenVectors(Mapping[str, Any]):
         `tokens` has the tokens of matrices, where they are known, and the terms of weights.
         """
         self._vectors, self.unknown, self.tokens = dict(vectors), unknown, tokens
-        self._identity = tuple(
+
+    @cached_property
+    def _identity(self) -> tuple[Any, ...]:
+        return tuple(
             (name, value.shape, value.tobytes() + self._terms(name)) for name, value in sorted(self._vectors.items())
         )
 

@@ -609,12 +609,12 @@ class Index(Contents):
         and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept. The
         summary counts the vectors and documents.
         """
+        from sublex.other_engines.ciff.weights import vectors_of
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
-        from sublex.vectors.given import batches_of
 
         options = Options(workers, memory, progress, say=say, registry=self.registry)
-        batches, named = batches_of(data, ids, memory), arguments.text(name, "The name of the vectors")
+        batches, named = vectors_of(data, ids, memory), arguments.text(name, "The name of the vectors")
         known = self._keep_encoder(encoder, named) if encoder is not None else None
         summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()

@@ -56,7 +56,7 @@ class FoundWeights(Found):
         records = np.empty(rows.nnz, RECORD)
         records["term"], records["weight"] = rows.indices, rows.data
         with self._scratch.open_or_make(SPOOL) as stream:
-            rest = memoryview(records.view(np.uint8))
+            rest = records.view(np.uint8).data
             while len(rest):
                 rest = rest[stream.write(rest) :]
         self._size[docs] = np.diff(rows.indptr)

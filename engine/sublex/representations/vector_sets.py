@@ -116,7 +116,7 @@ def add(
                     matched, made = KINDS[kind]
                     found = matched(snapshot, name, scratch, options.memory, before)
                 elif found.kind != kind:
-                    both = f"{WORDS[found.kind]} and {WORDS[kind]}"
+                    both = " and ".join(words for known, words in WORDS.items() if known in (found.kind, kind))
                     raise InputError(f"{batch.place} has {both}; give documents the one or the other.")
                 found.take(batch)  # type: ignore[arg-type]
                 options.progress(found.read, found.read)

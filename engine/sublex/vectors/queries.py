@@ -85,7 +85,7 @@ class _Named:
     @cached_property
     def _names(self) -> Sequence[str]:
         """The terms by their numbers."""
-        return self._terms.strings()
+        return list(self._terms.strings())
 
     def find(self, qid: str | None, text: str) -> tuple[np.ndarray, Sequence[str]] | None:
         """Return the vector of a query by its id, or else by its text, with its tokens; None for an unknown query."""
@@ -97,7 +97,8 @@ class _Named:
         if self._weights:
             rows = self._weights[batch]
             part = slice(int(rows.indptr[place]), int(rows.indptr[place + 1]))
-            return rows.data[part], [self._names[column] for column in rows.indices[part].tolist()]
+            names = self._names
+            return rows.data[part], [names[column] for column in rows.indices[part].tolist()]
         starts = self.starts.get(batch)
         if starts is None:
             return self.rows[batch][place], ()
