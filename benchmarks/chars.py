@@ -1,11 +1,10 @@
 """Measure what character n-grams are worth, alone and in a blend, and what they cost.
 
-    python benchmarks/chars.py COLLECTIONS [--choose | --cost DOCUMENTS]
+    python benchmarks/chars.py COLLECTIONS [--cost DOCUMENTS]
 
 COLLECTIONS holds a folder for each of adi, cranfield, medline, cacm, vaswani and scifact, as for `effectiveness.py`. The script prints
 AP, nDCG@10 and R@1000 with gains over BM25 with Lucene's lengths, and for each collection what `chars` takes: bytes, and milliseconds of
-processor time. With --choose it compares values of n and k1 on adi, cacm and scifact's training topics. With --cost it indexes the first
-100,000 documents of a JSON lines file, and prints what `chars` takes there.
+processor time. With --cost it indexes the first 100,000 documents of a JSON lines file, and prints what `chars` takes there.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from effectiveness import CHOICE, SHARP, Test, by_topic, load, show
+from effectiveness import SHARP, Test, by_topic, load, show
 
 import sublex
 
@@ -32,7 +31,7 @@ REPORTED = (
     BASE,
     "chars",
     "chars(n=4)",
-    "chars(k1=1.2)",
+    "chars(k1=3)",
     "BM25 + 0.5*chars",
     SHARP[1:-1],
     BLEND,
@@ -42,8 +41,6 @@ REPORTED = (
     f"{ZSCORES} + 0.3*zscore(chars)",
     f"{ZSCORES} + 0.6*zscore(chars)",
 )
-CHOICES = [f"chars(n={n}, k1={k1})" for n, k1 in ((4, 1.2), (4, 3), (5, 1.2), (5, 2), (5, 3), (5, 5), (6, 3))]
-CHOSEN_FROM = (BASE, *CHOICES, ZSCORES, *(f"{ZSCORES} + 0.4*zscore({text})" for text in CHOICES))
 MEASURES = ("AP", "nDCG@10", "R@1000")
 # Documents that --cost reads, its queries, and the results of each.
 DOCUMENTS, QUERIES, RESULTS = 100_000, 200, 1000
@@ -110,22 +107,19 @@ def header(index: Any, texts: Sequence[str]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collections", nargs="?", default="../shared/collections", type=Path)
-    parser.add_argument("--choose", action="store_true", help="compare values of n and k1")
     parser.add_argument("--cost", type=Path, metavar="DOCUMENTS", help="measure what chars takes on a JSON lines file")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         if given.cost:
             measure_cost(given.cost, Path(work))
             return
-        expressions, collections = (CHOSEN_FROM, CHOICE) if given.choose else (REPORTED, COLLECTIONS)
-        tests = [load(given.collections, *one, Path(work)) for one in collections]
-        found = {text: [scores(test, text) for test in tests] for text in expressions}
-        for measure in MEASURES[:1] if given.choose else MEASURES:
+        tests = [load(given.collections, *one, Path(work)) for one in COLLECTIONS]
+        found = {text: [scores(test, text) for test in tests] for text in REPORTED}
+        for measure in MEASURES:
             show(measure, tests, {text: [each[measure] for each in own] for text, own in found.items()}, BASE)
-        if not given.choose:
-            for test in tests:
-                print(f"\n{test.name}")
-                header(test.index, [topic.text for topic in test.topics])
+        for test in tests:
+            print(f"\n{test.name}")
+            header(test.index, [topic.text for topic in test.topics])
 
 
 if __name__ == "__main__":

@@ -109,6 +109,8 @@ READING = [
     ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + sparse(steps)", "--queries", "steps=terms.jsonl"),
     ("search", "INDEX", QUERY, "-r", "BM25 % 100 >> sparse(steps)", "--queries", "steps=terms.jsonl"),
     ("encode", "INDEX", "sparse(terms)", "-o", "sparse.npz"),
+    ("search", "INDEX", QUERY, "-r", "chars(n=4)"), ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + chars(n=4)"),
+    ("card", "INDEX", "chars(n=4)"), ("encode", "INDEX", "chars(n=4)", "-o", "chars.npz"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
@@ -295,6 +297,7 @@ def make(folder: Path) -> Path:
         SOURCE,
         PHRASES,
         LAKI,
+        "chars(n=4)",
     ):
         index.fit(expression)
     index.add(

@@ -18,7 +18,7 @@ from sublex.errors import InputError
 # The character that stands before and after each word.
 MARK = "_"
 # The type of stored counts, and the largest count.
-COUNT = np.uint16
+COUNT = np.uint8
 MOST_COUNT = int(np.iinfo(COUNT).max)
 
 
@@ -92,8 +92,7 @@ class NGramSpace:
     def counts(self, surfaces: Iterable[str], words: np.ndarray, ends: np.ndarray) -> csr_array:
         """Return the n-grams of texts as sparse rows of counts.
 
-        `words` has the places of their words in `surfaces`, and `ends` says where each text ends. A count above 65,535 becomes
-        65,535.
+        `words` has the places of their words in `surfaces`, and `ends` says where each text ends. A count above 255 becomes 255.
         """
         own = [np.array(self.of_word(word), np.int32) for word in surfaces]
         found = _products(words, ends, _of_words(own, len(self.grams)))
@@ -103,11 +102,14 @@ class NGramSpace:
         )
 
     def weights(self, counts: csr_array, k1: float, b: float) -> csr_array:
-        """Return tf / (tf + k1 (1 - b + b length / mean length)) for each count tf, as sparse rows of float32."""
+        """Return tf / (tf + k1 (1 - b + b length / mean length)) for each count tf, as sparse rows of float32.
+
+        Lengths are rounded, so that few weights differ and posting lists are short.
+        """
         tf = counts.data.astype(np.float64)
         sizes = np.diff(counts.indptr)
         documents = np.repeat(np.arange(len(sizes)), sizes)
-        lengths = np.bincount(documents, tf, minlength=len(sizes))
+        lengths = rounded(np.bincount(documents, tf, minlength=len(sizes)))
         pivots = 1 - b + b * lengths / self.mean_length
         values = (tf / (tf + k1 * np.repeat(pivots, sizes))).astype(np.float32)
         return csr_array((values, counts.indices, counts.indptr), shape=counts.shape)
@@ -119,6 +121,13 @@ class NGramSpace:
             for gram in self.of_word(word):
                 weights[gram] = weights.get(gram, 0.0) + count * self.idf(gram)
         return weights
+
+
+def rounded(lengths: np.ndarray) -> np.ndarray:
+    """Return whole numbers, each rounded down to four significant binary digits, about as Lucene rounds lengths."""
+    _, digits = np.frexp(lengths)
+    steps = np.ldexp(1.0, np.maximum(digits - 4, 0))
+    return np.floor(lengths / steps) * steps
 
 
 def without(is_dropped: np.ndarray, words: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

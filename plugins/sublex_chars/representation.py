@@ -54,7 +54,7 @@ class CharsRepresentation(Representation):
 
     def _take(self, space: NGramSpace) -> None:
         self.space = space
-        self.row_values = Numbers((len(space.grams),), "u2", 1, sparse=True)
+        self.row_values = Numbers((len(space.grams),), "u1", 1, sparse=True)
 
     def save(self, store: Store) -> None:
         """Store the n-grams with the numbers of documents that have them, the number of all documents, and the mean length."""
