@@ -35,11 +35,11 @@ REPORTED = (
     "BM25 + 0.5*chars",
     SHARP[1:-1],
     BLEND,
-    f"{BLEND} + 0.2*chars",
     f"{BLEND} + 0.4*chars",
     ZSCORES,
     f"{ZSCORES} + 0.3*zscore(chars)",
     f"{ZSCORES} + 0.6*zscore(chars)",
+    f"{ZSCORES} + 0.6*zscore(chars(n=4))",
 )
 MEASURES = ("AP", "nDCG@10", "R@1000")
 # Documents that --cost reads, its queries, and the results of each.
@@ -65,21 +65,10 @@ def milliseconds(index: Any, texts: Sequence[str], expression: str) -> float:
     return 1000 * (time.process_time() - begin) / len(texts)
 
 
-def bytes_of(folder: Path, part: str) -> int:
-    """Return the bytes of the files of `chars` in folders of one name; "rows" counts those outside of folders of lists."""
-    files = [file for file in folder.glob("representations/chars-*/**/*") if file.is_file()]
-    names = [set(file.relative_to(folder).parts) for file in files]
-    return sum(
-        file.stat().st_size
-        for file, own in zip(files, names, strict=True)
-        if (part in own) or (part == "rows" and not own & {"model", "lists"})
-    )
-
-
 def cost(index: Any, texts: Sequence[str]) -> str:
     """Return what `chars` takes on an index, as cells of a table."""
-    folder, card = Path(index.path), index.card("chars")
-    sizes = [bytes_of(folder, part) / 1e6 for part in ("model", "rows", "lists")]
+    card = index.card("chars")
+    sizes = [card[f"bytes of the {part}"] / 1e6 for part in ("model", "rows", "lists")]
     times = [milliseconds(index, texts, text) for text in ("chars", BASE)]
     cells = (f"{number:.2f}" for number in (*sizes, *times))
     return f"{len(index):,} | {card['n-grams']:,} | {' | '.join(cells)}"

@@ -28,7 +28,7 @@ from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
 from sublex.representations.label_decisions import NOTHING, Applied, applied, hash_of, told
 from sublex.representations.left_out import why_left_out
-from sublex.representations.list_files import has_lists, read_lists, weights_of
+from sublex.representations.list_files import LISTS, has_lists, read_lists, weights_of
 from sublex.representations.list_files import key_of as lists_key
 from sublex.representations.query_encoding import QueryEncoder
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
@@ -238,7 +238,14 @@ class LoadedRepresentation(LoadedModel):
             "tokens added since": added.tokens,
             "of these unknown": added.unknown,
             "bytes of the rows": sum(sum(own.data.components.values()) for own in rows),
+            **self._bytes_of_lists(),
         }
+
+    def _bytes_of_lists(self) -> dict[str, int]:
+        """Return the bytes of the posting lists on disk, of a model that has such lists."""
+        if not self.model.sums:
+            return {}
+        return {"bytes of the lists": sum((self._folder / name / LISTS).nbytes() for name in self._rows)}
 
     def _decided(self) -> dict[str, Any]:
         if not self.decisions:

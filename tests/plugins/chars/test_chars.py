@@ -199,7 +199,8 @@ def test_many_words_of_a_document_are_added_up(tmp_path):
     assert sum(sub.value for sub in part.parts) == pytest.approx(part.value)
 
 
-def test_the_card_states_the_size(tmp_path):
+def test_the_card_states_the_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(list_files, "LEAST_WEIGHTS", 100)
     index = built(tmp_path / "i")
     index.fit("chars(n=4)")
     bags = [bag(text, 4) for text in TEXTS.values()]
@@ -208,6 +209,8 @@ def test_the_card_states_the_size(tmp_path):
     card = index.card("chars(n=4)")
     assert card["n-grams"] == len(known)
     assert card["bytes of the rows"] > 0 and card["bytes of the model"] > 0
+    lists = sum(file.stat().st_size for file in index.path.glob("representations/*/*/*/lists/**/*") if file.is_file())
+    assert card["bytes of the lists"] == lists > 0
     sizes = [len(known & set(each)) for each in bags]
     assert card["distinct n-grams of a document, on average"] == pytest.approx(sum(sizes) / len(sizes), abs=0.06)
     total = sum(count for each in bags for gram, count in each.items() if gram in known)
