@@ -583,6 +583,10 @@ def test_lsi_exported_and_imported_as_dense_gives_the_run_of_lsi(tmp_path, comma
     queries = {topic.qid: model.model.query_vector(model.query(index.query(topic.text))) for topic in topics}
     for ending in ("npz", "parquet"):
         assert command("encode", index.path, "lsi(e=20)", "-o", tmp_path / f"v.{ending}").code == 0
+        told = command("encode", index.path, "lsi(e=20)", "--topics", TOPICS, "-o", tmp_path / f"q.{ending}")
+        assert f"q.{ending} has the vectors of 30 queries by lsi(e=20)" in told.output
+        given = read(tmp_path / f"q.{ending}")
+        assert given == {qid: row.astype(np.float32).tolist() for qid, row in queries.items()}
         assert command("vectors", "add", index.path, ending, tmp_path / f"v.{ending}").code == 0
         index = sublex.open(index.path)
         lsi = index.run(topics, "lsi(e=20)", 100)
@@ -598,6 +602,18 @@ def test_stored_vectors_are_exported_as_they_came(built, tmp_path, command):
     built.add_vectors("v", rows, [f"d{k}" for k in range(30)])
     assert command("encode", built.path, "dense(v)", "-o", tmp_path / "o.npz").code == 0
     assert read(tmp_path / "o.npz") == {f"d{k}": rows[k].tolist() for k in range(30)}
+    built.add_vectors("some", rows[:7], [f"d{k}" for k in range(7)], stored="int8")
+    assert command("encode", built.path, "dense(some)", "-o", tmp_path / "some.npz").code == 0
+    assert list(read(tmp_path / "some.npz")) == [f"d{k}" for k in range(7)]
+
+
+def test_queries_cannot_be_exported_without_vectors_or_beside_documents(demo, tmp_path, command):
+    demo.fit("lda(k=2)")
+    told = command("encode", demo.path, "lda(k=2)", "--topics", TOPICS, "-o", tmp_path / "o.npz")
+    assert told.code and "lda(k=2) gives queries no vectors" in told.messages
+    told = command("encode", demo.path, "lda(k=2)", DEMO, "--topics", TOPICS, "-o", tmp_path / "o.npz")
+    assert told.code and "Give a file of documents or --topics, not both." in told.messages
+    assert not (tmp_path / "o.npz").exists()
 
 
 # Vectors of queries.

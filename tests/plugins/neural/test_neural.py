@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -309,6 +310,14 @@ def test_what_a_model_declares_is_read_with_packed_and_single_sizes():
     graph = bytes([0x2A, len(tensor), *tensor])
     with pytest.raises(InputError, match="claims an array of 3,000,000,000 entries, and holds 0 bytes"):
         checked(bytes([0x3A, len(graph), *graph]), "model", 1 << 40)
+
+
+def test_safetensors_that_claim_a_huge_array_without_values_cost_a_sentence(encoder, tmp_path):
+    files = {"model.safetensors": models.safetensors(embeddings=VECTORS), "tokenizer.json": models.tokenizer()}
+    path = write(tmp_path / "m", {**files, "config.json": {}})
+    header = json.dumps({"embeddings": {"dtype": "F32", "shape": [0, 2**61, 2**61], "data_offsets": [0, 0]}}).encode()
+    (Path(path) / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    refused(encoder("static", folder=path), "the shape of the array 'embeddings' does not fit its 0 bytes")
 
 
 def field(number, content):
