@@ -712,6 +712,15 @@ def test_runs_comparisons_and_tuning_take_vectors_of_queries(demo, tmp_path, com
     assert "names v twice" in command("search", demo.path, "crane", *option, *option).messages
 
 
+def test_the_shell_refuses_vectors_of_queries_that_it_cannot_read_when_they_are_set(demo, tmp_path, command):
+    before = ("-c", f":set queries=v={tmp_path / 'q.npz'}")
+    for text, message in (("v", "write NAME=FILE"), ("v=none.npz", "Cannot read none.npz"), ("w=none.npz", "none.npz")):
+        done = command("shell", demo.path, *before, "-c", f":set queries={text}", "-c", ":set")
+        assert message in done.messages and f"v={tmp_path / 'q.npz'}" in done.output
+    done = command("shell", demo.path, *before, "-c", ":set queries=none", "-c", ":set")
+    assert done.code == 0 and str(tmp_path) not in done.output
+
+
 # The command.
 
 
