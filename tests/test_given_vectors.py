@@ -698,7 +698,7 @@ def test_runs_comparisons_and_tuning_take_vectors_of_queries(demo, tmp_path, com
         found.append(sublex.compare(demo, TOPICS, qrels, ["dense(w)"], queries={"w": tmp_path / "q.npz"}).mean("AP")[0])
     assert found[0] == found[2] == first != found[1]
     tuned = sublex.tune(demo, TOPICS, qrels, "BM25 + {0,0.5}*dense(v)", queries=queries)
-    assert len(tuned.settings) == 2 if hasattr(tuned, "settings") else True
+    assert len(tuned.settings) == 2
     option = ("--queries", f"v={tmp_path / 'q.npz'}")
     done = command("run", demo.path, TOPICS, "-r", "dense(v)", "-k", "100", "-o", tmp_path / "d.run", *option)
     assert done.code == 0 and dict(sublex.read_run(tmp_path / "d.run")[own.qids[0]]) == pytest.approx(own[own.qids[0]])
