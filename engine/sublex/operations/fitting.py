@@ -260,7 +260,7 @@ def encode(
 
     Examples:
         sublex encode demo "lsi(e=20)" -o vectors.npz
-        sublex encode demo "lsi(e=20)" --topics topics.trec -o queries.npz
+        sublex encode demo "lsi(e=20)" --topics topics.trec -o topics.npz
     """
     import sublex
     from sublex.representations.export import export, export_queries
