@@ -462,6 +462,10 @@ class Representation(Fittable):
         """
         return self.encode_documents(inputs)
 
+    def has_vectors(self, inputs: Any) -> np.ndarray | None:
+        """Return for each text of `inputs` whether `transform` has a vector of it; None if it has one of all."""
+        return None
+
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` and `similarity` compare, one for each text of `inputs`, as a dense array.
 

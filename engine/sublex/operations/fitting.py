@@ -245,26 +245,37 @@ def encode(
     expression: Model,
     file: Annotated[str | None, positional("FILE", completes="file")] = None,
     output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]
+    topics: Annotated[str | None, option("--topics", metavar="TOPICS", completes="file")] = None,
     reader: Reader = None,
     overwrite: OverwriteFile = False,
 ) -> Shown:
-    """Write the vectors that a fitted model gives to documents.
+    """Write the vectors that a fitted model gives to documents, or to queries.
 
     The documents are those of the index, or those of FILE. An .npz file has the arrays `docnos` and `rows`, or for sparse
     rows `docnos`, `data`, `indices`, `indptr` and `shape`. A .parquet file has the columns `docno` and `row`.
 
     Args:
         output: Write the vectors to this file, in .npz or .parquet.
+        topics: Write the vectors of the queries in this topic file, with their ids as docnos.
 
     Examples:
         sublex encode demo "lsi(e=20)" -o vectors.npz
+        sublex encode demo "lsi(e=20)" --topics topics.trec -o topics.npz
     """
-    from sublex.representations.export import export
+    import sublex
+    from sublex.representations.export import export, export_queries
 
+    if topics and file:
+        raise InputError("Give a file of documents or --topics, not both.")
     expect_folder(output)
     context.prepare()
     index, expression = context.index, context.meaning(expression)
     model = index.representation(expression)
+    if topics:
+        queries = {topic.qid: index.query(topic.text) for topic in sublex.read_topics(topics)}
+        with context.step("Wrote the vectors"):
+            count = export_queries(model, queries, Path(output), overwrite)
+        return sentence(f"{output} has the vectors of {count:,} {'query' if count == 1 else 'queries'} by {expression}")
     with context.step("Wrote the vectors"):
         count = export(
             index.snapshot, model, Path(file) if file else None, Path(output), reader, context.say, overwrite

@@ -588,27 +588,30 @@ class Index(Contents):
         stored: str | None = None,
         replace: bool = False,
         encoder: str | Expression | None = None,
-        memory: int = 4 << 30,
+        memory: str | int = "4GB",
         workers: int = 1,
         progress: Callable[[int, int], None] = lambda done, total: None,
         say: Say = silently,
     ) -> VectorsSummary:
         """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
 
-        `data` is a file or a list of files (`.npy`, `.npz`), an array with `ids`, the docnos of its rows, a dictionary from
+        `data` is a file or a list of files, an array with `ids`, the docnos of its rows, a dictionary from
         docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
         for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
         `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
         `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
-        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept. The
-        summary counts the vectors and documents.
+        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept.
+        `memory` is the most that ids and parts of files may take, such as "2GB". The summary counts the vectors and
+        documents.
         """
+        from sublex.building.indexing import parse_size
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
         from sublex.vectors.given import batches_of
 
-        options = Options(workers, memory, progress, say=say, registry=self.registry)
-        batches, named = batches_of(data, ids, memory), arguments.text(name, "The name of the vectors")
+        size = parse_size(memory)
+        options = Options(workers, size, progress, say=say, registry=self.registry)
+        batches, named = batches_of(data, ids, size), arguments.text(name, "The name of the vectors")
         identity = self._keep_encoder(encoder, named) if encoder is not None else ""
         summary = add(self.path, named, batches, options, stored, replace, identity)
         self._open()
