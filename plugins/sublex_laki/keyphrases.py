@@ -4,7 +4,7 @@ words that evoked them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
@@ -109,18 +109,6 @@ class Keyphrases:
         """Return for each of some keyphrases whether a text mentions it. `counts` is the text's row of units."""
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
-
-    def without_parts(self, found: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
-        """Yield pairs of a keyphrase and its strength, without the keyphrases that are a part of one before them.
-
-        After "random graph" the keyphrase "graph" says nothing new.
-        """
-        before: list[tuple[str, ...]] = []
-        for k, strength in found:
-            own = self.units.terms[self.network.phrases[k]]
-            if not any(is_part(own, other) for other in before):
-                before.append(own)
-                yield k, strength
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units of a text that evoke `keyphrase` most, at most `number`.

@@ -417,20 +417,6 @@ def test_the_default_limit_of_strong_keyphrases_is_that_of_the_verdicts(found, f
     assert all((row["about it"] == "yes") == (row["strength"] >= 0.7) for row in rows)
 
 
-def test_a_part_of_a_stronger_keyphrase_is_left_out():
-    terms = [("random", "graph"), ("graph",), ("graph", "theory"), ("random", "walk"), ("graph", "random"), ("walk",)]
-    units = SimpleNamespace(terms=terms)
-    network = SimpleNamespace(phrases=np.array([5, 4, 3, 2, 1, 0]))
-    keyphrases = Keyphrases(network, units, str)  # type: ignore[arg-type]
-
-    def kept(*order: int) -> list[int]:
-        return [k for k, _ in keyphrases.without_parts((k, 0.5) for k in order)]
-
-    # By their terms: walk, graph random, random walk, graph theory, graph, random graph.
-    assert kept(5, 4, 3, 2, 1, 0) == [5, 3, 2, 1]
-    assert kept(4, 5, 0) == [4, 5, 0], "a phrase with a stronger part says more, and stays"
-
-
 def test_facets_marks_filters_and_explanations_follow_the_limit(fitted, found, model):
     docs, rows = np.arange(200), found.loaded.view.rows().toarray()
     strong = fitted.representation(model[:-1] + ", strong=0.95)")
