@@ -30,7 +30,7 @@ import sublex
 from sublex.contracts.base import Document
 from sublex_laki.estimator import weighed
 from sublex_laki.rare import WEIGHTS, chunks, read_words
-from sublex_laki.shown import first_places
+from sublex_laki.shown import LEAST, first_places, shared_words
 
 FIRST = 5
 FIELDS = ("doc", "number", "phrase", "before", "after", "strength", "shown_before", "shown_after")
@@ -94,8 +94,8 @@ def learn(given: argparse.Namespace) -> None:
     model, units = loaded.model, loaded.model.units
     numbers = {name.casefold(): k for k, name in enumerate(model.keyphrases(loaded.view).names)}
     listed = {tuple(index.analyze(name)) for name in units.phrases.names}
-    facts: dict[str, list[list[float]]] = {"network": [], "rare": []}
-    right: dict[str, list[bool]] = {"network": [], "rare": []}
+    facts: dict[str, list[list[float]]] = {"network": [], "latent": [], "rare": []}
+    right: dict[str, list[bool]] = {kind: [] for kind in facts}
     for judged in given.judged:
         key, *verdicts = judged.split(",")
         rows = rows_of(key)
@@ -104,14 +104,19 @@ def learn(given: argparse.Namespace) -> None:
         counts, words = units.of_texts(texts), read_words(units.phrases, units.words_of(texts), texts)
         chances, evidence = model.encode_units(counts, 0.0), weighed(model.network, counts, model.length)
         places, begins = first_places(units, texts), np.append(0, texts.ends)
+        lexicon, names = units.words_of(texts), model.keyphrases(loaded.view)
+        shared = [shared_words(names, lexicon[begins[k] : begins[k + 1]]) for k in range(len(docs))]
         spans = {doc: (int(begins[k]), int(begins[k + 1])) for k, doc in enumerate(docs)}
         found = {doc: {chunk.terms: chunk for chunk in chunks(words, *span)} for doc, span in spans.items()}
         for place, letters in letters_of(rows, verdicts).items():
             text, phrase = docs.index(place[0]), rows[place]["phrase"]
             k, terms = numbers.get(phrase.casefold(), -1), tuple(index.analyze(phrase))
-            if k >= 0 and (first := places.get((text, int(model.network.phrases[k])))) is not None:
-                chance = float(chances[[text], [k]][0])
-                odds = np.log(chance / (1 - chance))
+            chance = min(max(float(chances[[text], [k]][0]), LEAST), 1 - LEAST) if k >= 0 else 0.5
+            odds = np.log(chance / (1 - chance))
+            if k >= 0 and (first := places.get((text, int(model.network.phrases[k])))) is None:
+                facts["latent"].append([float(odds), float(shared[text][k])])
+                right["latent"].append(majority_of(letters) == "A")
+            elif k >= 0:
                 facts["network"].append([float(odds), float(np.log1p(first)), float(evidence[[text], [k]][0])])
                 right["network"].append(majority_of(letters) == "A")
             elif terms not in listed and terms in found[place[0]]:
@@ -125,7 +130,7 @@ def learn(given: argparse.Namespace) -> None:
         print(f"{kind}: {len(table):,} verdicts, {100 * np.mean(right[kind]):.1f} % right; {fit.intercept_[0]:.2f}")
         print(
             [round(float(value), 3) for value in weights]
-            if kind == "network"
+            if kind != "rare"
             else {name: round(float(weights[0]) * value, 2) for name, value in WEIGHTS.items()}
         )
 

@@ -317,16 +317,18 @@ class LAKIRepresentation(Representation):
 
         `counts` has the units of each text.
         """
-        found, chances = self.keyphrases(view), self.encode_units(counts)
+        found = self.keyphrases(view)
         if self.params.shown == "network":
-            lists, chosen = of_network(found, counts, chances), without_parts
+            lists, chosen = of_network(found, counts, self.encode_units(counts)), without_parts
         else:
+            # The words of an improbable keyphrase may all be in the text.
+            chances = self.encode_units(counts, LEAST_IN_QUERY)
             # Only the probabilities of this inference are borne out for mentions, so that evidence can correct them.
             alone = self.params.inference == "alone"
             rest = weighed(self.network, counts, self.length) if alone else None
             lists, chosen = of_texts(found, texts, counts, chances, rest), distinct
         for items in lists:
-            yield [item for item in chosen(items) if item.strength >= least]
+            yield list(chosen([item for item in items if item.strength >= least]))
 
     def labels(self, view: View) -> list[str]:
         """Return the names of the keyphrases."""

@@ -22,6 +22,11 @@ from sublex_laki.units import Units
 # the text says for it (`weighed`). The numbers are those of a logistic regression on verdicts
 # (python benchmarks/keyphrases_rare.py learn).
 START, ODDS, PLACE, EVIDENCE = 0.72, 0.78, -0.375, 0.024
+# The same for a keyphrase that the text does not mention: SHARED times the share of its words that the text has, each word by
+# its idf. A text that has all of them, in another order or apart, is mostly about it.
+LATENT_START, LATENT_ODDS, SHARED = -2.3, 0.405, 3.39
+# A keyphrase with a smaller strength is not shown.
+LEAST_SHOWN = 0.05
 # A single word gives way to a phrase with it that has at least this strength.
 LIKELY = 0.5
 # Probabilities are at least this far from 0 and 1, so that their log-odds are finite.
@@ -66,23 +71,43 @@ def of_texts(
     their probabilities as strengths.
     """
     units, phrases = keyphrases.units, keyphrases.network.phrases
-    words, places = read_words(units.phrases, units.words_of(texts), texts), first_places(units, texts)
+    numbers = units.words_of(texts)
+    words, places = read_words(units.phrases, numbers, texts), first_places(units, texts)
     begin = 0
     for text, (end, items) in enumerate(zip(texts.ends.tolist(), of_network(keyphrases, counts, chances), strict=True)):
         known = {item.terms for item in items if item.mentioned}
         if evidence is not None:
-            own = evidence[[text]].toarray()[0]
+            own, shared = evidence[[text]].toarray()[0], shared_words(keyphrases, numbers[begin:end])
             items = [
-                item._replace(strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k])))
-                if item.mentioned and (k := item.keyphrase) is not None
-                else item
+                item._replace(
+                    strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k]))
+                    if item.mentioned
+                    else _latent_strength(item.strength, float(shared[k]))
+                )
                 for item in items
+                if (k := item.keyphrase) is not None
             ]
         for chunk in chunks(words, begin, end):
             if chunk.terms not in known:
                 items.append(Shown(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
         begin = end
+        items = [item for item in items if item.strength >= LEAST_SHOWN]
         yield sorted(items, key=lambda item: -item.strength)
+
+
+def shared_words(keyphrases: Keyphrases, numbers: np.ndarray) -> np.ndarray:
+    """Return for each keyphrase the share of its words that a text has. `numbers` has the text's words in the lexicon."""
+    shares = keyphrases.word_shares
+    here = np.zeros(shares.shape[1])
+    here[numbers[numbers >= 0]] = 1.0
+    return np.asarray(shares @ here)
+
+
+def _latent_strength(chance: float, shared: float) -> float:
+    """Return how likely a text is about a keyphrase that it does not mention, but of whose words it has a share."""
+    chance = min(max(chance, LEAST), 1 - LEAST)
+    odds = LATENT_START + LATENT_ODDS * np.log(chance / (1 - chance)) + SHARED * shared
+    return float(1 / (1 + np.exp(-odds)))
 
 
 def _strength(chance: float, place: int, evidence: float) -> float:

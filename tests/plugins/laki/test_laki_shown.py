@@ -16,7 +16,19 @@ import sublex
 from sublex.contracts.base import Break, Document, TextWords
 from sublex.estimators.phrases.lexicon import Lexicon
 from sublex_laki.rare import BASE, WEIGHTS, Words, chunks, read_words, written
-from sublex_laki.shown import EVIDENCE, ODDS, PLACE, START, Shown, distinct, without_parts
+from sublex_laki.shown import (
+    EVIDENCE,
+    LATENT_ODDS,
+    LATENT_START,
+    ODDS,
+    PLACE,
+    SHARED,
+    START,
+    Shown,
+    distinct,
+    of_texts,
+    without_parts,
+)
 
 # What a made model knows of words: how likely each begins and ends a phrase, its idf and its residual idf.
 KNOWN = {
@@ -143,9 +155,9 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 TEXT = "the boat and the otter colony, zyzzyva moth and the river, otter colony"
 
 
-def listed(fitted: SimpleNamespace, more: str) -> list[dict[str, Any]]:
+def listed(fitted: SimpleNamespace, more: str, text: str = TEXT) -> list[dict[str, Any]]:
     expression = fitted.model[:-1] + f", {more})"
-    done = invoke("keyphrases", fitted.index.path, expression, TEXT, "--perhaps", "--format", "json", "-n", "50")
+    done = invoke("keyphrases", fitted.index.path, expression, text, "--perhaps", "--format", "json", "-n", "50")
     assert done.code == 0, done.messages
     rows: list[dict[str, Any]] = json.loads(done.output)
     return rows
@@ -192,6 +204,24 @@ def test_the_strength_of_a_mention_follows_its_place_and_the_rest_of_the_text(fi
     by_propagation = {row["keyphrase"]: row["strength"] for row in listed(fitted, "strong=0, inference=propagation")}
     other = fitted.index.representation(fitted.model[:-1] + ", inference=propagation)").model.encode_units(counts)
     assert by_propagation["otter colony"] == pytest.approx(float(csr_array(other)[[0], [k]][0]), abs=1e-4)
+
+
+def test_a_keyphrase_whose_words_a_text_has_is_stronger_than_one_that_shares_fewer(fitted):
+    loaded = fitted.index.representation(fitted.model)
+    model, phrases = loaded.model, loaded.model.units.phrases
+    k, lexicon = loaded.labels.index("flood plain"), phrases.lexicon
+    idf = {word: float(phrases.word_idf[lexicon.unit(word, word)]) for word in ("flood", "plain")}
+    for text, share in (
+        ("river and shore and lake and mud, flood, plain boat", 1.0),
+        ("river and shore and lake and mud, flood, boat", idf["flood"] / sum(idf.values())),
+        ("river and shore and lake and mud, boat", 0.0),
+    ):
+        texts = loaded.inputs.of_texts([text])
+        counts, chances = model.units.of_texts(texts), csr_array([[0.2] * len(loaded.labels)])
+        items = next(of_texts(model.keyphrases(loaded.view), texts, counts, chances, csr_array(chances.shape)))
+        latent = next(item for item in items if item.keyphrase == k)
+        odds = LATENT_START + LATENT_ODDS * log(0.2 / 0.8) + SHARED * share
+        assert latent.strength == pytest.approx(1 / (1 + exp(-odds))) and not latent.mentioned, text
 
 
 def test_the_shown_parameter_has_two_values(fitted):
