@@ -375,7 +375,7 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     assert latent and all(row["mentioned"] == "no" for row in latent) and latent[0]["keyphrase"] == "flood plain"
     table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
     assert table[0].split() == ["keyphrase", "about", "it", "strength", "mentioned", "evoked", "by"] and len(table) == 2
-    nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
+    nothing = invoke("keyphrases", fitted.path, model, "12 34")
     assert nothing.code == 0 and "no keyphrase: the model knows none" in nothing.output
     latent = invoke("keyphrases", fitted.path, model, "zyzzyva", "--latent")
     assert "no keyphrase beyond those that it mentions" in latent.output
