@@ -172,9 +172,11 @@ def test_rare_phrases_are_listed_unless_only_the_network_is_asked(fitted):
     }
     loaded = fitted.index.representation(fitted.model)
     counts = loaded.model.units.of_texts(loaded.inputs.of_texts([TEXT]))
-    rows = dict(zip(loaded.labels, loaded.model.encode_units(counts).toarray()[0].tolist(), strict=True))
+    stored = dict(zip(loaded.labels, loaded.model.encode_units(counts).toarray()[0].tolist(), strict=True))
     for row in alone:
-        assert row["strength"] == pytest.approx(rows[row["keyphrase"]], abs=1e-4), "the network's are those of the rows"
+        assert row["strength"] == pytest.approx(stored[row["keyphrase"]], abs=1e-4), (
+            "the network's are those of the rows"
+        )
 
 
 def test_the_strength_of_a_mention_follows_its_place_and_the_rest_of_the_text(fitted):
