@@ -43,7 +43,7 @@ from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
 from sublex.language import plugins
 from sublex.other_engines.attaching import Given, attach_index
-from sublex.representations import segment_rows, sketch_files
+from sublex.representations import list_files, segment_rows, sketch_files
 from sublex_lucene import installed
 from sublex_whoosh.backend import missing as whoosh_is_missing
 
@@ -105,13 +105,17 @@ READING = [
     ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + late(bytes)", "--queries", "bytes=pieces.npz"),
     ("search", "INDEX", QUERY, "-r", "BM25 % 100 >> late(bytes)", "--queries", "bytes=pieces.npz"),
     ("encode", "INDEX", "late(bytes)", "-o", "late.npz"),
+    ("search", "INDEX", QUERY, "-r", "sparse(terms)", "--queries", "terms=terms.jsonl"), ("card", "INDEX", "sparse(steps)"),
+    ("explain", "INDEX", QUERY, "birds-02", "-r", "BM25 + sparse(steps)", "--queries", "steps=terms.jsonl"),
+    ("search", "INDEX", QUERY, "-r", "BM25 % 100 >> sparse(steps)", "--queries", "steps=terms.jsonl"),
+    ("encode", "INDEX", "sparse(terms)", "-o", "sparse.npz"),
 ]  # fmt: skip
 WRITING = [
     ("add", "INDEX", "more.jsonl", "--duplicates", "first"), ("add", "INDEX", "more.jsonl", "--duplicates", "last"),
     ("delete", "INDEX", "birds-02"), ("merge", "INDEX"), ("merge", "INDEX", "--reorder"), ("forget", "INDEX", "dcot(r=8)"),
     ("fit", "INDEX", "lsi(e=4)"), ("fit", "INDEX", "--update"),
     ("resource", "remove", "INDEX", "given"), ("vectors", "add", "INDEX", "small", "vectors.npz"),
-    ("vectors", "add", "INDEX", "pieces", "late-vectors.npz"),
+    ("vectors", "add", "INDEX", "pieces", "late-vectors.npz"), ("vectors", "add", "INDEX", "steps", "weights.jsonl"),
     ("vectors", "add", "INDEX", "whole", "vectors.npz", "--replace"), ("vectors", "remove", "INDEX", "whole"),
     (
         "index", "INDEX", str(DEMO), "--overwrite", "--resume", "--store", STORED, "--fields", NAMED, "--columns", COLUMNS,
@@ -233,11 +237,12 @@ def registry() -> plugins.Registry:
 
 @contextmanager
 def sketches_of_small_segments() -> Iterator[None]:
-    """Have sketches made and read for segments of any size."""
-    kept = sketch_files.LEAST_DOCUMENTS
-    sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = 1
+    """Have sketches, and posting lists of weights, made and read for segments of any size."""
+    kept = sketch_files.LEAST_DOCUMENTS, list_files.LEAST_WEIGHTS
+    sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = list_files.LEAST_WEIGHTS = 1
     yield
-    sketch_files.LEAST_DOCUMENTS = segment_rows.LEAST_DOCUMENTS = kept
+    sketch_files.LEAST_DOCUMENTS, list_files.LEAST_WEIGHTS = kept
+    segment_rows.LEAST_DOCUMENTS = kept[0]
 
 
 def more_values(k: int) -> dict[str, Any]:
@@ -311,6 +316,15 @@ def make(folder: Path) -> Path:
     np.savez(folder / "pieces.npz", ids=[QUERY], rows=pieces[:3], sizes=[3])
     index.add_vectors("pieces", folder / "late-vectors.npz")
     index.add_vectors("bytes", folder / "late-vectors.npz", stored="int8")
+    chance = np.random.default_rng(2)
+    weights = {
+        docno: {f"t{t}": float(w) for t, w in enumerate(chance.integers(-9, 9, 12)) if w > 0} for docno in docnos[:-9]
+    }
+    lines = (json.dumps({"id": docno, "vector": own}) for docno, own in weights.items())
+    (folder / "weights.jsonl").write_text("\n".join(lines))
+    (folder / "terms.jsonl").write_text(json.dumps({"id": QUERY, "vector": {"t1": 1.5, "t2": 0.5, "crane": 2}}))
+    index.add_vectors("terms", folder / "weights.jsonl")
+    index.add_vectors("steps", folder / "weights.jsonl", stored="int8")
     index.delete(["more-1", "birds-01"])
     index.store_impacts(["BM25"])
     sublex.compare(index, TOPICS, QRELS, ["BM25"])

@@ -1569,3 +1569,24 @@ def max_sim(query: Sequence[Sequence[float]], matrix: Sequence[Sequence[float]] 
         [math.fsum(float(q) * float(x) for q, x in zip(token, row, strict=True)) for row in matrix] for token in query
     ]
     return float(np.float32(math.fsum(map(max, products))))
+
+
+def sparse_scores(query: Mapping[str, float], weights: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return the scores of documents by weights of terms: products of terms that both have, added up in float64.
+
+    Rare terms come first, and terms of equally many documents in the order of their bytes. Documents without a common term
+    have no score. A score is rounded to float32.
+    """
+    df = {term: sum(term in own for own in weights.values()) for term in query}
+    order = sorted(query, key=lambda term: (df[term], term.encode()))
+    scores = {}
+    for name, own in weights.items():
+        parts = [query[term] * own[term] for term in order if term in own]
+        if parts:
+            scores[name] = float(np.float32(sum(parts[1:], parts[0])))
+    return scores
+
+
+def best(scores: Mapping[str, float], k: int) -> list[tuple[str, float]]:
+    """Return the k best names with their scores; of equal scores, the greatest name comes first, as trec_eval orders them."""
+    return sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:k]

@@ -147,7 +147,7 @@ BAD_LINES = {
     '{"id": "a", "vector": [1, "2"]}': "vector of a is no list of numbers",
     '{"id": "a", "vector": [1, [2]]}': "vector of a is no list of numbers",
     '{"id": "a", "vector": []}': "vectors of 0 numbers",
-    '{"id": "a", "vector": {"x": 1}}': "object of weights",
+    '{"id": "d1", "vector": [1, 2]}\n{"id": "a", "vector": {"x": 1}}': "object of weights",
     '{"id": "a"}': "each line needs an id and a vector",
     '{"vector": [1, 2]}': "each line needs an id and a vector",
     '{"id": "a", "vector": [1, 2}': "no JSON object",

@@ -75,7 +75,7 @@ class Retriever(pt.Transformer):
     ):
         """Make a transformer of an index or its path, and an expression; by default the index's own ranker.
 
-        `language` is that of the queries: "plain", or "query" for the query language.
+        `language` is that of the queries: "plain", "query" for the query language, or "weighted" for terms with weights.
 
         The transformer always reads the generation of the index that was current when it was made.
         """

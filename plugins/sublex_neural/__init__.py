@@ -1,4 +1,4 @@
-"""Neural models as a plugin: registers `dense`, `late`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
+"""Neural models as a plugin: registers `dense`, `late`, `sparse`, the encoders `onnx`, `static` and `tokens`, `wordpiece` and `cross`."""
 
 from typing import Any
 
@@ -67,6 +67,17 @@ def make_late(**params: Any) -> Representation:
     return LateRepresentation(**params)
 
 
+def make_sparse(**params: Any) -> Representation:
+    """Return weights of terms that another program computed. A score is the sum over the terms of query and document.
+
+    T. Formal, B. Piwowarski and S. Clinchant, SPLADE: Sparse lexical and expansion model for first stage ranking, SIGIR
+    2021.
+    """
+    from sublex_neural.sparse import SparseRepresentation
+
+    return SparseRepresentation(**params)
+
+
 def make_onnx(**params: Any) -> Encoder:
     """Return an encoder that runs a neural model in ONNX; its folder has `model.onnx` and `tokenizer.json`.
 
@@ -121,9 +132,10 @@ def make_cross(**params: Any) -> Reranker:
 
 @hookimpl
 def register_representations(register: Register) -> None:
-    """Register `dense` and `late`: similarities of vectors and of matrices that another program computed."""
+    """Register `dense`, `late` and `sparse`: similarities of vectors, matrices and weights that another program computed."""
     register("dense", make_dense, DENSE)
     register("late", make_late, [NAME, *ENCODER])
+    register("sparse", make_sparse, [NAME, *ENCODER])
 
 
 @hookimpl

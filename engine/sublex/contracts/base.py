@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
@@ -549,8 +550,8 @@ class Evidence(NamedTuple):
 class GivenVectors(Mapping[str, Any]):
     """What a user gives as the vectors of one query, by the names of vectors of an index.
 
-    A value is a float32 array of one dimension, or of two for a matrix with a row for each token. Objects are equal if the
-    names and values are.
+    A value is a float32 array of one dimension, or of two for a matrix with a row for each token. The weights of terms are an
+    array of one dimension whose terms are in `tokens`. Objects are equal if the names, values and terms are.
     """
 
     def __init__(
@@ -559,10 +560,24 @@ class GivenVectors(Mapping[str, Any]):
     ):  # fmt: skip
         """Keep `vectors`. `unknown` has, for names whose file has no vector of this query, the file and the query.
 
-        `tokens` has the tokens of matrices, where they are known.
+        `tokens` has the tokens of matrices, where they are known, and the terms of weights.
         """
         self._vectors, self.unknown, self.tokens = dict(vectors), unknown, tokens
-        self._identity = tuple((name, value.shape, value.tobytes()) for name, value in sorted(self._vectors.items()))
+
+    @cached_property
+    def _identity(self) -> tuple[Any, ...]:
+        return tuple(
+            (name, value.shape, value.tobytes() + self._terms(name)) for name, value in sorted(self._vectors.items())
+        )
+
+    def weighs(self, name: str) -> bool:
+        """Return whether what is given under a name is weights of terms."""
+        return name in self.tokens and getattr(self._vectors.get(name), "ndim", 0) == 1
+
+    def _terms(self, name: str) -> bytes:
+        """Return the terms of weights as bytes; none for vectors and matrices."""
+        terms = [term.encode("utf-8", "surrogatepass") for term in self.tokens[name]] if self.weighs(name) else ()
+        return b"".join(len(term).to_bytes(4, "little") + term for term in terms)
 
     @property
     def hash(self) -> str:

@@ -272,6 +272,14 @@ class View(Protocol):
         """Return the docno of a document; None for a deleted one."""
         ...
 
+    def text(self, doc: int) -> str | None:
+        """Return the title and the text of a document; None where the index stores no text."""
+        ...
+
+    def terms_of(self, text: str) -> set[str]:
+        """Return the terms that the analyzer of the index makes of a text."""
+        ...
+
     def title(self, doc: int) -> str:
         """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""
         ...
@@ -420,6 +428,11 @@ class Representation(Fittable):
     within 0.000001; their product ("dot"), to within 0.000001 |q||x|; or minus their squared distance ("l2"), to within
     0.000001 (|q| + |x|)². A document whose vector is 0 may have a score, or -inf. Leave `cosines` False. Models that
     share their rows, and differ in `similarity` alone, share what the engine computes from the vectors.
+
+    `sums` says that rows are sparse, and that a score is a sum over columns: of the weight of the query, as `query_weights`
+    returns it, times the weight of the document, as `posting_weights` returns it. A document without a common column has no
+    score. The engine then keeps a posting list for each column, and finds and scores documents by these lists, exactly;
+    `score` is not called. The columns are the terms of a term space, which has nothing to do with the words of the index.
     """
 
     reads: str = "terms"
@@ -431,6 +444,7 @@ class Representation(Fittable):
     cosines: bool = False
     similarity: str = ""
     find: str = "exact"
+    sums: bool = False
     named: Mapping[int, str | None] = NO_NAMES
     merged: Mapping[int, int] = NO_NAMES
 
@@ -466,6 +480,13 @@ class Representation(Fittable):
         """Return for each text of `inputs` whether `transform` has a vector of it; None if it has one of all."""
         return None
 
+    def column_names(self) -> Sequence[str]:
+        """Return the names of the columns of the sparse vectors that `transform` returns; none where columns have no names.
+
+        `sublex encode` writes them, and leaves out documents without an entry.
+        """
+        return ()
+
     def document_vectors(self, inputs: Any) -> np.ndarray:
         """Return the vectors that `cosines` and `similarity` compare, one for each text of `inputs`, as a dense array.
 
@@ -479,6 +500,21 @@ class Representation(Fittable):
         """Return the vector of an object that `encode_queries` returned.
 
         A representation with `cosines` or a `similarity` has to implement it.
+        """
+        raise NotImplementedError
+
+    def posting_weights(self, rows: csr_array) -> csr_array:
+        """Return the weights of documents, given by their rows, as sparse rows of float32: with `sums`, all above 0.
+
+        They depend on the rows and on the fitted model alone, and not on parameters of the stage query. Entries that are no
+        terms, such as marks, are left out; there are as many columns as in the rows. By default the weights are the rows.
+        """
+        return rows
+
+    def query_weights(self, query: Any) -> Mapping[int, float]:
+        """Return the weights of an object that `encode_queries` returned, by the numbers of columns.
+
+        A representation with `sums` has to implement it.
         """
         raise NotImplementedError
 

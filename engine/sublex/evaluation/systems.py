@@ -72,7 +72,7 @@ def run_system(
 
     `fresh` runs the pipeline even if its run is cached, and replaces the cached run. The cache is neither read nor
     written with `cache=False`, and for an expression with a Python object that has neither hash nor version. `progress` is called with the
-    number of topics done. `language` is that of the queries, "plain" or "query".
+    number of topics done. `language` is that of the queries, "plain", "query" or "weighted".
     """
     refuse_changed(pipeline.expression)
     cache = cache and is_lasting(pipeline.expression)

@@ -25,9 +25,10 @@ from sublex.operations.parameters import (
     Runs,
     Seed,
     TopicFile,
+    WeightedTopics,
     Workers,
 )  # fmt: skip
-from sublex.operations.searching import compared
+from sublex.operations.searching import compared, language_of
 from sublex.tools.messages import Step, counted
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ def compare_code(given: Mapping[str, Any]) -> str:
     rankers = list(given["rankers"] or [given["ranking"]])
     rule = given["contradictions"]
     options = "" if rule == "error" else f", contradictions={rule!r}"
-    options += "" if given["language"] == "plain" else f", language={given['language']!r}"
+    language = language_of(given["language"], given.get("weighted", False))
+    options += "" if language == "plain" else f", language={language!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     options += f", queries={vectors!r}" if vectors else ""
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
@@ -188,6 +190,7 @@ def compare(
     profile: Profile = None,
     allow_uncovered: AllowUncovered = False,
     language: Language = "plain",
+    weighted: WeightedTopics = False,
     queries: QueryVectors = (),
 ) -> Shown:
     """Compare rankers on an index, run files, or both.
@@ -214,6 +217,7 @@ def compare(
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
 
+    language = language_of(language, weighted)
     names, topics, judgements, paths = _measures(measures), loaded.loaded_topics, loaded.loaded_qrels, list[str]()
     if judgements is None:
         index_name, topic_file, qrels, *paths = _roles(files, rankers)
@@ -298,6 +302,7 @@ def tune(
     workers: Workers = None,
     profile: Profile = None,
     language: Language = "plain",
+    weighted: WeightedTopics = False,
     query_vectors: QueryVectors = (),
 ) -> Shown:
     """Choose the parameters of EXPRESSION by cross-validation.
@@ -323,6 +328,7 @@ def tune(
     from sublex.operations.running import run
     from sublex.pipeline.query_forms import topics_notes
 
+    language = language_of(language, weighted)
     context.give_queries(query_vectors)
     index = context.index
     context.prepare("analyze search", index)

@@ -35,9 +35,14 @@ Profile = Annotated[str | None, option(
     completes="profile", shown="the index's", remembered=True,
     help="Defaults of the rankers: sublex, anserini, terrier or pisa.",
 )]
-Language = Annotated[Literal["plain", "query"], option(
+LanguageName = Literal["plain", "query", "weighted"]
+Language = Annotated[LanguageName, option(
     remembered=True,
-    help="Read queries as plain words, or in the query language: \"stem cells\", +stem -cells, a AND b, stem*.",
+    help="Read queries as plain words, or in the query language: \"stem cells\", +stem -cells, a AND b, stem*; or as terms "
+    "with weights: crane^1 river^0.5.",
+)]
+WeightedTopics = Annotated[bool, option(
+    "--weighted", help="Topics are terms of the index with weights, as --language weighted reads them."
 )]
 AllowUncovered = Annotated[bool, option(
     remembered=True,

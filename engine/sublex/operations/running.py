@@ -23,8 +23,10 @@ from sublex.operations.parameters import (
     RunHits,
     Runs,
     TopicFile,
+    WeightedTopics,
     Workers,
 )  # fmt: skip
+from sublex.operations.searching import language_of
 from sublex.tools.messages import counted
 from sublex.tools.outputs import expect_folder
 
@@ -38,7 +40,8 @@ OTHER_FILES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx", ".html", 
 
 def run_code(given: Mapping[str, Any]) -> str:
     """Return runs as code."""
-    language = "" if given["language"] == "plain" else f", language={given['language']!r}"
+    chosen = language_of(given["language"], given["weighted"])
+    language = "" if chosen == "plain" else f", language={chosen!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     language += f", queries={vectors!r}" if vectors else ""
     return f"[index.run({given['topics']!r}, ranker{language}) for ranker in {given['rankers']!r}]"
@@ -63,6 +66,7 @@ def run(
     allow_uncovered: AllowUncovered = False,
     overwrite: OverwriteFile = False,
     language: Language = "plain",
+    weighted: WeightedTopics = False,
     queries: QueryVectors = (),
 ) -> Shown:
     """Run a topic file and write a TREC run for each ranker.
@@ -84,6 +88,7 @@ def run(
     from sublex.trec.run_writer import check_run_place
 
     _check_tag(tag, rankers)
+    language = language_of(language, weighted)
     place = place_of_run(output, rankers)
     context.give_queries(queries)
     index = context.index

@@ -13,7 +13,7 @@ from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Shown, line
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, option, positional
-from sublex.operations.parameters import Asked, Docno, HitCount, Profile, Rankers, Ranking
+from sublex.operations.parameters import Asked, Docno, HitCount, LanguageName, Profile, Rankers, Ranking
 from sublex.tools.messages import Step, shell_word
 
 if TYPE_CHECKING:
@@ -137,6 +137,13 @@ def read_query(index: Index, asked: Asked) -> Query:
     if asked.weighted and asked.language != "plain":
         raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
     return index.query(weighted_query(asked.query) if asked.weighted else asked.query, asked.language)
+
+
+def language_of(language: LanguageName, weighted: bool) -> LanguageName:
+    """Return the language of topics, which the option --weighted may name. Raise InputError if two are named."""
+    if weighted and language == "query":
+        raise InputError("Weighted terms are in no language; leave out --weighted, or --language.")
+    return "weighted" if weighted else language
 
 
 def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:

@@ -45,8 +45,9 @@ def add(
 
     FILE is JSON lines or Parquet with the fields id and vector, .npz with the arrays docnos and rows, or .npy with the
     docnos on the lines of a second file. The expression dense(NAME) then ranks by the vectors. If each vector is a list of
-    vectors, or .npz has the array sizes too, these are matrices, and late(NAME) ranks by them. A document without a vector
-    gets no score. If the index has vectors of this NAME, documents that have one keep it.
+    vectors, or .npz has the array sizes too, these are matrices, and late(NAME) ranks by them. If each vector is an object
+    of terms with weights, or .npz has a matrix of SciPy with the arrays docnos and terms, sparse(NAME) ranks by them. A
+    document without a vector gets no score. If the index has vectors of this NAME, documents that have one keep it.
 
     Args:
         ids: The file with the docnos of a .npy file, one on each line.
@@ -75,7 +76,9 @@ def _sentences(summary: VectorsSummary, path: str) -> list[str]:
     """Return what was done with vectors, as sentences."""
     state = "has" if summary.changed else "had already"
     what, content = "vector", f"vectors of {summary.width:,} numbers"
-    if summary.rows:
+    if summary.kind == "sparse":
+        content = f"{counted(summary.rows, 'weight')} of {counted(summary.width, 'term')}"
+    elif summary.rows:
         what, content = "matrix", f"matrices with {counted(summary.rows, 'row')} of {summary.width:,} numbers"
     found = [
         f"{path} {state} {summary.name}: {content} as {summary.stored}, ranked by {summary.expression}",

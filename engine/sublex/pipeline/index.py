@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-    from sublex.representations.vector_sets import VectorsSummary
+    from sublex.representations.vector_sets import NamedEncoder, VectorsSummary
     from sublex.retrieval.hits import Hits
     from sublex.retrieval.searcher import Searcher
     from sublex.retrieval.term_table import TermTable
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 Expr = str | Expression
 Say = Callable[[str], None]
 # The languages of queries.
-LANGUAGES = ("plain", "query")
+LANGUAGES = ("plain", "query", "weighted")
 
 
 def silently(text: str) -> None:
@@ -157,7 +157,8 @@ class Index(Contents):
 
         With the language "query", the text is read in the query language, which has phrases, required and excluded words
         and more; the query then has a `tree`, whose `notes` say what in the text is plain text. A `SublexWarning` gives
-        each note, too. If the argument is a query, its terms stay.
+        each note, too. With "weighted", the text is terms of the index with weights, as in "crane^1 river^0.5". If the
+        argument is a query, its terms stay.
         """
         query = self._query(text, language)
         if not isinstance(text, Query) and query.tree is not None:
@@ -194,10 +195,15 @@ class Index(Contents):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
             return text
         words = arguments.text(text, "The query")
-        if arguments.choice(language, "The language of queries", LANGUAGES) == "query":
+        chosen = arguments.choice(language, "The language of queries", LANGUAGES)
+        if chosen == "query":
             from sublex.query_language.make_query import read_query
 
             return read_query(words, self.analyzer, self.snapshot)
+        if chosen == "weighted":
+            from sublex.pipeline.weighted import weighted_query
+
+            return weighted_query(words)
         return Query(words, tuple(map(QueryTerm, self.analyze(words))))
 
     def search(
@@ -212,7 +218,7 @@ class Index(Contents):
     ) -> Hits:
         """Return the best k documents for a text, or for a query of weighted terms, best first.
 
-        `language` is "plain" or "query", as for `query`. `queries` has vectors of queries, as for `with_queries`.
+        `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of queries, as for `with_queries`.
         """
         return self.answer(text, pipeline, k, profile, language=language, queries=queries).hits
 
@@ -248,7 +254,7 @@ class Index(Contents):
 
         `topics` are `Topics`, a topics file, a DataFrame or records with qid and query, a dictionary {qid: text}, pairs
         (qid, text), or a list of texts, which are numbered from 1. `workers` is the number of threads, by default all cores.
-        `each` is called with every answer. `language` is "plain" or "query", as for `query`. `queries` has vectors of the
+        `each` is called with every answer. `language` is "plain", "query" or "weighted", as for `query`. `queries` has vectors of the
         topics, as for `with_queries`.
         """
         if queries is not None:
@@ -605,27 +611,26 @@ class Index(Contents):
         documents.
         """
         from sublex.building.indexing import parse_size
+        from sublex.other_engines.ciff.weights import vectors_of
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
-        from sublex.vectors.given import batches_of
 
         size = parse_size(memory)
         options = Options(workers, size, progress, say=say, registry=self.registry)
-        batches, named = batches_of(data, ids, size), arguments.text(name, "The name of the vectors")
-        identity = self._keep_encoder(encoder, named) if encoder is not None else ""
-        summary = add(self.path, named, batches, options, stored, replace, identity)
+        batches, named = vectors_of(data, ids, size), arguments.text(name, "The name of the vectors")
+        known = self._keep_encoder(encoder, named) if encoder is not None else None
+        summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()
         return summary
 
-    def _keep_encoder(self, encoder: str | Expression, name: str) -> str:
-        """Write the encoder of the vectors `name` into the user's list, and return its hash.
+    def _keep_encoder(self, encoder: str | Expression, name: str) -> NamedEncoder:
+        """Write the encoder of the vectors `name` into the user's list, and return its kind and hash.
 
-        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of another
-        kind of vectors.
+        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of no vectors.
         """
         from sublex.language.encoding import identity_of
         from sublex.language.known_encoders import encoder_of, keep_encoder
-        from sublex.representations.vector_sets import DENSE
+        from sublex.representations.vector_sets import NamedEncoder
 
         if not isinstance(encoder, (str, Expression)):
             raise InputError(
@@ -634,12 +639,12 @@ class Index(Contents):
         found = encoder_of(encoder, self.registry)
         made = found.make()
         with contract("encoder", found):
-            if made.kind != DENSE:
-                kind = "scores of pairs" if made.kind == "pairs" else f"{made.kind} vectors"
-                raise InputError(f"{found} gives {kind}, and {name} are {DENSE} vectors; name their own encoder.")
-        if isinstance(found, PythonPart):
-            return identity_of(made, found)
-        return keep_encoder(self.registry, found).identity
+            kind = made.kind
+        if kind == "pairs":
+            raise InputError(f"{found} gives scores of pairs, and {name} are vectors; name their own encoder.")
+        is_python = isinstance(found, PythonPart)
+        identity = identity_of(made, found) if is_python else keep_encoder(self.registry, found).identity
+        return NamedEncoder(str(found), kind, identity)
 
     def remove_vectors(self, name: str) -> None:
         """Remove vectors, with the models that score by them."""

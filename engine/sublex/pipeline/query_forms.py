@@ -121,6 +121,8 @@ def forms_notes(topics: Sequence[Topic], index: Index, language: str = "plain", 
 
     In the query language, the sentence is about forms that it does not read.
     """
+    if language == "weighted":
+        return []
     if language != "plain":
         return notes_of_all(topics, index.queries(topics, "query"))
     examples: dict[str, str] = {}

@@ -81,7 +81,7 @@ def write(
     """Run all topics and write the run to `output`: a file such as `bm25.run`, or a folder.
 
     In a folder, the file is named after the expression of the pipeline, without the values of the profile. `tag` is the last
-    column of the run; by default it is the expression. `language` is that of the queries, "plain" or "query".
+    column of the run; by default it is the expression. `language` is that of the queries, "plain", "query" or "weighted".
     """
     path = run_path(output, pipeline)
     check_run_place(path, where, overwrite)

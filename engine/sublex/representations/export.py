@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -45,7 +45,8 @@ def export(
     file; by default the format is detected. `output` is replaced only when everything has been written, and only with `overwrite`.
     """
     vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
-    return _write(output, vectors, f"{file or index.path} holds no document to encode.", overwrite)
+    names, none = representation.column_names, f"{file or index.path} holds no document to encode."
+    return _write(output, vectors, names, none, overwrite)
 
 
 def export_queries(
@@ -57,17 +58,20 @@ def export_queries(
         if queries:
             yield list(queries), representation.query_vectors(list(queries.values()))
 
-    return _write(output, vectors(), "The topics hold no query to encode.", overwrite)
+    return _write(output, vectors(), (), "The topics hold no query to encode.", overwrite)
 
 
-def _write(output: Path, vectors: Vectors, none: str, overwrite: bool) -> int:
-    """Write vectors in the form that the ending of the output names. `none` is the message if there are no vectors."""
+def _write(output: Path, vectors: Vectors, names: Sequence[str], none: str, overwrite: bool) -> int:
+    """Write vectors in the form that the ending of the output names.
+
+    `names` has the names of columns, or none. `none` is the message if there are no vectors.
+    """
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
     expect_replaceable(output, overwrite)
     try:
         with replacing(output) as stream:
-            count = (_write_npz if output.suffix == ".npz" else _write_parquet)(stream, vectors)
+            count = (_write_npz if output.suffix == ".npz" else _write_parquet)(stream, vectors, names)
             if not count:
                 raise InputError(none)
     except OSError as error:
@@ -81,15 +85,16 @@ def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
         done = 0
         for inputs in representation.inputs.blocks(segment):
             rows = representation.vectors(inputs)
-            known = _known(rows) & representation.has_vectors(inputs)
+            known = _known(rows, bool(representation.column_names)) & representation.has_vectors(inputs)
             live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]] & known)
             yield [segment.docno(done + doc) for doc in live.tolist()], rows[live]
             done += rows.shape[0]
 
 
-def _known(rows: Rows) -> np.ndarray:
-    """Return for each document whether there is anything to write: a document may have no matrix."""
-    known: np.ndarray = rows.sizes > 0 if isinstance(rows, Matrices) else np.ones(rows.shape[0], np.bool_)
+def _known(rows: Rows, has_names: bool) -> np.ndarray:
+    """Return for each document whether there is anything to write: a document may have no matrix, or no weights of terms."""
+    sizes = rows.sizes if isinstance(rows, Matrices) else np.diff(rows.indptr) if has_names else np.ones(rows.shape[0])
+    known: np.ndarray = sizes > 0
     return known
 
 
@@ -114,8 +119,8 @@ def _of_file(
         say(f"{counted(len(report.problems), 'record')} of {file} left out as malformed, the first {first}.")
 
 
-def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
-    """Write all vectors as arrays of one archive, and return the number of documents.
+def _write_npz(stream: IO[bytes], vectors: Vectors, names: Sequence[str]) -> int:
+    """Write all vectors as arrays of one archive, and return the number of documents. `names` has those of columns, or none.
 
     All vectors are in memory at the same time.
     """
@@ -127,7 +132,9 @@ def _write_npz(stream: IO[bytes], vectors: Vectors) -> int:
     if not docnos:
         return 0
     rows = stacked(blocks)
-    arrays = _arrays_of(stacked(blocks))
+    arrays = _arrays_of(rows)
+    if names:
+        arrays["terms"] = np.array(names)
     longest = max(map(len, docnos))
     if 4 * longest * len(docnos) > MAX_DOCNO_BYTES:
         raise InputError(f"Docnos of {longest:,} characters are too long for an array of all docnos; write .parquet.")
@@ -143,21 +150,32 @@ def _arrays_of(rows: Rows) -> dict[str, Any]:
     return {name: np.asarray(getattr(rows, name)) for name in sparse} or {"rows": rows}
 
 
-def _write_parquet(stream: IO[bytes], vectors: Vectors) -> int:
-    """Write vectors as lists of numbers, a block at a time; return the number of documents."""
+def _write_parquet(stream: IO[bytes], vectors: Vectors, names: Sequence[str]) -> int:
+    """Write vectors as lists of numbers, or as maps if columns have names, a block at a time; return the number of documents."""
     pyarrow = arrow()
     count, writer = 0, None
     for docnos, rows in vectors:
-        matrices = rows if isinstance(rows, Matrices) else None
-        dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows if matrices is None else rows.data)
-        dense = dense.reshape(len(docnos) if matrices is None else len(dense), -1)
-        values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
-        if matrices is not None:
-            values = pyarrow.LargeListArray.from_arrays(pyarrow.array(matrices.starts), values)
-        table = pyarrow.table({"docno": pyarrow.array(docnos, pyarrow.string()), "row": values})
+        column = {"vector": _maps(rows, names, pyarrow)} if names else {"row": _lists(rows, len(docnos), pyarrow)}
+        table = pyarrow.table({"docno": pyarrow.array(docnos, pyarrow.string()), **column})
         writer = writer or pyarrow.parquet.ParquetWriter(stream, table.schema)
         writer.write_table(table)
         count += len(docnos)
     if writer:
         writer.close()
     return count
+
+
+def _maps(rows: Rows, names: Sequence[str], pyarrow: Any) -> Any:
+    """Return sparse rows as maps from names to numbers."""
+    keys = pyarrow.array(names, pyarrow.string()).take(pyarrow.array(rows.indices))
+    starts = pyarrow.array(rows.indptr, pyarrow.int32())
+    return pyarrow.MapArray.from_arrays(starts, keys, pyarrow.array(rows.data))
+
+
+def _lists(rows: Rows, docs: int, pyarrow: Any) -> Any:
+    """Return rows as lists of numbers, and matrices as lists of such lists."""
+    matrices = rows if isinstance(rows, Matrices) else None
+    dense = np.asarray(rows.todense() if hasattr(rows, "indptr") else rows if matrices is None else rows.data)
+    dense = dense.reshape(docs if matrices is None else len(dense), -1)
+    values = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(dense.ravel()), dense.shape[1])
+    return values if matrices is None else pyarrow.LargeListArray.from_arrays(pyarrow.array(matrices.starts), values)

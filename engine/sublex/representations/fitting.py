@@ -27,14 +27,16 @@ from sublex.language import plugins
 from sublex.language.expression import Expression
 from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
+from sublex.representations import list_files
 from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
 from sublex.representations.model_store import StoreWriter
-from sublex.representations.rows import checked_rows, kind_of_rows, rows_in, write_rows
+from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
 from sublex.representations.sketch import Source
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
+from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.messages import Message, Step
 from sublex.vectors.stored import GivenSet
 
@@ -262,6 +264,7 @@ class Fitting:
         missing = [segment for segment in self.manifest.segments if segment.name not in covered]
         if not missing:
             self.write_missing_sketches(model, identity, covered)
+            self.write_missing_lists(model, identity, covered)
             return
         kind = next((kind_of_rows(rows_in(folder / name, rows.data)) for name, rows in covered.items()), None)
         for described in missing:
@@ -269,6 +272,7 @@ class Fitting:
             covered[segment.name], counts = self._encode_segment(model, identity, segment, kind)
             seen.setdefault(segment.name, SeenEntry(*counts, TokenCounts(0, 0) if just_fitted else counts))
         self.write_missing_sketches(model, identity, covered)
+        self.write_missing_lists(model, identity, covered)
         self._folder_of(identity.model).sync()
         self._folder_of(identity.model).parent.sync()
         rows = {**entry.rows, identity.rows: RowsEntry(identity.encoded, covered)}
@@ -293,6 +297,21 @@ class Fitting:
                 inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer, rows)
                 with self._job() as job:
                     write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
+
+    def write_missing_lists(
+        self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
+    ) -> None:
+        """Make the posting lists that segments lack, for a model whose scores are sums over columns."""
+        for described in self.manifest.segments if model.sums else ():
+            folder = self._folder_of(identity.model) / identity.rows / described.name
+            entry, dead = covered[described.name].data, open_segment(self.root, described).dead
+            key = list_files.key_of(self.fitted[identity.model].model, entry, dead)
+            if list_files.read_lists(folder, key) is not None:
+                continue
+            rows = read_rows(folder, entry, described.docs, declared_rows(model))
+            if list_files.has_lists(model, rows):
+                weights = list_files.weights_of(model, rows, identity.expression)
+                list_files.write_lists(folder, key, WeightLists(weights, dead))
 
     def _encode_segment(
         self, model: Representation, identity: Identity, segment: Segment, kind: tuple[Any, ...] | None

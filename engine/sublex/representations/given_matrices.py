@@ -14,7 +14,6 @@ from sublex.index.snapshot import Snapshot
 from sublex.representations.given_rows import SPOOL, Before, Found, NewRows
 from sublex.vectors.batch import Repeated, VectorsBatch, single
 from sublex.vectors.matrices import Matrices, places
-from sublex.vectors.stored import Layout
 
 # The component that scores documents by matrices.
 LATE = "late"
@@ -103,8 +102,8 @@ class NewMatrices(NewRows):
     kind = LATE
     _found: FoundMatrices
 
-    def __init__(self, snapshot: Snapshot, found: FoundMatrices, layout: Layout):
-        super().__init__(snapshot, found, layout)
+    def __init__(self, snapshot: Snapshot, found: FoundMatrices, stored: str):
+        super().__init__(snapshot, found, stored)
         found.finish()
         self.tokens = list(found.tokens)
 

@@ -1,6 +1,6 @@
 """Vectors of documents on their way into an index: matched with documents, joined with those that the index has, and hashed.
 
-`vector_sets.py` commits them, and `given_matrices.py` does the same for matrices.
+`vector_sets.py` commits them. `given_matrices.py` does the same for matrices, and `given_weights.py` for weights of terms.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ BYTES_PER_DOCUMENT = 200
 
 
 class Before(NamedTuple):
-    """Vectors that an index has: the layout of their rows, the rows by segment, and the texts of tokens."""
+    """Vectors that an index has: the layout of their rows, the rows by segment, and the texts of tokens or terms."""
 
-    layout: Layout
+    layout: Any
     rows: dict[str, Rows]
     tokens: Sequence[str]
 
@@ -50,7 +50,7 @@ class Before(NamedTuple):
         if entry is None or identity.rows not in entry.rows:
             return None
         load_model(fitting.root, entry, identity, model)
-        layout: Layout = model.layout
+        layout = model.layout
         place = Directory(fitting.root) / REPRESENTATIONS / identity.model / identity.rows
         stored = entry.rows[identity.rows].segments
         sizes = {segment.name: segment.docs for segment in fitting.manifest.segments}
@@ -88,7 +88,7 @@ class Found:
 
     def take(self, batch: VectorsBatch) -> None:
         """Keep the vectors of a batch that belong to documents."""
-        ids, rows = batch.ids, batch.rows
+        rows = batch.rows
         expect_shape(rows.shape, batch.place)
         expect_numbers(rows.dtype, batch.place)
         if self.width and rows.shape[1] != self.width:
@@ -96,9 +96,23 @@ class Found:
             raise InputError(
                 f"{batch.place} has vectors of {rows.shape[1]:,} numbers, and {already} {self.width:,}; all must be alike."
             )
+        self.width = rows.shape[1]
+        known, docs = self._matching(batch.ids, batch.place)
+        if batch.mapped:
+            self._arrays.append(rows)
+            if len(self._arrays) > np.iinfo(np.int16).max - 1:
+                raise InputError("These are too many files; write their vectors into fewer.")
+        if len(docs):
+            self._keep(batch, known, docs)
+
+    def layout(self, stored: str) -> Any:
+        """Return the layout of the rows: that of the vectors that the index has, or one for numbers of the type `stored`."""
+        return self._before.layout if self._before else Layout(self.width, stored)
+
+    def _matching(self, ids: Sequence[str], place: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of the ids that are docnos, and the documents. Raise InputError for a second vector of one."""
         if not self.read and len(ids):
             self.first = ids[0]
-        self.width = rows.shape[1]
         self.read += len(ids)
         docs = np.fromiter((self._docs.get(docno, -1) for docno in ids), np.int64, len(ids))
         known = np.flatnonzero(docs >= 0)
@@ -108,16 +122,9 @@ class Found:
             ordered = np.argsort(docs, kind="stable")
             again = ordered[1:][np.diff(docs[ordered]) == 0]
         if len(again):
-            raise InputError(
-                f"{batch.place} has a second vector of {ids[int(known[again[0]])]}; give each document one."
-            )
+            raise InputError(f"{place} has a second vector of {ids[int(known[again[0]])]}; give each document one.")
         self.matched += len(docs)
-        if batch.mapped:
-            self._arrays.append(rows)
-            if len(self._arrays) > np.iinfo(np.int16).max - 1:
-                raise InputError("These are too many files; write their vectors into fewer.")
-        if len(docs):
-            self._keep(batch, known, docs)
+        return known, docs
 
     def _keep(self, batch: VectorsBatch, known: np.ndarray, docs: np.ndarray) -> None:
         """Note where the vectors `known` of a batch are, which belong to `docs`; write them down if no file has them."""
@@ -160,18 +167,19 @@ class NewRows:
     """The rows of all documents, made of the vectors that were found and of those that the index has.
 
     `kind` is the component that ranks by them. After `digest`, `without_vector` counts the documents that have no vector,
-    and `zeros` those whose vector is 0; `row_count` counts the rows of matrices.
+    and `zeros` those whose vector is 0; `row_count` counts the rows of matrices, or the weights of terms. `stored` is the
+    type of the stored numbers, unless the index has vectors already.
     """
 
     kind = DENSE
-    # The texts of the tokens of matrices.
+    # The texts of the tokens of matrices, or of the terms of weights.
     tokens: Sequence[str] = ()
 
-    def __init__(self, snapshot: Snapshot, found: Found, layout: Layout):
-        self.layout, self._found, self._before = layout, found, found._before
+    def __init__(self, snapshot: Snapshot, found: Found, stored: str):
+        self.layout, self._found, self._before = found.layout(stored), found, found._before
         self._bases = {s.name: int(base) for s, base in zip(snapshot.segments, snapshot.bases, strict=False)}
         self._segments = snapshot.segments
-        self.given = GivenSet(layout, "")
+        self.given = GivenSet(self.layout, "")
         self.without_vector = self.zeros = self.row_count = 0
         self.lost = 0.0
 
@@ -205,7 +213,7 @@ class NewRows:
         for segment in self._segments:
             dead, base, done = segment.dead, self._bases[segment.name], 0
             for rows in self.blocks(segment):
-                live = np.flatnonzero(~dead[done : done + len(rows)])
+                live = np.flatnonzero(~dead[done : done + rows.shape[0]])
                 parts = self._bytes_of(rows[live])
                 docnos = [
                     self._found.docnos[doc].encode("utf-8", "surrogatepass") for doc in (live + base + done).tolist()
@@ -213,11 +221,16 @@ class NewRows:
                 names = [len(docno).to_bytes(4, "little") + docno for docno in docnos]
                 digests += [sha256(name + part).digest() for name, part in zip(names, parts, strict=True)]
                 self._count(rows[live])
-                done += len(rows)
+                done += rows.shape[0]
         digests.sort()
-        whole = sha256(f"{self.kind} {self.layout.stored} {self.layout.width}".encode())
+        whole = sha256(self._described.encode())
         whole.update(b"".join(digests))
         return whole.hexdigest()
+
+    @property
+    def _described(self) -> str:
+        """What is hashed of the layout."""
+        return f"{self.kind} {self.layout.stored} {self.layout.width}"
 
     def _bytes_of(self, rows: Rows) -> Iterator[bytes]:
         """Yield the bytes of each document's row."""

@@ -28,12 +28,16 @@ from sublex.representations.identity import Namer
 from sublex.representations.inputs import ModelVocabulary, inputs_of, size_of
 from sublex.representations.label_decisions import NOTHING, Applied, applied, hash_of, told
 from sublex.representations.left_out import why_left_out
+from sublex.representations.list_files import has_lists, read_lists, weights_of
+from sublex.representations.list_files import key_of as lists_key
 from sublex.representations.query_encoding import QueryEncoder
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
 from sublex.representations.sketch import Sketch, Source, similarity_of
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
 from sublex.representations.view import View
+from sublex.retrieval.space_searcher import SpaceSearcher
+from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.copies import Deferred
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import Message, Step, counted
@@ -294,11 +298,19 @@ class LoadedRepresentation(LoadedModel):
             found = [self.model.query_vector(self.query(query)) for query in queries]
             return np.array(found, np.float32)
 
+    @property
+    def column_names(self) -> Sequence[str]:
+        """The names of the columns of sparse `vectors`; none where columns have no names."""
+        with contract("representation", self.name):
+            return list(self.model.column_names())
+
     def scores(self, encoded: Any, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the scores of the documents `docs`, by default of all documents by number, as float32.
 
         A document without a score gets -inf.
         """
+        if self.model.sums:
+            return self.searcher.scores(self.weights(encoded), self._all if docs is None else docs)
         with contract("representation", self.name):
             scores = np.asarray(self.model.score(encoded, self.view, docs))
             if self.uncovered:
@@ -311,6 +323,40 @@ class LoadedRepresentation(LoadedModel):
         if np.isnan(rounded).any() or np.isposinf(rounded).any():
             raise PluginError(f"{self.name} gave a score that is not a number, or too large for one.")
         return rounded
+
+    @cached_property
+    def _all(self) -> np.ndarray:
+        """The numbers of all documents."""
+        return np.arange(len(self.view), dtype=np.int32)
+
+    @property
+    def sums(self) -> bool:
+        """Whether scores are sums over columns of the rows, so that `searcher` finds and scores documents."""
+        return bool(self.model.sums)
+
+    @property
+    def searcher(self) -> SpaceSearcher:
+        """The searcher by the posting lists of the columns, of a model whose scores are sums. Representations of one view share it."""
+        found: SpaceSearcher = self.view.once("searcher of columns", self._searcher)
+        return found
+
+    def _searcher(self) -> SpaceSearcher:
+        lists = []
+        for number, segment in enumerate(self.view.segments):
+            rows, stored = self.view.part(number), None
+            if segment.name in self._rows and has_lists(self.model, rows):
+                key = lists_key(self._entry.model, self._rows[segment.name].data, segment.dead)
+                stored = read_lists(self._folder / segment.name, key)
+            lists.append(WeightLists(weights_of(self.model, rows, self.name), segment.dead, stored))
+        return SpaceSearcher(self.snapshot, lists)
+
+    def weights(self, encoded: Any) -> dict[int, float]:
+        """Return the weights of a query by the numbers of columns, checked."""
+        with contract("representation", self.name):
+            weights, columns = dict(self.model.query_weights(encoded)), self.view.part(0).shape[1]
+            if not all(isinstance(column, int) and 0 <= column < columns for column in weights):
+                raise PluginError("it gave a query the weight of a column that rows do not have")
+            return weights
 
     def best(self, scores: np.ndarray, depth: int, docs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the `depth` live documents with the highest scores, unordered, and their scores.

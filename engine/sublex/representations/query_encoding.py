@@ -44,9 +44,17 @@ class QueryEncoder:
         if not self.encodes(query):
             return query
         asked, found = query.given, self._encoded([query.text], "query")
-        late = found.sizes is not None
-        vectors = {**(asked or {}), self._name: found.rows if late else found.rows[0]}
-        tokens = {self._name: found.terms} if late and found.terms else {}
+        rows: Any = found.rows
+        tokens: dict[str, Sequence[str]] = {}
+        if self._entry.kind == "sparse":
+            # A row of weights has the terms of its columns beside it.
+            rows = found.rows.data  # type: ignore[union-attr]
+            tokens[self._name] = [found.terms[column] for column in found.rows.indices.tolist()]  # type: ignore[union-attr]
+        elif found.sizes is None:
+            rows = found.rows[0]
+        elif found.terms:
+            tokens[self._name] = found.terms
+        vectors = {**(asked or {}), self._name: rows}
         return query._replace(given=GivenVectors(vectors, tokens={**(asked.tokens if asked else {}), **tokens}))
 
     def encodes(self, query: Query) -> bool:

@@ -145,16 +145,22 @@ def _merge_rows(
 
 
 def _sketch_merged(fitting: Fitting) -> None:
-    """Make the sketches of merged segments. Errors are ignored: without a sketch, all documents are scored."""
+    """Make the sketches and posting lists of merged segments.
+
+    Errors are ignored: without a sketch, all documents are scored, and lists are made in memory.
+    """
     covering = {segment.name for segment in fitting.manifest.segments}
-    if fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS:
-        return
+    is_small = fitting.manifest.segments[-1].docs < LEAST_DOCUMENTS
     for name, entry in fitting.fitted.items():
+        # Few documents may have many weights, which were given to the index.
+        if is_small and not entry.resources.keys() & fitting.manifest.vectors.keys():
+            continue
         for folder, rows in entry.rows.items():
             if covering <= rows.segments.keys():
                 with suppress(SublexError):
                     model, identity = _loaded(fitting, name, folder, rows.expression)
                     fitting.write_missing_sketches(model, identity, rows.segments)
+                    fitting.write_missing_lists(model, identity, rows.segments)
 
 
 def _merge_token_counts(entry: ModelEntry, merged_from: set[str], merged: str) -> dict[str, SeenEntry]:

@@ -25,25 +25,38 @@ from sublex.language.expression import KEYWORDS, Call
 from sublex.representations.fitting import Fitting
 from sublex.representations.given_matrices import FoundMatrices, NewMatrices
 from sublex.representations.given_rows import DENSE, Before, Found, NewRows
+from sublex.representations.given_weights import SPARSE, FoundWeights, NewWeights
 from sublex.representations.job import Options
 from sublex.tools.messages import Message, Step, counted, near_names
 from sublex.vectors.batch import VectorsBatch
-from sublex.vectors.stored import TYPES, GivenSet, Layout
+from sublex.vectors.sparse import SparseBatch
+from sublex.vectors.stored import TYPES, GivenSet
 
 # How vectors are matched with documents and stored, by the component that ranks by them.
 KINDS: dict[str, tuple[type[Found], type[NewRows]]] = {
     DENSE: (Found, NewRows),
     NewMatrices.kind: (FoundMatrices, NewMatrices),
+    SPARSE: (FoundWeights, NewWeights),
 }
+# What messages call the vectors of each kind.
+WORDS = {DENSE: "vectors", NewMatrices.kind: "matrices", SPARSE: "weights of terms"}
+
+
+class NamedEncoder(NamedTuple):
+    """The encoder of queries that a user names: its expression, the kind of its vectors, and its hash."""
+
+    name: str
+    kind: str
+    identity: str
 
 
 class VectorsSummary(NamedTuple):
     """What `add` did with vectors: the numbers of vectors and documents.
 
     `read` and `matched` count the vectors in the files, and those with a document. `without_vector` counts the documents
-    that have none, and `zeros` those whose vector is 0. `rows` counts the rows of the documents' matrices; it is 0 for
-    vectors. `changed` tells whether the index changed. `lost` is the largest relative distance between a vector and what
-    is stored of it.
+    that have none, and `zeros` those whose vector is 0. `rows` counts the rows of the documents' matrices, or their weights
+    of terms, of which `width` are distinct; it is 0 for vectors. `changed` tells whether the index changed. `lost` is the
+    largest relative distance between a vector and what is stored of it.
     """
 
     name: str
@@ -57,6 +70,7 @@ class VectorsSummary(NamedTuple):
     lost: float
     changed: bool
     rows: int = 0
+    kind: str = DENSE
 
     @property
     def without_document(self) -> int:
@@ -67,16 +81,16 @@ class VectorsSummary(NamedTuple):
 def add(
     root: Path,
     name: str,
-    batches: Iterable[VectorsBatch],
+    batches: Iterable[VectorsBatch | SparseBatch],
     options: Options = Options(),  # noqa: B008
     stored: str | None = None,
     replace: bool = False,
-    encoder: str = "",
+    encoder: NamedEncoder | None = None,
 ) -> VectorsSummary:
     """Store vectors of documents under a name, and return a summary.
 
     If the name has vectors already, those of documents without one are added, unless `replace` is set. `stored` is the
-    type of the stored numbers, by default float32. `encoder` is the hash of the encoder of queries; without it, the one
+    type of the stored numbers, by default float32. `encoder` is the encoder of queries; without it, the one
     that is recorded stays. Raise `SublexError` for vectors that cannot be used; the index is then
     as it was.
     """
@@ -96,21 +110,26 @@ def add(
             snapshot = Snapshot(root, lambda: fitting.namer.registry)
             found: Found | None = None
             for batch in batches:
-                kind = DENSE if batch.sizes is None else NewMatrices.kind
+                kind = _kind_of(batch)
                 if found is None:
                     before = None if replace else _before(fitting, name, kind, stored)
                     matched, made = KINDS[kind]
                     found = matched(snapshot, name, scratch, options.memory, before)
                 elif found.kind != kind:
-                    raise InputError(f"{batch.place} has vectors and matrices; give documents the one or the other.")
-                found.take(batch)
+                    both = " and ".join(words for known, words in WORDS.items() if known in (found.kind, kind))
+                    raise InputError(f"{batch.place} has {both}; give documents the one or the other.")
+                found.take(batch)  # type: ignore[arg-type]
                 options.progress(found.read, found.read)
             if found is None:
                 raise InputError("The files hold no vector.")
+            if encoder and encoder.kind != found.kind:
+                raise InputError(
+                    f"{encoder.name} gives {encoder.kind} vectors, and {name} are {found.kind} vectors; name their own encoder."
+                )
             if found.matched == 0:
                 raise InputError(_none_matched(found, snapshot))
-            rows = made(snapshot, found, Layout(found.width, before.layout.stored if before else stored or "float32"))
-            known_encoder = encoder or (manifest.vectors[name].encoder if before else "")
+            rows = made(snapshot, found, stored or "float32")
+            known_encoder = encoder.identity if encoder else (manifest.vectors[name].encoder if before else "")
             rows.given = GivenSet(rows.layout, rows.digest(), rows.tokens)
             entry = VectorsEntry(made.kind, rows.given.hash, found.read, found.matched, known_encoder)
             changed = manifest.vectors.get(name) != entry
@@ -125,8 +144,15 @@ def add(
                 commit(root, manifest.next(fitted=remaining, vectors=known))
     return VectorsSummary(
         name, str(expression), found.width, rows.layout.stored, found.read, found.matched, rows.without_vector, rows.zeros,
-        rows.lost, changed or fitting.changed, rows.row_count,
+        rows.lost, changed or fitting.changed, rows.row_count, made.kind,
     )  # fmt: skip
+
+
+def _kind_of(batch: VectorsBatch | SparseBatch) -> str:
+    """Return the component that ranks by vectors of this kind."""
+    if isinstance(batch, SparseBatch):
+        return SPARSE
+    return DENSE if batch.sizes is None else NewMatrices.kind
 
 
 def _before(fitting: Fitting, name: str, kind: str, stored: str | None) -> Before | None:

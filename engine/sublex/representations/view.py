@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sublex.analysis.tokens import words_by_term
 from sublex.contracts.base import TextWords, Token
 from sublex.contracts.fitted import CountTransform, Rows, Weights
 from sublex.errors import PluginError
@@ -226,6 +227,17 @@ class View:
         """Return the docno of a document; None for a deleted one."""
         segment, local = self.index.place(doc)
         return None if segment.dead[local] else segment.docno(local)
+
+    def text(self, doc: int) -> str | None:
+        """Return the title and the text of a document; None where the index stores no text."""
+        if "text" not in self.index.store:
+            return None
+        document = self.index.stored(doc)
+        return f"{document.title}\n\n{document.text}"
+
+    def terms_of(self, text: str) -> set[str]:
+        """Return the terms that the analyzer of the index makes of a text."""
+        return set(words_by_term(self.index.analyzer, text))
 
     def title(self, doc: int) -> str:
         """Return the title of a document, or the beginning of its text; an empty string where the index stores no text."""

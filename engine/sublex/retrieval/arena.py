@@ -14,9 +14,10 @@ import numpy as np
 from sublex.contracts.base import TermStats
 from sublex.index.offsets import spans
 from sublex.retrieval.bounds import Bounds
+from sublex.retrieval.coded_lists import POSTINGS_PER_FILL
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.field_frequencies import of_operators
-from sublex.retrieval.impacts import POSTINGS_PER_FILL, Impacts
+from sublex.retrieval.impacts import Impacts
 from sublex.retrieval.operators import OperatorCache
 from sublex.retrieval.term_table import TermTable
 

@@ -45,8 +45,8 @@ SPARE = 1.2
 # The most operators of one query.
 OPERATORS_OF_A_QUERY = 1 << 12
 # A query: a mapping from terms to weights, or a sequence of terms, where a term's weight is the number of its
-# repetitions.
-Terms = Mapping[str, float] | Iterable[str]
+# repetitions. The terms of a term space are numbers.
+Terms = Mapping[str, float] | Mapping[int, float] | Iterable[str]
 
 
 class Weighted(NamedTuple):
@@ -397,7 +397,7 @@ class Searcher(Uncopied):
         return checked(weights, (len(asked),), self.ranker, "weight").tolist()
 
 
-def _counts(query: Terms) -> Mapping[str, float]:
+def _counts(query: Terms) -> Mapping[Any, float]:
     """Return the weight of each distinct term of a query."""
     if isinstance(query, Mapping):
         return query

@@ -8,33 +8,40 @@ from typing import Any
 
 import numpy as np
 
+from sublex.analysis.interner import Interner
 from sublex.errors import InputError
 from sublex.forms.frames import is_frame
 from sublex.tools import arguments
 from sublex.tools.messages import counted
+from sublex.tools.strings import end_to_end
 from sublex.vectors.batch import VectorsBatch, expect_shape, expect_sizes, expect_width
-from sublex.vectors.read import read_vectors
+from sublex.vectors.read import read_either
+from sublex.vectors.sparse import SparseBatch, sparse_batch
 
 # The columns of a data frame, in the order in which they are looked for.
 ID_COLUMNS = ("docno", "qid", "id", "_id", "docid", "doc_id")
-ROW_COLUMNS = ("vector", "embedding", "row", "doc_vec", "query_vec")
+ROW_COLUMNS = ("vector", "embedding", "row", "doc_vec", "query_vec", "toks", "query_toks")
 TEXT_COLUMNS = ("query", "text")
 
 
-def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool = False) -> Iterator[VectorsBatch]:
+def batches_of(
+    given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool = False, terms: Interner | None = None
+) -> Iterator[VectorsBatch | SparseBatch]:
     """Yield vectors that a user gives, in batches.
 
     `given` is a file, several files, an array of two dimensions with `ids`, a dictionary from ids to vectors, or a data
     frame. A matrix stands for a vector as an array of two dimensions, or as a list of lists; a list of matrices needs
-    `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts.
+    `ids`. `ids` may name the file of ids of a `.npy` file. With `texts`, queries come with their texts. A dictionary from
+    terms to weights stands for a vector, too; `terms` numbers these terms.
     """
+    terms = Interner() if terms is None else terms
     if isinstance(given, (str, os.PathLike)):
         file = None if ids is None else arguments.file_path(ids, "The file of ids")
-        yield from read_vectors(arguments.file_path(given, "The file"), file, memory, texts)
+        yield from read_either(arguments.file_path(given, "The file"), terms, file, memory, texts)
     elif is_frame(given):
-        yield _of_frame(given)
+        yield _of_frame(given, terms)
     elif isinstance(given, Mapping):
-        yield _of_lists(list(map(_id, given)), list(given.values()), "The dictionary")
+        yield _of_values(list(map(_id, given)), list(given.values()), "The dictionary", terms)
     elif hasattr(given, "shape") and hasattr(given, "dtype"):
         if ids is None:
             raise InputError("The array has no ids; give them: ids=[…], one for each row.")
@@ -54,7 +61,7 @@ def batches_of(given: Any, ids: Any = None, memory: int = 4 << 30, texts: bool =
         isinstance(given, Iterable) and (files := list(given)) and all(isinstance(f, (str, os.PathLike)) for f in files)
     ):
         for file in files:
-            yield from batches_of(file, ids, memory, texts)
+            yield from batches_of(file, ids, memory, texts, terms)
     else:
         raise InputError(
             f"The vectors are {arguments.shown(given)}; give a file, an array with ids, a dictionary or a data frame."
@@ -97,7 +104,7 @@ def _one_each(items: Any, ids: Sequence[str], place: str) -> Sequence[Any]:
     return list(items)
 
 
-def _of_frame(frame: Any) -> VectorsBatch:
+def _of_frame(frame: Any, terms: Interner) -> VectorsBatch | SparseBatch:
     names = list(map(str, frame.columns))
     chosen = [
         next((name for name in known if name in names), None) for known in (ID_COLUMNS, ROW_COLUMNS, TEXT_COLUMNS)
@@ -107,8 +114,30 @@ def _of_frame(frame: Any) -> VectorsBatch:
         raise InputError(
             f"The DataFrame has the columns {', '.join(names) or 'none'}; it needs {ID_COLUMNS[0]} and {ROW_COLUMNS[0]}."
         )
-    batch = _of_lists(list(map(_id, frame[ids].to_list())), frame[rows].to_list(), "The DataFrame")
+    batch = _of_values(list(map(_id, frame[ids].to_list())), frame[rows].to_list(), "The DataFrame", terms)
     return batch if texts is None else batch._replace(texts=list(map(str, frame[texts].to_list())))
+
+
+def _of_values(ids: Sequence[str], values: Sequence[Any], place: str, terms: Interner) -> VectorsBatch | SparseBatch:
+    """Return vectors as a batch: weights of terms if the first of them is a dictionary."""
+    if not values or not isinstance(values[0], Mapping):
+        return _of_lists(ids, values, place)
+    for name, value in zip(ids, values, strict=True):
+        if not isinstance(value, Mapping):
+            raise InputError(f"{place}: the vector of {name} is no dictionary of weights, and others are.")
+        for term, weight in value.items():
+            if not isinstance(term, str) or not isinstance(weight, (int, float, np.number)) or isinstance(weight, bool):
+                shown = f"{arguments.shown(term)} has {arguments.shown(weight)}"
+                raise InputError(f"{place}: in the vector of {name}, {shown}; weights are numbers of terms.")
+    sizes = np.fromiter(map(len, values), np.int64, len(values))
+    try:
+        data, lengths = end_to_end([term.encode() for value in values for term in value])
+    except UnicodeEncodeError:
+        raise InputError(f"{place}: a term has half of a surrogate pair, which is no character.") from None
+    numbers = terms.add(data, np.cumsum(lengths) - lengths, lengths)
+    with np.errstate(over="ignore"):
+        weights = np.array([min(float(weight), 1e300) for value in values for weight in value.values()], np.float64)
+        return sparse_batch(ids, sizes, numbers, weights.astype(np.float32), terms, place)
 
 
 def _of_lists(ids: Sequence[str], vectors: Sequence[Any], place: str) -> VectorsBatch:

@@ -57,6 +57,19 @@ def read_json_lines(path: str, texts: bool = False) -> Iterator[VectorsBatch]:
                 yield VectorsBatch(batch.ids, rows, path, texts=batch.texts, sizes=count, tokens=batch.tokens)
 
 
+def begins_with_object(path: str) -> bool:
+    """Return whether the vector of the first line is an object of weights. A malformed line has none."""
+    with FileSource(path).open() as stream:
+        for _, data in whole_lines(stream, 1 << 16, refuse(path)):
+            line = data.lstrip().split(b"\n", 1)[0]
+            if line:
+                try:
+                    return _by_python(line, path, False).names is not None
+                except InputError:
+                    return False
+    return False
+
+
 class Lines(NamedTuple):
     """The vectors of some lines: the ids, the number of entries of each vector, all numbers, and the texts of queries.
 

@@ -201,6 +201,16 @@ def _opened(path: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, dict[str, zi
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
 
 
+def has_arrays(path: str, names: Sequence[str]) -> bool:
+    """Return whether a `.npz` file has arrays of all these names."""
+    try:
+        with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
+            members = {info.filename.removesuffix(".npy") for info in archive.infolist()}
+    except (zipfile.BadZipFile, OSError, NotImplementedError, struct.error):
+        return False
+    return members.issuperset(names)
+
+
 def _sizes(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memory: int) -> np.ndarray:
     """Return the number of rows of each matrix, from an array of sizes or of offsets. They are not checked yet."""
     place = f"{path}: {info.filename}"

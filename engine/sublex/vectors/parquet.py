@@ -62,6 +62,15 @@ def read_parquet(path: str, memory: int, texts: bool = False) -> Iterator[Vector
             yield VectorsBatch(names, rows, path, texts=found, sizes=sizes, tokens=of_rows)
 
 
+def has_maps(path: str, memory: int) -> bool:
+    """Return whether the column of vectors of a Parquet file maps terms to weights."""
+    pyarrow = arrow()
+    with opened(path, memory) as file:
+        schema = file.schema_arrow
+        name = next((name for name in VECTOR_NAMES if name in schema.names), None)
+        return name is not None and bool(pyarrow.types.is_map(schema.field(name).type))
+
+
 def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
     found = next((name for name in names if name in columns), None)
     if found is None:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sublex.analysis.interner import Interner
 from sublex.contracts.base import GivenVectors, Query
 from sublex.errors import InputError
 from sublex.tools import arguments
-from sublex.vectors.batch import Repeated, expect_numbers, expect_shape, single
+from sublex.vectors.batch import Repeated, VectorsBatch, expect_numbers, expect_shape, single
 from sublex.vectors.given import batches_of
+from sublex.vectors.sparse import SparseBatch
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # The most characters of a query that a message shows.
 SHOWN = 60
 
 
 class _Named:
-    """The vectors or matrices of queries for one name, by id and by text."""
+    """The vectors, matrices or weights of queries for one name, by id and by text."""
 
     def __init__(self, name: str, given: Any, memory: int):
         self.rows: list[np.ndarray] = []
@@ -29,9 +35,17 @@ class _Named:
         self.tokens: dict[int, Sequence[str]] = {}
         self.by_id: dict[str, tuple[int, int]] = {}
         self.by_text: dict[str, tuple[int, int]] = {}
+        # The weights of terms, by the number of the batch; the columns are the numbers of `_terms`.
+        self._weights: list[csr_array] = []
+        self._terms = Interner()
         self.place = f"the vectors given for {name}"
         for batch in batches_of(given, None, memory, texts=True):
             self.place = str(given) if isinstance(given, (str, os.PathLike)) else batch.place
+            if isinstance(batch, SparseBatch):
+                self._take_weights(batch)
+                continue
+            if self._weights:
+                raise InputError(f"{batch.place} has vectors, and those before are weights of terms; give one kind.")
             expect_shape(batch.rows.shape, batch.place)
             expect_numbers(batch.rows.dtype, batch.place)
             if self.rows and batch.rows.shape[1] != self.rows[0].shape[1]:
@@ -44,13 +58,34 @@ class _Named:
                 self.starts[number] = np.append(0, np.cumsum(batch.sizes))
                 self.rows.append(rows)
                 self.tokens[number] = batch.tokens
-            for place, qid in enumerate(batch.ids):
-                if qid in self.by_id:
-                    raise InputError(f"{batch.place} has a second vector of the query {qid}; give each query one.")
-                self.by_id[qid] = number, place
-            self.by_text.update((text, (number, place)) for place, text in enumerate(batch.texts))
+            self._number(batch, number)
         if not self.by_id:
             raise InputError(f"{self.place} holds no vector of a query.")
+
+    def _number(self, batch: VectorsBatch | SparseBatch, number: int) -> None:
+        """Note the places of the queries of a batch."""
+        for place, qid in enumerate(batch.ids):
+            if qid in self.by_id:
+                raise InputError(f"{batch.place} has a second vector of the query {qid}; give each query one.")
+            self.by_id[qid] = number, place
+        self.by_text.update((text, (number, place)) for place, text in enumerate(batch.texts))
+
+    def _take_weights(self, batch: SparseBatch) -> None:
+        if self.rows:
+            raise InputError(f"{batch.place} has weights of terms, and those before are vectors; give one kind.")
+        self._terms = batch.terms
+        self._number(batch, len(self._weights))
+        self._weights.append(batch.rows)
+
+    @property
+    def weighs(self) -> bool:
+        """Whether these are weights of terms."""
+        return bool(self._weights)
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        """The terms by their numbers."""
+        return list(self._terms.strings())
 
     def find(self, qid: str | None, text: str) -> tuple[np.ndarray, Sequence[str]] | None:
         """Return the vector of a query by its id, or else by its text, with its tokens; None for an unknown query."""
@@ -59,11 +94,16 @@ class _Named:
         if found is None:
             return None
         batch, place = found
+        if self._weights:
+            rows = self._weights[batch]
+            part = slice(int(rows.indptr[place]), int(rows.indptr[place + 1]))
+            names = self._names
+            return rows.data[part], [names[column] for column in rows.indices[part].tolist()]
         starts = self.starts.get(batch)
         if starts is None:
             return self.rows[batch][place], ()
-        rows = slice(int(starts[place]), int(starts[place + 1]))
-        return self.rows[batch][rows], self.tokens[batch][rows]
+        part = slice(int(starts[place]), int(starts[place + 1]))
+        return self.rows[batch][part], self.tokens[batch][part]
 
 
 class QueryVectors:
@@ -88,7 +128,7 @@ class QueryVectors:
             if known is None
         }
         there = {name: known for name, known in found.items() if known is not None}
-        tokens = {name: texts for name, (_, texts) in there.items() if texts}
+        tokens = {name: texts for name, (_, texts) in there.items() if texts or self._named[name].weighs}
         return GivenVectors({name: vector for name, (vector, _) in there.items()}, unknown, tokens)
 
 
@@ -105,6 +145,9 @@ def vector_of(query: Query, name: str, component: str, width: int, dimensions: i
     """
     if query.given is not None and name in query.given:
         vector: np.ndarray = query.given[name]
+        if query.given.weighs(name):
+            what = "vector" if dimensions == 1 else "matrix"
+            raise InputError(f"{component} needs a {what} of the query, and {name} has weights of terms of it.")
         what, other = ("vector", "matrix") if dimensions == 1 else ("matrix", "vector")
         if vector.ndim != dimensions:
             raise InputError(f"{component} needs a {what} of the query, and {name} has a {other} of it.")
@@ -114,9 +157,24 @@ def vector_of(query: Query, name: str, component: str, width: int, dimensions: i
                 f"{name} have {width:,}; encode queries by the model that encoded the documents."
             )
         return vector
+    raise _missing(query, name, component)
+
+
+def weights_of(query: Query, name: str, component: str) -> dict[str, float]:
+    """Return the weights of terms that a user gives for a query. Raise InputError if there are none; `component` asks for them."""
+    if query.given is not None and name in query.given:
+        if not query.given.weighs(name):
+            what = "vector" if query.given[name].ndim == 1 else "matrix"
+            raise InputError(f"{component} needs weights of terms for the query, and {name} has a {what} of it.")
+        return dict(zip(query.given.tokens[name], query.given[name].tolist(), strict=True))
+    raise _missing(query, name, component)
+
+
+def _missing(query: Query, name: str, component: str) -> InputError:
+    """Return the error of a query without a vector."""
     if query.given is not None and name in query.given.unknown:
-        raise InputError(f"{query.given.unknown[name]}, which {component} needs; add it to the file.")
-    raise InputError(
+        return InputError(f"{query.given.unknown[name]}, which {component} needs; add it to the file.")
+    return InputError(
         f"{component} needs the vectors of queries; give them: --queries {name}=FILE (in Python queries={{'{name}': …}})."
     )
 

@@ -61,6 +61,37 @@ def read_vectors(
     raise InputError(f"{path} is no file of vectors; give .npy, .npz, JSON lines or Parquet.")
 
 
+def read_either(
+    path: str, terms: Interner, ids_file: str | None = None, memory: int = 4 << 30, texts: bool = False
+) -> Iterator[VectorsBatch | SparseBatch]:
+    """Yield the vectors of a file as `read_vectors` does, or as `read_sparse` does if they are weights of terms."""
+    return (
+        read_sparse(path, terms, ids_file, memory, texts)
+        if _is_sparse(path, memory)
+        else read_vectors(path, ids_file, memory, texts)
+    )
+
+
+def _is_sparse(path: str, memory: int) -> bool:
+    """Return whether a file has weights of terms: as its arrays, its column of vectors or its first line say."""
+    if os.path.isdir(path):
+        return False
+    head = _head(path)
+    if head.startswith(ZIP):
+        return npy.has_arrays(path, ("indptr", "indices"))
+    if head.startswith(PARQUET):
+        from sublex.vectors.parquet import has_maps
+
+        return has_maps(path, memory)
+    if head.startswith(npy.MAGIC) or path.lower().endswith(PICKLED):
+        return False
+    if FileSource(path).head().removeprefix(BOM).lstrip()[:1] != b"{":
+        return False
+    from sublex.vectors.json_lines import begins_with_object
+
+    return begins_with_object(path)
+
+
 def read_sparse(
     path: str, terms: Interner, ids_file: str | None = None, memory: int = 4 << 30, texts: bool = False
 ) -> Iterator[SparseBatch]:

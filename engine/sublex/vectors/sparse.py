@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 class SparseBatch(NamedTuple):
     """The weights of some documents or queries: a row of `rows` (float32) for each of `ids`, with ascending columns.
 
-    A column is the number of a term in the table of terms. `texts` has the texts of queries, if the file has them.
+    A column is the number of a term in the table `terms`. `texts` has the texts of queries, if the file has them.
     """
 
     ids: Sequence[str]
     rows: csr_array
     place: str
+    terms: Interner
     texts: Sequence[str] = ()
 
 
@@ -91,7 +92,7 @@ def sparse_batch(
         )
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
     rows = csr_array((weights[order], numbers[order], starts), shape=(len(ids), terms.size))
-    return SparseBatch(ids, rows, place, texts)
+    return SparseBatch(ids, rows, place, terms, texts)
 
 
 def _term(terms: Interner, number: int) -> str:

@@ -9,7 +9,7 @@ single row with the scale -1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,10 +32,11 @@ STEPS = 127
 class GivenSet(NamedTuple):
     """What a model of rows that are given to the index stores: the layout of the rows, and the hash of their values.
 
-    `tokens` has the texts of the tokens of matrices, by number.
+    `tokens` has the texts of the tokens of matrices, or of the terms of weights, by number. For weights, the layout is a
+    `WeightLayout`.
     """
 
-    layout: Layout
+    layout: Any
     hash: str
     tokens: Sequence[str] = ()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sublex.analysis.tokens import words_by_term
@@ -9,10 +11,10 @@ from sublex.contracts.base import Explanation, Query, TermStats
 from sublex.contracts.operators import words_in
 from sublex.contracts.scores import NO_OPINION
 from sublex.errors import contract
-from sublex.pipeline.stages.mask import PASSES, narrowest
+from sublex.pipeline.stages.mask import PASSES, Mask, narrowest
 from sublex.pipeline.stages.stage import Scoring, State, scores_in
 from sublex.retrieval.hits import Hits
-from sublex.retrieval.searcher import Among, Searcher
+from sublex.retrieval.searcher import Among, Searcher, Terms
 
 # If at most one of FEW documents passes, the terms of a query are looked up for each of them.
 FEW = 50
@@ -55,17 +57,8 @@ class RankerScoring(ScoringOnce):
         return self.searcher.search(self.state.query.weights(), k)
 
     def search_passing(self, k: int) -> Hits:
-        masks = self.state.binding
-        few = narrowest(masks)
-        if few is None or any(mask.passing is None for mask in masks):
-            # A function of the user is asked about as few documents as possible.
-            return super().search_passing(k)
-        answers = np.minimum.reduce([mask.answers for mask in masks]) if len(masks) > 1 else masks[0].answers
-        number = len(few)
-        looked_up = None
-        if number * FEW <= len(answers):
-            looked_up = few[answers[few] == PASSES] if len(masks) > 1 else few
-        return self.searcher.search(self.state.query.weights(), k, Among(answers, number, looked_up))
+        found = search_among(self.searcher, self.state.query.weights(), self.state.binding, k)
+        return super().search_passing(k) if found is None else found
 
     def computed(self, docs: np.ndarray) -> np.ndarray:
         return self.searcher.scores(self.state.query.weights(), docs)
@@ -81,6 +74,20 @@ class RankerScoring(ScoringOnce):
         score = self.computed(np.array([doc], np.int32))[0]
         evidence = {"in no document": unknown} if unknown else {}
         return Explanation(float(score), f"{searcher.name}, added up over the words", "sum", parts, evidence)
+
+
+def search_among(searcher: Searcher, query: Terms, masks: Sequence[Mask], k: int) -> Hits | None:
+    """Return the best k documents that pass masks; None if a mask does not know yet which documents pass."""
+    few = narrowest(masks)
+    if few is None or any(mask.passing is None for mask in masks):
+        # A function of the user is asked about as few documents as possible.
+        return None
+    answers = np.minimum.reduce([mask.answers for mask in masks]) if len(masks) > 1 else masks[0].answers
+    number = len(few)
+    looked_up = None
+    if number * FEW <= len(answers):
+        looked_up = few[answers[few] == PASSES] if len(masks) > 1 else few
+    return searcher.search(query, k, Among(answers, number, looked_up))
 
 
 def _explained(searcher: Searcher, query: Query, term: str, stats: TermStats, weight: float, doc: int) -> Explanation:

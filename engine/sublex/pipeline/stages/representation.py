@@ -9,6 +9,7 @@ import numpy as np
 
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
+from sublex.pipeline.stages.ranker import search_among
 from sublex.pipeline.stages.stage import Scoring, State
 from sublex.representations.loaded import LoadedRepresentation
 from sublex.retrieval.hits import Hits
@@ -25,16 +26,29 @@ class RepresentationScoring(Scoring):
         return self.representation.query(self.state.query)
 
     @cached_property
+    def _weights(self) -> dict[int, float]:
+        """The weights of the query by columns, for a representation whose scores are sums."""
+        return self.representation.weights(self._encoded)
+
+    @cached_property
     def _scores(self) -> np.ndarray:
         """The scores of all documents; the index is the document number."""
         return self.representation.scores(self._encoded)
 
     def search(self, k: int) -> Hits:
         loaded = self.representation
+        if loaded.sums:
+            return loaded.searcher.search(self._weights, k)
         # A search under masks goes deeper until enough documents pass, so no search may leave out documents.
         found = loaded.find_by_sketches(self._encoded, k, bool(self.state.binding))
         best = loaded.best(self._scores, k) if found is None else loaded.best(found[1], k, found[0])
         return Hits.ranked(loaded.snapshot, *best).first(k)
+
+    def search_passing(self, k: int) -> Hits:
+        found = None
+        if self.representation.sums:
+            found = search_among(self.representation.searcher, self._weights, self.state.binding, k)
+        return super().search_passing(k) if found is None else found
 
     def scores(self, docs: np.ndarray) -> np.ndarray:
         if "_scores" in vars(self):

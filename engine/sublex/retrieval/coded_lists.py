@@ -1,0 +1,109 @@
+"""Posting lists of one segment in coded form, and the bounds of each list, as the retrieval kernel reads them.
+
+`Impacts` fills them with a ranker's scores, and `WeightLists` with weights that a model gives to documents.
+"""
+
+from __future__ import annotations
+
+from threading import Lock
+
+import numpy as np
+
+from sublex.errors import IndexCorrupt
+from sublex.index.format import Folder
+from sublex.index.offsets import spans
+from sublex.retrieval.blocks import Blocks
+from sublex.retrieval.bounds import Bounds
+from sublex.retrieval.coding.coded_postings import CodedPostings
+
+# The number of postings that are filled in by one call, chosen so that the arrays fit the processor's cache.
+POSTINGS_PER_FILL = 1 << 17
+# The states of a term. MISSING: its impacts are not computed yet; stored impacts are not verified yet. READY: its
+# impacts can be read. ASKED: the term was in one search since then. SETTLED: the term was in a second search, and has
+# its row in the blocks if it is frequent and there is room.
+MISSING, READY, ASKED, SETTLED = range(4)
+
+
+class CodedLists:
+    """The coded postings of the terms of one segment, and the bounds of each term's impacts.
+
+    `df` has the number of postings of each term, and `documents` is the number of documents. `compute` fills in the
+    impacts of terms, and `settle` prepares terms for a search. `stored` has two folders on disk, with coded documents
+    and coded impacts. If they exist, they are mapped into memory and nothing is computed. A subclass defines `fill`.
+    """
+
+    def __init__(self, df: np.ndarray, documents: int, stored: tuple[Folder, Folder] | None = None):
+        self._df = df
+        self._state = np.full(len(df), MISSING, np.uint8)
+        self.blocks = Blocks(documents, df)
+        self._lock = Lock()
+        self.postings = CodedPostings(df, documents)
+        bounds = self._map(*stored) if stored else None
+        self._stored = stored if bounds else None
+        self.bounds = bounds or Bounds.unknown(len(df))
+        # The largest size of an impact that was computed or stored.
+        self.largest = self.bounds.largest(slice(None)) if bounds else 0.0
+
+    def _map(self, documents: Folder, impacts: Folder) -> Bounds | None:
+        """Use stored postings, and return their bounds. Return None if types or sizes are not those of the segment."""
+        try:
+            bounds = Bounds.stored(impacts, len(self._df))
+            self.postings.map(documents, impacts)
+        except IndexCorrupt:
+            return None
+        return bounds
+
+    @property
+    def block_arrays(self) -> tuple[np.ndarray, ...]:
+        """The arrays of the blocks that kernels read."""
+        return self.blocks.arrays
+
+    def compute(self, terms: np.ndarray) -> None:
+        """Compute the missing impacts of the terms with these ordinals.
+
+        If impacts are stored, verify their checksums instead.
+        """
+        # `bytes.count` is faster than an array comparison followed by `all`.
+        if not self._state[terms].tobytes().count(MISSING):
+            return
+        with self._lock:
+            missing = self._of_state(terms, MISSING)
+            if self._stored:
+                self.postings.check(missing, *self._stored)
+            else:
+                for begin, end in spans(self._df[missing], POSTINGS_PER_FILL):
+                    self.fill(missing[begin:end])
+                self.largest = max(self.largest, self.bounds.largest(missing))
+                if int(self._df[missing].sum()) > POSTINGS_PER_FILL:
+                    self.release()
+            self._state[missing] = READY
+
+    def settle(self, terms: np.ndarray) -> None:
+        """Compute the impacts of terms before a search, and fill in the rows of frequent terms in the blocks.
+
+        The row of a term is filled in at the second search for the term, because filling in a row takes longer than one
+        search without the row.
+        """
+        if self._state[terms].tobytes().count(SETTLED) == len(terms):
+            return
+        self.compute(terms)
+        with self._lock:
+            again = self._of_state(terms, ASKED)
+            if not self.blocks.add(again, self.postings, self.bounds.most):
+                documents, _ = self._stored  # type: ignore[misc]  # Computed postings ascend.
+                raise IndexCorrupt(f"{documents['docs'].path} names documents that do not ascend; delete that file.")
+            self._state[terms[self._state[terms] == READY]] = ASKED
+            self._state[again] = SETTLED
+
+    def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
+        """Return the distinct terms whose state is `state`, in ascending order."""
+        # np.unique would load NumPy's masked arrays first, which takes 20 ms.
+        found = np.sort(terms[self._state[terms] == state])
+        return found[np.diff(found, prepend=-1) > 0]
+
+    def fill(self, terms: np.ndarray) -> None:
+        """Write the postings of some terms, distinct and ascending, by `postings.put`."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Give back memory that the postings were read into, now that the coded postings are in memory."""
