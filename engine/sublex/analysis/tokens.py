@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -145,9 +145,24 @@ def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, lis
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """Return the terms of one text, in order."""
-    return [
-        term for joined in terms_of(analyzer, raw_tokens(text, reads_latex(analyzer))) for term in split_terms(joined)
-    ]
+    return analyze_all(analyzer, [text])[0]
+
+
+def analyze_all(analyzer: Analyzer, texts: Sequence[str]) -> list[list[str]]:
+    """Return the terms of each text, in order."""
+    raws, numbers = _distinct_tokens(analyzer, texts)
+    terms = [split_terms(joined) for joined in terms_of(analyzer, raws)]
+    return [[term for number in own for term in terms[number]] for own in numbers]
+
+
+def _distinct_tokens(analyzer: Analyzer, texts: Sequence[str]) -> tuple[list[str], list[list[int]]]:
+    """Return the distinct raw tokens of texts, and for each text the numbers of its raw tokens, in order."""
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    data = b"".join(parts)
+    ends = np.array([*accumulate(map(len, parts))], np.int64)
+    cut = tokenize(np.frombuffer(data, np.uint8), ends, reads_latex(analyzer))
+    numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]
+    return cut.strings(data), [numbers[begin:end] for begin, end in pairwise(begins)]
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
@@ -161,16 +176,11 @@ def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
-    parts = [text.encode("utf-8", "replace") for text in texts]
-    data = b"".join(parts)
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    cut = tokenize(np.frombuffer(data, np.uint8), ends, reads_latex(analyzer))
-    raws = cut.strings(data)
+    raws, numbers = _distinct_tokens(analyzer, texts)
     forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
-    numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]
     return [
-        _with_breaks(text, [(raws[number], forms[number]) for number in numbers[begin:end]])
-        for text, (begin, end) in zip(texts, pairwise(begins), strict=True)
+        _with_breaks(text, [(raws[number], forms[number]) for number in own])
+        for text, own in zip(texts, numbers, strict=True)
     ]
 
 

@@ -154,9 +154,13 @@ class Snapshot(Deferred):
 
     def analyze(self, text: str) -> list[str]:
         """Return the terms of a text, analysed as the documents were."""
-        from sublex.analysis.tokens import analyze
+        return self.analyze_all([text])[0]
 
-        return analyze(self.analyzer, text)
+    def analyze_all(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms of each text, analysed as the documents were."""
+        from sublex.analysis.tokens import analyze_all
+
+        return analyze_all(self.analyzer, texts)
 
     # Terms.
 
