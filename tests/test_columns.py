@@ -147,6 +147,23 @@ def test_days_are_counted_from_1970():
     assert days_of("1970-01-02") == (1, 1)
     assert days_of("1970") == (0, 364)
     assert days_of("2020-02") == (18293, 18321)
+    for written in (
+        "26-FEB-1987 15:01:01.79", "26-FEB-1987", "26 February 1987", "26/Feb/1987 15:01 GMT", " 26-feb-1987 15:01:01.79\t\tE F",
+        "26 Feb 1987 15:01:01 +0100", "1987-02-26", "31-MAR-1987 605:12:19.12", "26-FEB-1987 00:02:59.13M C F",
+    ):  # fmt: skip
+        day = datetime.date(1987, 2, 26) if "26" in written else datetime.date(1987, 3, 31)
+        assert days_of(written) == 2 * ((day - datetime.date(1970, 1, 1)).days,)
+    assert days_of("3 sept 2015") == days_of("03-September-2015") == days_of("2015-09-03")
+    for written in (
+        "0-MAR-1987",
+        "30-FEB-1987",
+        "26-FEV-1987",
+        "26-FEB 1987",
+        "26-FEB-87",
+        "1 May 2001 to 3 May 2001",
+        "May 2001",
+    ):
+        assert days_of(written) is None
     assert days_of("70") is None and days_of("2020-13") is None and days_of("0000") is None
 
 
