@@ -38,7 +38,7 @@ class FieldNames(NamedTuple):
     renamed: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, id: str | None, text: str | None, rename: str | None) -> FieldNames:
+    def of(cls, id: str | None, text: str | None, rename: str | None = None) -> FieldNames:
         """Return the names to look for: `id` and `text` from the user, or the default names for an argument of None.
 
         `rename` has new names of fields, as in "year=Publication Year, doi=DOI". Raise InputError for another text.
