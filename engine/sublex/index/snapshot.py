@@ -154,7 +154,9 @@ class Snapshot(Deferred):
 
     def analyze(self, text: str) -> list[str]:
         """Return the terms of a text, analysed as the documents were."""
-        return self.analyze_all([text])[0]
+        from sublex.analysis.tokens import analyze
+
+        return analyze(self.analyzer, text)
 
     def analyze_all(self, texts: Sequence[str]) -> list[list[str]]:
         """Return the terms of each text, analysed as the documents were."""
