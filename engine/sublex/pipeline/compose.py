@@ -173,6 +173,7 @@ class Composer(Uncopied):
             self.snapshot,
             resolved,
             scorer,
+            self.term_table,
             self._versions(resolved),
             uncovered,
             [*fitted.values()],

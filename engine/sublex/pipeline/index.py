@@ -182,14 +182,16 @@ class Index(Contents):
             self.expect_vectors(name)
         return index
 
-    def _query(self, text: str | Query, language: str, qid: str | None = None) -> Query:
-        """Return a text as a query, without warnings. `qid` is the id of its topic."""
-        query = self._read(text, language)
+    def _query(
+        self, text: str | Query, language: str, qid: str | None = None, terms: Sequence[str] | None = None
+    ) -> Query:
+        """Return a text as a query, without warnings. `qid` is the id of its topic, and `terms` are its terms, if they are known."""
+        query = self._read(text, language, terms)
         if self.query_vectors is None or query.given is not None:
             return query
         return query._replace(given=self.query_vectors.of(qid, query.text))
 
-    def _read(self, text: str | Query, language: str) -> Query:
+    def _read(self, text: str | Query, language: str, terms: Sequence[str] | None) -> Query:
         """Return a text as a query without vectors."""
         if isinstance(text, Query):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
@@ -204,7 +206,7 @@ class Index(Contents):
             from sublex.pipeline.weighted import weighted_query
 
             return weighted_query(words)
-        return Query(words, tuple(map(QueryTerm, self.analyze(words))))
+        return Query(words, tuple(map(QueryTerm, self.analyze(words) if terms is None else terms)))
 
     def search(
         self,
@@ -271,13 +273,22 @@ class Index(Contents):
 
     def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
         """Return the queries of topics. An error about a query names its topic."""
-        found = []
-        for qid, text, *_ in topics:
+        asked, found = [(qid, text) for qid, text, *_ in topics], []
+        terms = self._terms_of([text for _, text in asked if isinstance(text, str)]) if language == "plain" else {}
+        for qid, text in asked:
             try:
-                found.append(self._query(text, language, str(qid)))
+                found.append(self._query(text, language, str(qid), terms.get(text) if isinstance(text, str) else None))
             except InputError as error:
                 raise InputError(f"Topic {qid}: {error}") from None
         return found
+
+    def _terms_of(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return the terms of texts; nothing if the analyzer refuses one, so that each is analysed by itself."""
+        # One call for all texts takes a fifth of the time of a call for each.
+        try:
+            return dict(zip(texts, self.snapshot.analyze_all(texts), strict=True))
+        except InputError:
+            return {}
 
     def left_out(
         self,
