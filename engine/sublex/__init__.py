@@ -439,6 +439,8 @@ def compare(
     contradictions: str = "error",
     language: str = "plain",
     queries: Mapping[str, Any] | None = None,
+    by: str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any] = (),
+    groups: int = 3,
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -464,6 +466,9 @@ def compare(
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         language: The language of the topics: "plain", or "query" for the query language.
         queries: Vectors of the topics, as for `Index.with_queries`.
+        by: Properties of topics, such as "length", by which the attribute `slices` of the result shows groups; or a dictionary
+            from ids of topics to groups. `Comparison.sliced` lists the properties.
+        groups: The number of groups that `by` makes of numbers.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -484,7 +489,8 @@ def compare(
         *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
-    compared = comparison.compare(given, judgements, asked, names, opened, plan, notes)
+    wanted = list(by) if isinstance(by, Iterable) and not isinstance(by, (str, Mapping)) else [by]
+    compared = comparison.compare(given, judgements, asked, names, opened, plan, notes, wanted, whole(groups, "groups"))
     warn(compared.notes)
     return compared
 
