@@ -51,5 +51,6 @@ def _as_json(compared: Comparison) -> dict[str, Any]:
     plan = compared.plan._asdict()
     slices = {"slices": [each.to_json() for each in compared.slices]} if compared.slices else {}
     return {
-        "topics": len(compared.qids), "plan": plan, "notes": compared.notes, "systems": systems, "pairs": pairs, **slices
+        "topics": len(compared.qids), "plan": plan, "notes": compared.notes, "systems": systems, "pairs": pairs,
+        "unjudged": [{**each._asdict(), "safe": each.is_safe} for each in compared.bounds()], **slices,
     }  # fmt: skip

@@ -18,6 +18,7 @@ from sublex.evaluation.run_evaluation import Evaluation, evaluate
 from sublex.evaluation.slices import GROUPS, By, Slices, grouping
 from sublex.evaluation.systems import System
 from sublex.evaluation.topic_properties import Facts
+from sublex.evaluation.unjudged import Bounds, bounds
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, parts_markdown
 from sublex.forms.tables import Table
@@ -138,6 +139,11 @@ class Comparison(InParts):
         best = self.names[int(self.mean(self.main).argmax())]
         return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
 
+    def bounds(self) -> list[Bounds]:
+        """Return how far unjudged documents could change the differences of the best system to the others."""
+        best = int(self.mean(self.main).argmax())
+        return [bounds(self, best, other) for other in range(len(self.systems)) if other != best]
+
     def summaries(self) -> list[SystemSummary]:
         """Return the summary of each system by the main measure."""
         against_first = {pair.b: pair for pair in self.pairs() if pair.a == self.names[0]}
@@ -194,10 +200,11 @@ class Comparison(InParts):
     def parts(self) -> list[Part]:
         """Return the table of measures, the table of tests against the first system, and the sentences about the best one.
 
-        The parts of the slices follow.
+        Sentences about unjudged documents and the parts of the slices follow.
         """
         slices = [part for each in self.slices for part in each.parts()]
-        return [self.table(), self.against_first(), tuple(self.headlines()), *slices]
+        unjudged = tuple(each.sentence() for each in self.bounds())
+        return [self.table(), self.against_first(), tuple(self.headlines()), unjudged, *slices]
 
     def markdown(self) -> str:
         """Return the tables and the sentences in GitHub's Markdown."""

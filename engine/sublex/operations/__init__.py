@@ -57,7 +57,10 @@ SECTIONS = {
         "explain": "explaining", "why-not": "explaining:why_not", "run": "running", "fuse": "running",
         "name": "naming", "unname": "naming",
     },
-    "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
+    "Evaluate rankings": {
+        "eval": "evaluating:measure", "compare": "evaluating", "disagree": "disagreeing", "pool": "pooling",
+        "tune": "evaluating", "lint": "linting",
+    },
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",
         "vectors add": "vectors:add", "vectors list": "vectors:list_vectors", "vectors remove": "vectors:remove",
