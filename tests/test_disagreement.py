@@ -61,6 +61,11 @@ def test_the_documents_that_move_most_come_first_with_their_grades(found, index)
             assert all((cause.moves > 0) == rose for cause in mover.causes) and len(mover.causes) <= 3
 
 
+def test_what_moves_a_document_does_not_depend_on_the_number_shown(found, index):
+    fewer = engine.disagree(index, TOPICS, A, B, QRELS, number=1, documents=1, depth=50, measure="nDCG@10")
+    assert fewer.topics[0].movers == found.topics[0].movers[:1] and not fewer.topics[1].movers
+
+
 def test_the_parts_of_a_standard_score_add_up_to_it(index):
     text, docnos = "crane lifting heavy loads", index.search("crane lifting heavy loads", A, 8).docnos
     for expression in (A, B, "BM25 + 0.3*DirichletLM"):
@@ -71,6 +76,8 @@ def test_the_parts_of_a_standard_score_add_up_to_it(index):
         shares = standardised(trees)
         wanted = (values - values.mean()) / values.std()
         assert [sum(each.values()) for each in shares] == pytest.approx(wanted.tolist(), abs=1e-4)
+        wanted = (values - values[:5].mean()) / values[:5].std()
+        assert [sum(each.values()) for each in standardised(trees, 5)] == pytest.approx(wanted.tolist(), abs=1e-4)
 
 
 def test_standard_scores_of_documents_without_a_score_or_without_differences():

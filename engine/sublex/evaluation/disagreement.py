@@ -212,11 +212,13 @@ def _movers(
     moved = sorted((docno for docno in docnos if rises[docno]), key=lambda docno: -abs(rises[docno]))[
         : wanted.documents
     ]
-    compared = list(dict.fromkeys([*moved, *(docno for ranked in lists for docno in ranked[:TOP])]))
+    tops = dict.fromkeys(docno for ranked in lists for docno in ranked[:TOP])
+    compared = list(dict.fromkeys([*tops, *moved]))
     docs = [int(index.doc(docno) or 0) for docno in compared]
-    before, after = (standardised(each.explanations(query, docs)) for each in pipelines)
+    before, after = (standardised(each.explanations(query, docs), len(tops)) for each in pipelines)
     movers = []
-    for place, docno in enumerate(moved):
+    for docno in moved:
+        place = compared.index(docno)
         direction, grade = math.copysign(1, rises[docno]), grades.get(docno)
         gaps = {
             label: after[place].get(label, 0.0) - before[place].get(label, 0.0)
@@ -236,11 +238,11 @@ def _gain(rank: int | None) -> float:
     return 1 / math.log2(1 + rank) if rank else 0.0
 
 
-def standardised(trees: Sequence[Explanation]) -> list[dict[str, float]]:
+def standardised(trees: Sequence[Explanation], first: int | None = None) -> list[dict[str, float]]:
     """Return for each explanation its words and other parts with their share of the document's standard score.
 
-    A document's standard score is its score less the mean of all of these documents, in their standard deviations. The shares
-    of all its parts add up to it, so that two rankings with different scales can be compared. A document that is not found
+    A document's standard score is its score less the mean of the `first` documents, in their standard deviations; by default
+    all documents count. The shares of all its parts add up to it, so that two rankings with different scales can be compared. A document that is not found
     has no parts.
     """
     found: list[dict[str, float]] = []
@@ -253,10 +255,10 @@ def standardised(trees: Sequence[Explanation]) -> list[dict[str, float]]:
         found.append(parts)
     labels = list(dict.fromkeys(label for parts in found for label in parts))
     table = np.array([[parts.get(label, 0.0) for label in labels] for parts in found]).reshape(len(found), len(labels))
-    spread = float(table.sum(1).std()) if labels else 0.0
+    spread = float(table[:first].sum(1).std()) if labels else 0.0
     if not spread:
         return [{} for _ in found]
-    shares = (table - table.mean(0)) / spread
+    shares = (table - table[:first].mean(0)) / spread
     return [dict(zip(labels, row, strict=True)) for row in shares.tolist()]
 
 

@@ -51,6 +51,7 @@ SECTIONS = {
     "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
     "Look into an index": {
         "indexes": "looking", "info": "looking", "doc": "looking", "terms": "looking", "term": "looking", "analyze": "looking",
+        "duplicates": "duplicating",
     },
     "Rank documents": {
         "shell": "sublex.shell.start", "search": "searching", "facets": "searching", "similar": "searching", "versus": "searching",

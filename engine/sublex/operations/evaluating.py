@@ -12,6 +12,7 @@ from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import (
     AllowUncovered,
+    Collapse,
     Contradictions,
     Fields,
     GroupCount,
@@ -103,6 +104,7 @@ def measure(
     by: GroupedBy = (),
     groups: GroupCount = GROUPS,
     topics: Annotated[str, option(metavar="FILE", completes="file")] = "",
+    collapse: Collapse = "",
     rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
     language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
     queries: Annotated[tuple[str, ...], option(hidden=True, remembered=True)] = (),
@@ -142,6 +144,7 @@ def measure(
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
+    systems, judgements = _collapsed(systems, judgements, collapse)
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
         groupings = _groupings(context, by, groups, systems, judgements, loaded.loaded_topics or topics)
@@ -184,6 +187,16 @@ def _groupings(
             )
     facts = Facts(list(judgements), systems, judgements, given, context.index if context.has_index else None)
     return [grouping(each, facts, groups) for each in by]
+
+
+def _collapsed(systems: list[System], judgements: Qrels, file: str) -> tuple[list[System], Qrels]:
+    """Return systems and judgements in which the near duplicates that a file groups are one document; without a file, as they are."""
+    from sublex.evaluation.collapsing import collapsed_qrels, collapsed_systems, read_groups
+
+    if not file:
+        return systems, judgements
+    groups = read_groups(file)
+    return collapsed_systems(systems, groups), collapsed_qrels(judgements, groups)
 
 
 def _measures(given: Sequence[str]) -> list[str]:
@@ -232,6 +245,7 @@ def compare(
     seed: Seed = 0,
     by: GroupedBy = (),
     groups: GroupCount = GROUPS,
+    collapse: Collapse = "",
     fresh: bool = False,
     workers: Workers = None,
     profile: Profile = None,
@@ -286,6 +300,7 @@ def compare(
             _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines
         ] + systems
         said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
+    systems, judgements = _collapsed(systems, judgements, collapse)
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes], by, groups)
