@@ -242,8 +242,8 @@ def standardised(trees: Sequence[Explanation], first: int | None = None) -> list
     """Return for each explanation its words and other parts with their share of the document's standard score.
 
     A document's standard score is its score less the mean of the `first` documents, in their standard deviations; by default
-    all documents count. The shares of all its parts add up to it, so that two rankings with different scales can be compared. A document that is not found
-    has no parts.
+    all documents count. The shares of all its parts add up to it, so that two rankings with different scales can be compared.
+    A document that is not found has no parts.
     """
     found: list[dict[str, float]] = []
     for tree in trees:
