@@ -136,13 +136,13 @@ def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
 class CutTexts(NamedTuple):
     """Texts that are cut into raw tokens.
 
-    `raws` has the distinct raw tokens, and `terms` the terms of each. For each occurrence of a raw token, one text after
-    the other, `numbers` has its place in `raws`, and `places` the index of its first character in the text. `ends` says
+    `raws` has the distinct raw tokens, and `joined` the terms of each, joined by newlines. For each occurrence of a raw token,
+    one text after the other, `numbers` has its place in `raws`, and `places` the index of its first character in the text. `ends` says
     where the occurrences of each text end.
     """
 
     raws: list[str]
-    terms: list[list[str]]
+    joined: list[str]
     numbers: np.ndarray
     places: np.ndarray
     ends: np.ndarray
@@ -171,15 +171,14 @@ def cut_texts(analyzer: Analyzer, texts: Sequence[str]) -> CutTexts:
     places = np.empty(len(cut.numbers), np.int64)
     locate(read_only(text), ends, cut.numbers, cut.ends, cut.keys, cut.starts, places)
     raws = cut.strings(data)
-    terms = [split_terms(joined) for joined in terms_of(analyzer, raws)]
-    return CutTexts(raws, terms, cut.numbers, places, cut.ends)
+    return CutTexts(raws, terms_of(analyzer, raws), cut.numbers, places, cut.ends)
 
 
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
     cut = cut_texts(analyzer, [text])
     for at, number in cut.located(0):
-        yield at, cut.raws[number], cut.terms[number]
+        yield at, cut.raws[number], split_terms(cut.joined[number])
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
@@ -201,7 +200,7 @@ def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
     cut = cut_texts(analyzer, texts)
-    forms = [tokens_of(raw, terms) for raw, terms in zip(cut.raws, cut.terms, strict=True)]
+    forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(cut.raws, cut.joined, strict=True)]
     return [
         _with_breaks(text, [(at, cut.raws[number], forms[number]) for at, number in cut.located(place)])
         for place, text in enumerate(texts)

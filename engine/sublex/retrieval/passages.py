@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import CutTexts, cut_texts
+from sublex.analysis.words import split_terms
 from sublex.contracts.base import Analyzer, Document
 from sublex.contracts.fields import TEXT, TITLE, text_of
 from sublex.contracts.operators import Kind, Operator
@@ -93,8 +94,8 @@ def passages(
     words = frozenset(terms).difference(operators)
     wanted = words.union(*(_words_of(operator, field) for operator in operators))
     cut = cut_texts(analyzer, texts)
-    inside = [_in_token(raw, own, wanted) for raw, own in zip(cut.raws, cut.terms, strict=True)]
-    matching = cut.only(np.fromiter(map(bool, inside), bool, len(inside)))
+    inside = _matches(cut, wanted)
+    matching = cut.only(np.isin(np.arange(len(cut.raws)), list(inside)))
     found = []
     for number, text in enumerate(texts):
         matches = marks = [
@@ -109,11 +110,16 @@ def passages(
     return found
 
 
-def _in_token(raw: str, terms: list[str], wanted: frozenset[str]) -> list[_Match]:
-    """Return the matches of the wanted terms in a raw token, in order, in characters of the token."""
-    if wanted.isdisjoint(terms):
-        return []
-    return sorted(match for match in _within(raw, terms) if match.term in wanted)
+def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
+    """Return the matches of the wanted terms in each raw token that has one, in order, in characters of the token."""
+    found = {}
+    for number, joined in enumerate(cut.joined):
+        # Most raw tokens have a single term.
+        if joined in wanted or "\n" in joined:
+            terms = split_terms(joined)
+            if not wanted.isdisjoint(terms):
+                found[number] = sorted(match for match in _within(cut.raws[number], terms) if match.term in wanted)
+    return found
 
 
 def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -> Passage:
@@ -140,7 +146,7 @@ def _positions(cut: CutTexts, text: int) -> _Positions:
     """Return the positions of a text, which is given by its number."""
     found = _Positions([], {})
     for at, number in cut.located(text):
-        raw, terms = cut.raws[number], cut.terms[number]
+        raw, terms = cut.raws[number], split_terms(cut.joined[number])
         for place, term in enumerate(terms):
             found.of_terms.setdefault(term, []).append(len(found.spans) + place)
         found.spans.extend([(at + begin, at + end) for begin, end, _ in _within(raw, terms)] or [(at, at + len(raw))])
