@@ -141,6 +141,10 @@ class Comparison(InParts):
 
     def bounds(self) -> list[Bounds]:
         """Return how far unjudged documents could change the differences of the best system to the others."""
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> list[Bounds]:
         best = int(self.mean(self.main).argmax())
         return [bounds(self, best, other) for other in range(len(self.systems)) if other != best]
 

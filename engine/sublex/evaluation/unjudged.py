@@ -59,8 +59,11 @@ class Bounds(NamedTuple):
 def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
     """Return the bounds of two systems, given by their places, for the main measure."""
     measure = comparison.main
-    depth = int(parse_measures([measure])[0].params.get("cutoff", DEPTH))
+    cutoff = parse_measures([measure])[0].params.get("cutoff")
+    depth = int(cutoff or DEPTH)
     systems = comparison.systems[a], comparison.systems[b]
+    # Below its cutoff, a measure sees nothing of a run.
+    runs = [system.run.top(depth) if cutoff else system.run for system in systems]
     grades = {qid: comparison.qrels[qid] for qid in comparison.qids}
     highest = max(1, max((grade for judged in grades.values() for grade in judged.values()), default=1))
     sides = {qid: _sides(systems, qid, grades[qid], depth) for qid in comparison.qids}
@@ -71,7 +74,7 @@ def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
             qid: {**grades[qid], **{docno: highest if side == favoured else 0 for docno, side in sides[qid].items()}}
             for qid in comparison.qids
         }
-        first, second = (evaluate(judged, system.run, [measure]).mean_of(measure) for system in systems)
+        first, second = (evaluate(judged, run, [measure]).mean_of(measure) for run in runs)
         ends.append(first - second)
     unjudged = sum(map(len, sides.values()))
     names = comparison.names
