@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sublex.building.document_source import Documents
     from sublex.index.entries import VectorsEntry
     from sublex.pipeline.compose import Composer
+    from sublex.pipeline.near_duplicates import NearDuplicates
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -321,6 +322,15 @@ class Index(Contents):
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
         return ready.explain(self.query(text, language), doc)
+
+    def duplicates(self, threshold: float = 0.8, width: int = 3) -> NearDuplicates:
+        """Return groups of near duplicates: documents that share at least `threshold` of their runs of `width` words.
+
+        The share is the Jaccard coefficient of the sets of runs in title and text. The index must store texts.
+        """
+        from sublex.pipeline.near_duplicates import near_duplicates
+
+        return near_duplicates(self, arguments.number(threshold, "The threshold"), arguments.whole(width, "width"))
 
     # Labels from fitted models.
 

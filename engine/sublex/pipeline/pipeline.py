@@ -222,6 +222,12 @@ class Pipeline(Deferred):
             hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
 
+    def explanations(self, query: Query, docs: Sequence[int]) -> list[Explanation]:
+        """Return a tree for each of several documents, without their ranks; the query is read and expanded once."""
+        with one_search():
+            scoring = self.scorer.start(self._begin(query))
+            return [scoring.explain(doc) for doc in docs]
+
     def allows(self, query: Query) -> Mask | None:
         """Return the mask of the documents that the condition of a query allows; None if it has no condition."""
         return self.scorer.start(self._begin(query)).state.allowed if query.condition is not None else None
