@@ -53,16 +53,20 @@ from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
 from sublex.pipeline.stages.listing import Everything, Listing
 from sublex.pipeline.stages.mask import Mask, Masks
+from sublex.pipeline.stages.near import NearScoring
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.sort import SortScoring
 from sublex.pipeline.stages.stage import Scorer, Stage, obeying
+from sublex.representations.graph import LoadedGraph
 from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.matching import Matching
+from sublex.representations.near import Near
+from sublex.representations.stored_models import not_fitted
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
@@ -323,6 +327,10 @@ class Composer(Uncopied):
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
         try:
+            if isinstance(made := component.make(), Near):
+                if self._namer.model_of(component) not in self.snapshot.fitted:
+                    raise IndexProblem(not_fitted(self.snapshot.path, component, self.snapshot.fitted))
+                return LoadedGraph(self.snapshot, component, self._namer, self._over(made), self.allow_uncovered)
             if component.kind != "representation":
                 return LoadedModel(self.snapshot, component, self._namer)
             return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
@@ -331,6 +339,18 @@ class Composer(Uncopied):
             if read_manifest(path).generation == self.snapshot.generation:
                 raise
             raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
+
+    def _over(self, near: Near) -> LoadedRepresentation:
+        """Return the representation whose vectors a graph compares. The caller holds the lock."""
+        component = self._namer.resolve(near.over)
+        key = self._key(component)
+        self._used.add(key)
+        if key not in self._models:
+            self._models[key] = self._load(component)
+            self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
+        found = self._models[key]
+        assert isinstance(found, LoadedRepresentation)
+        return found
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
@@ -563,6 +583,10 @@ class _Composition:
             return Scorer(partial(RepresentationScoring, model))
         if component.kind == "filter":
             filter = composer.filter(component)
+            if isinstance(filter.filter, Near):
+                # The model keeps the values for queries of the expression that was loaded first.
+                values = component.make()
+                return Scorer(partial(NearScoring, values, composer.model(component)), finds=False, through=False)
             scoring = SortScoring if isinstance(filter.filter, Sort) else FilterScoring
             return Scorer(partial(scoring, filter), finds=False, through=filter.per_document)
         made, models = composer.made(component), composer.models(component)
@@ -625,6 +649,6 @@ def _is_filter(node: Expression) -> bool:
     match node:
         case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
             return _is_filter(inner)
-        case Component(kind=kind):
-            return kind == "filter"
+        case Component(kind=kind, registration=registration):
+            return kind == "filter" and registration.factory is not Near
     return False
