@@ -35,7 +35,7 @@ from sublex.language.expression import (
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
-from sublex.language.names import refuse_near_names
+from sublex.language.names import pipelines_in, refuse_near_names
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
@@ -71,7 +71,7 @@ from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
-from sublex.tools.messages import counted
+from sublex.tools.messages import Message, Step, counted
 
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
 # BM25.
@@ -161,7 +161,9 @@ class Composer(Uncopied):
 
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
-        resolved, chosen = self.read(operand(expression, ">>"), profile.defaults)
+        given = operand(expression, ">>")
+        resolved, chosen = self.read(given, profile.defaults)
+        self._expect_fitted(given, resolved)
         # The files are hashed before they are read. If one changes in between, its hash differs at the next use.
         files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
         if not scorer.finds:
@@ -372,6 +374,19 @@ class Composer(Uncopied):
         elif isinstance(node, Expression):
             for child in node.children():
                 yield from self._fitted_in(child)
+
+    def _expect_fitted(self, given: Expression, resolved: Expression) -> None:
+        """Raise IndexProblem if an expression with built-in names needs models that are not fitted; the message names the names."""
+        named = pipelines_in(given, self.snapshot.names, self.registry)
+        if named and (missing := self.unfitted(resolved)):
+            root = self.snapshot.path
+            lacking = f"{', '.join(named)} needs {', '.join(dict.fromkeys(missing))}, not fitted in {root.name}; run: "
+            raise IndexProblem(Message(lacking, Step("fit", root, *named)))
+
+    def models_in(self, expression: Expression, defaults: Defaults) -> list[str]:
+        """Return the models that the expression of a pipeline needs, each once. Fitted ones are among them."""
+        resolved = self.registry.resolve_all(self.written_out(expression), defaults)
+        return list(dict.fromkeys(str(component) for component in self.fitted_components(resolved)))
 
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
@@ -584,9 +599,9 @@ class _Composition:
         if component.kind == "filter":
             filter = composer.filter(component)
             if isinstance(filter.filter, Near):
-                # The model keeps the values for queries of the expression that was loaded first.
-                values = component.make()
-                return Scorer(partial(NearScoring, values, composer.model(component)), finds=False, through=False)
+                graph = composer.model(component)
+                assert isinstance(graph, LoadedGraph)
+                return Scorer(partial(NearScoring, filter.filter, graph), finds=False, through=False)
             scoring = SortScoring if isinstance(filter.filter, Sort) else FilterScoring
             return Scorer(partial(scoring, filter), finds=False, through=filter.per_document)
         made, models = composer.made(component), composer.models(component)

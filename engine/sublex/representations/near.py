@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import Context, Param
-from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
+from sublex.contracts.base import Context, Param, Statistics
+from sublex.contracts.fitted import Corpus, Cost, Fittable, Job, Store, Stored, View
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.language.expression import Expression
-from sublex.representations.neighbours import MOST, STORED
+from sublex.representations.neighbours import EXACT, MOST, STORED
 from sublex.representations.sketch import similarity_of
+
+# Seconds on one core for a pair of documents that is compared, and for a document that is compared by a sketch.
+PER_PAIR, PER_DOCUMENT = 1e-8, 5e-3
 
 PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
@@ -66,6 +69,12 @@ class Near(Fittable):
     def declares(self) -> Mapping[str, Declared]:
         """Return the declaration of the number of neighbours."""
         return {"stored": Json(int)}
+
+    def cost(self, collection: Statistics, terms: int) -> Cost:
+        """Return the time to compare all pairs of documents, or each document with a sketch, and the bytes of the lists."""
+        pairs = collection.docs**2
+        seconds = PER_PAIR * pairs if pairs <= EXACT else PER_DOCUMENT * collection.docs
+        return Cost(seconds, 8 * STORED * collection.docs)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the number of neighbours that are stored for each document and pair of segments."""

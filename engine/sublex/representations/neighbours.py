@@ -28,6 +28,8 @@ MOST = 16
 EXACT = 100_000**2
 # Products of vectors that are computed at a time.
 AT_ONCE = 1 << 23
+# Documents that are compared by a sketch at a time.
+PER_BLOCK = 256
 # The errors of products in float32: for any vectors, and for each entry.
 MARGIN, PER_ENTRY = 1e-6, 1.2e-7
 # What a list may hold: the numbers of documents of the other segment, or -1, and their cosines.
@@ -102,27 +104,26 @@ def likely_nearest(
 ) -> Iterator[Lists]:
     """Yield the lists of the vectors `some` among the vectors of a large segment, found by its sketch: nearly the nearest."""
     units = others.units
-    segment = SketchedSegment(0, ~units.any(axis=1), sketch)
-    step = 256
+    segment = SketchedSegment(0, np.asarray(~units.any(axis=1)), sketch)
+
+    def found(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        query = vector.astype(np.float64)
+        return find([segment], query, lambda docs: units[docs] @ query, STORED + 1, False, "cosine")
 
     def block(begin: int) -> Lists:
-        lists = Lists.empty(min(step, len(some) - begin))
-        for row, vector in enumerate(some[begin : begin + step]):
-            own = first + begin + row if first >= 0 else -1
-            query = vector.astype(np.float64)
-            found = find(
-                [segment], query, lambda docs, query=query: units[docs] @ query, STORED + 1, False, "cosine"
-            ) if vector.any() else None  # fmt: skip
-            if found is None:
+        vectors = some[begin : begin + PER_BLOCK]
+        lists = Lists.empty(len(vectors))
+        for row, vector in enumerate(vectors):
+            if not vector.any() or (best := found(vector)) is None:
                 continue
-            docs, cosines = found[0], np.minimum(found[1], 1).astype(np.float32)
-            kept = (docs != own) & (cosines > 0)
+            docs, cosines = best[0], np.minimum(best[1], 1).astype(np.float32)
+            kept = (docs != (first + begin + row if first >= 0 else -1)) & (cosines > 0)
             docs, cosines = docs[kept], cosines[kept]
-            best = np.lexsort((others.ranks[docs], -cosines))[:STORED]
-            lists.docs[row, : len(best)], lists.cosines[row, : len(best)] = docs[best], cosines[best]
+            order = np.lexsort((others.ranks[docs], -cosines))[:STORED]
+            lists.docs[row, : len(order)], lists.cosines[row, : len(order)] = docs[order], cosines[order]
         return lists
 
-    yield from run(block, range(0, len(some), step))
+    yield from run(block, range(0, len(some), PER_BLOCK))
 
 
 def names_of(one: str, other: str) -> tuple[str, str]:
