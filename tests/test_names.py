@@ -463,4 +463,4 @@ def test_the_cost_of_a_fit_grows_with_the_collection_and_the_model(index):
 
 def test_a_run_has_what_a_built_in_name_stands_for(index, tmp_path):
     assert invoke("run", "demo", str(TOPICS), "-r", "good", "-o", "good.run").code == 0
-    assert "Burst >> BM25 >> Sharp >> BM25" in (tmp_path / "good.json").read_text()
+    assert "Burst >> BM25 >> Sharp >> BM25" in (tmp_path / "good.run.yaml").read_text()

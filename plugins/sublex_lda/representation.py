@@ -20,7 +20,7 @@ from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
 
 # Seconds on one core for a token in an iteration.
-SECONDS = 1e-7
+SECONDS = 6e-8
 
 
 class LDARepresentation(TopicRepresentation):
@@ -64,11 +64,13 @@ class LDARepresentation(TopicRepresentation):
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
 
     def cost(self, collection: Statistics, terms: int) -> Cost:
-        """Return the time of the iterations over all tokens, and the bytes of the topics of words and documents."""
+        """Return the time of the iterations over all tokens, and the bytes of the topics of words and documents.
+
+        A document has few of the topics, and a word fewer.
+        """
         fitted = self.estimator
-        return Cost(
-            SECONDS * collection.tokens * fitted.iterations, 8 * fitted.k * terms + 8 * fitted.k * collection.docs
-        )
+        nbytes = fitted.k * (collection.docs + terms / 4)
+        return Cost(SECONDS * collection.tokens * fitted.iterations, nbytes)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the figures of the fit, and the topics with their words, coherence and documents. The topics with the

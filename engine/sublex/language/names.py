@@ -56,7 +56,8 @@ def written_out(
     """Return an expression with each name replaced by the expression that it stands for.
 
     A component comes before a name, and a name of the index before a built-in one. `resources` are the resources of the
-    index: the expression of a name can read no other files. Raise InputError for a name that contains itself, and if the whole would be too long or too deep.
+    index: the expression of a name can read no other files. Raise InputError for a name that contains itself, and if the
+    whole would be too long or too deep.
     """
     if not names and not any(word in str(expression).lower() for word in PIPELINES):
         return expression
