@@ -132,6 +132,24 @@ def test_strings_are_the_same_however_they_reach_the_table(text: str) -> None:
     assert interner.strings().tolist() == list(dict.fromkeys(tokens.raw_tokens(text)))
 
 
+@given(st.lists(st.text("aé汉\U00020000\ud800 .'-_1b\n"), max_size=4))
+@often
+def test_each_raw_token_is_located_in_its_text(written):
+    analyzer = make("plain")
+    cut = tokens.cut_texts(analyzer, written)
+    for number, text in enumerate(written):
+        expected, at = [], 0
+        for raw in tokens.raw_tokens(text):
+            expected.append((text.index(raw, at), raw))
+            at = expected[-1][0] + len(raw)
+        assert [(place, cut.raws[raw]) for place, raw in cut.located(number)] == expected
+    chosen = np.array(["a" in raw for raw in cut.raws], bool)
+    few = cut.only(chosen)
+    for number in range(len(written)):
+        kept = [(place, raw) for place, raw in cut.located(number) if chosen[raw]]
+        assert list(few.located(number)) == kept
+
+
 # LaTeX and accents.
 
 PIECES = (

@@ -26,7 +26,7 @@ from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
 from sublex.pipeline.compose import KEPT
 from sublex.pipeline.running import write
-from sublex.retrieval.passages import passage, passage_of, title_spans
+from sublex.retrieval.passages import passage, passages_of, title_spans
 from sublex.retrieval.text_occurrences import occurrences
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
@@ -449,7 +449,7 @@ def test_passages_leave_out_words_of_other_fields_and_titles_mark_their_own():
     document = Document("a", text, "Stem cells of a cell", {"tags": ["red cells", "blue"], "note": "cell"})
 
     def marked(*terms):
-        best = passage_of(document, analyzer, terms)
+        ((_, best),) = passages_of([document], analyzer, terms)
         return best.text, [best.text[begin:end] for begin, end in best.spans]
 
     def in_title(*terms):

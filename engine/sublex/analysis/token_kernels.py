@@ -335,3 +335,31 @@ def mark_breaks(text, ends, titles, kinds, numbers, token_ends, keys, starts, ma
             mark = 0
             at += length
             o += 1
+
+
+@kernel((STORED_U8, I64, I32, I64, KEYS, I64, I64), before="search demo")
+def locate(text, ends, numbers, token_ends, keys, starts, places):
+    """Set `places` to the character at which each occurrence of a raw token begins, counted from the start of its text.
+
+    The other arguments are arguments and results of `tokenize`.
+    """
+    o = 0
+    for doc in range(len(ends)):
+        at = ends[doc - 1] if doc else 0
+        characters = 0
+        while o < token_ends[doc]:
+            first, length = starts[numbers[o]], int64(keys[numbers[o], 2])
+            while at < ends[doc] and not (text[at] == text[first] and same_bytes(text, first, text, at, length)):
+                characters += _begins_character(text[at])
+                at += 1
+            places[o] = characters
+            for i in range(at, at + length):
+                characters += _begins_character(text[i])
+            at += length
+            o += 1
+
+
+@inner
+def _begins_character(byte):
+    """Return whether a byte of UTF-8 is the first one of a character."""
+    return (byte & 0xC0) != 0x80

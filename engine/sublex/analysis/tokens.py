@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -134,13 +133,52 @@ def terms_of(analyzer: Analyzer, raws: Sequence[str]) -> list[str]:
         return batch(raws) if batch else ["\n".join(analyzer.terms(raw)) for raw in raws]
 
 
+class CutTexts(NamedTuple):
+    """Texts that are cut into raw tokens.
+
+    `raws` has the distinct raw tokens, and `joined` the terms of each, joined by newlines. For each occurrence of a raw token,
+    one text after the other, `numbers` has its place in `raws`, and `places` the index of its first character in the text. `ends` says
+    where the occurrences of each text end.
+    """
+
+    raws: list[str]
+    joined: list[str]
+    numbers: np.ndarray
+    places: np.ndarray
+    ends: np.ndarray
+
+    def located(self, text: int) -> Iterator[tuple[int, int]]:
+        """Yield for each raw token of a text, given by its number, the token's place in the text and its place in `raws`."""
+        begin, end = int(self.ends[text - 1]) if text else 0, int(self.ends[text])
+        yield from zip(self.places[begin:end].tolist(), self.numbers[begin:end].tolist(), strict=True)
+
+    def only(self, chosen: np.ndarray) -> CutTexts:
+        """Return only the occurrences of raw tokens for which `chosen` is true."""
+        kept = np.flatnonzero(chosen[self.numbers])
+        ends = np.searchsorted(kept, self.ends)
+        return self._replace(numbers=self.numbers[kept], places=self.places[kept], ends=ends)
+
+
+def cut_texts(analyzer: Analyzer, texts: Sequence[str]) -> CutTexts:
+    """Cut texts into raw tokens. The analyzer sees each distinct raw token once."""
+    from sublex.analysis.token_kernels import locate
+
+    parts = [text.encode("utf-8", "replace") for text in texts]
+    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
+    data = b"".join(parts)
+    text = with_spare(np.frombuffer(data, np.uint8), len(data))
+    cut = tokenize(text, ends, reads_latex(analyzer))
+    places = np.empty(len(cut.numbers), np.int64)
+    locate(read_only(text), ends, cut.numbers, cut.ends, cut.keys, cut.starts, places)
+    raws = cut.strings(data)
+    return CutTexts(raws, terms_of(analyzer, raws), cut.numbers, places, cut.ends)
+
+
 def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, list[str]]]:
     """Yield (place, raw token, terms) for each raw token of a text; the place is the index of its first character."""
-    raws, at = raw_tokens(text, reads_latex(analyzer)), 0
-    for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True):
-        at = text.index(raw, at)
-        yield at, raw, split_terms(joined)
-        at += len(raw)
+    cut = cut_texts(analyzer, [text])
+    for at, number in cut.located(0):
+        yield at, cut.raws[number], split_terms(cut.joined[number])
 
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
@@ -161,16 +199,11 @@ def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:
 
 def sequences(analyzer: Analyzer, texts: Sequence[str]) -> list[list[Token]]:
     """Return the words of each text in order, as `Token` records; stop words are included, with an empty term."""
-    parts = [text.encode("utf-8", "replace") for text in texts]
-    data = b"".join(parts)
-    ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    cut = tokenize(np.frombuffer(data, np.uint8), ends, reads_latex(analyzer))
-    raws = cut.strings(data)
-    forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(raws, terms_of(analyzer, raws), strict=True)]
-    numbers, begins = cut.numbers.tolist(), [0, *cut.ends.tolist()]
+    cut = cut_texts(analyzer, texts)
+    forms = [tokens_of(raw, split_terms(joined)) for raw, joined in zip(cut.raws, cut.joined, strict=True)]
     return [
-        _with_breaks(text, [(raws[number], forms[number]) for number in numbers[begin:end]])
-        for text, (begin, end) in zip(texts, pairwise(begins), strict=True)
+        _with_breaks(text, [(at, cut.raws[number], forms[number]) for at, number in cut.located(place)])
+        for place, text in enumerate(texts)
     ]
 
 
@@ -183,12 +216,14 @@ def tokens_of(raw: str, terms: list[str]) -> list[Token]:
     return [Token(surface, term, False) for surface, term in zip(surfaces, terms or [""], strict=True)]
 
 
-def _with_breaks(text: str, raws: Iterable[tuple[str, list[Token]]]) -> list[Token]:
-    """Return all tokens of a text; `after_break` is set on those that follow punctuation or an empty line."""
+def _with_breaks(text: str, raws: Iterable[tuple[int, str, list[Token]]]) -> list[Token]:
+    """Return all tokens of a text; `after_break` is set on those that follow punctuation or an empty line.
+
+    `raws` has for each raw token its place in the text, and its tokens.
+    """
     tokens: list[Token] = []
     end = 0
-    for raw, forms in raws:
-        start = text.index(raw, end)
+    for start, raw, forms in raws:
         gap = text[end:start]
         end = start + len(raw)
         if gap in ("", " ") or not _BREAK.search(gap):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from sublex.analysis.tokens import located_terms
-from sublex.contracts.base import Mark, Query
+from sublex.contracts.base import Document, Mark, Query
 from sublex.contracts.columns import comparisons_in, values_line
 from sublex.contracts.comparisons import Value
 from sublex.contracts.operators import words_in
@@ -62,7 +62,7 @@ NO_EXTRAS = Extras()
 
 def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     """Return the hits of an answer as Shown."""
-    found = [excerpt(index, answer, hit) for hit in answer.hits]
+    found = excerpts(index, answer, list(answer.hits))
     columns = {name: index.snapshot.column(name) for name in extras.columns}
     values = [{name: column.values_of(each.hit.doc) for name, column in columns.items()} for each in found]
     head = (*HEAD, *(f"column {name}" if name in HEAD else name for name in columns))
@@ -75,20 +75,26 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     )
 
 
-def excerpt(index: Index, answer: Answer, hit: Hit) -> Found:
-    """Return a hit with its title and its best passage; both are empty if no text of it can be read."""
-    # This is the shortest decimal form of the float32 score; a run has the same form.
-    score = float(str(np.float32(hit.score)))
-    document = index.snapshot.shown(hit.doc)
-    if document is None:
-        return Found(hit, score)
-    from sublex.retrieval.passages import passage_of, title_spans
+def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[Found]:
+    """Return hits with their titles and best passages; both are empty where no text can be read."""
+    from sublex.retrieval.passages import passages_of, title_spans
 
-    terms = answer.query.weights()
-    best = passage_of(document, index.analyzer, terms)
-    return Found(
-        hit, score, document.title, best.text, best.spans, title_spans(document.title, index.analyzer, terms)
-    )  # fmt: skip
+    # This is the shortest decimal form of the float32 score; a run has the same form.
+    found = [Found(hit, float(str(np.float32(hit.score)))) for hit in hits]
+    places, terms = list[int](), answer.query.weights()
+
+    def documents() -> Iterator[Document]:
+        for place, hit in enumerate(hits):
+            if document := index.snapshot.shown(hit.doc):
+                places.append(place)
+                yield document
+
+    for k, (document, best) in enumerate(passages_of(documents(), index.analyzer, terms)):
+        in_title = title_spans(document.title, index.analyzer, terms)
+        found[places[k]] = found[places[k]]._replace(
+            title=document.title, passage=best.text, places=best.spans, in_title=in_title
+        )
+    return found
 
 
 def _lines(

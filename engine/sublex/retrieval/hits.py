@@ -6,7 +6,7 @@ Titles, texts, fields and passages are read from the snapshot of the hits when t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, overload
 
@@ -18,7 +18,7 @@ from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, summary
 from sublex.forms.tables import ROWS_SHOWN
 from sublex.index.snapshot import Snapshot
-from sublex.retrieval.passages import passage_of
+from sublex.retrieval.passages import passages_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
@@ -185,8 +185,12 @@ class Hits(InParts):
         If the text has no word of the query, it is a part of another field that the query asks for and that has one.
         Without a query, this is the beginning of the text.
         """
+        return self._passages([doc])[0]
+
+    def _passages(self, docs: Sequence[int]) -> list[str]:
         terms = self.query.weights() if self.query else {}
-        return passage_of(self.document(doc), self.snapshot.analyzer, terms).text
+        found = passages_of((self.document(doc) for doc in docs), self.snapshot.analyzer, terms)
+        return [best.text for _, best in found]
 
     @property
     def _has_titles(self) -> bool:
@@ -227,7 +231,7 @@ class Hits(InParts):
     @property
     def passages(self) -> list[str]:
         """The passage of each document that matches the query best, best document first."""
-        return [hit.passage for hit in self]
+        return self._passages(self.docs.tolist())
 
     @classmethod
     def ranked(cls, snapshot: Snapshot, docs: np.ndarray, scores: np.ndarray) -> Hits:

@@ -7,16 +7,21 @@ text, its words count and are marked wherever they stand, except words that are 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import accumulate, islice
 from typing import NamedTuple
 
-from sublex.analysis.tokens import located_terms
+import numpy as np
+
+from sublex.analysis.tokens import CutTexts, cut_texts
+from sublex.analysis.words import split_terms
 from sublex.contracts.base import Analyzer, Document
 from sublex.contracts.fields import TEXT, TITLE, text_of
 from sublex.contracts.operators import Kind, Operator
 from sublex.retrieval.text_occurrences import occurrences
+
+# The number of characters of a passage, about, and the number of documents that are in memory together.
+WIDTH, TOGETHER = 200, 64
 
 
 class Passage(NamedTuple):
@@ -34,15 +39,31 @@ class _Match(NamedTuple):
     term: str
 
 
-def passage_of(document: Document, analyzer: Analyzer, terms: Collection[str]) -> Passage:
-    """Return the passage of a document's text. If it has no query term, look into other fields that the query asks for."""
-    best = passage(document.text, analyzer, terms)
+def passages_of(
+    documents: Iterable[Document], analyzer: Analyzer, terms: Collection[str]
+) -> Iterator[tuple[Document, Passage]]:
+    """Yield each document with the passage of its text.
+
+    If a text has no query term, look into the document's other fields that the query asks for.
+    """
     asked = {name for term in terms if isinstance(term, Operator) for name in term.fields}
-    for field in () if best.spans else sorted(asked - {TITLE, TEXT}):
-        other = passage(text_of(document.fields.get(field)), analyzer, terms, field=field)
-        if other.spans:
-            return other
-    return best
+    others = sorted(asked - {TITLE, TEXT})
+    left = iter(documents)
+    while some := list(islice(left, TOGETHER)):
+        found = passages([document.text for document in some], analyzer, terms)
+        for document, best in zip(some, found, strict=True):
+            yield document, best if best.spans else _passage_of_fields(document, others, analyzer, terms) or best
+
+
+def _passage_of_fields(
+    document: Document, fields: Sequence[str], analyzer: Analyzer, terms: Collection[str]
+) -> Passage | None:
+    """Return the passage of the first of the fields that has a query term; None if none has one."""
+    for field in fields:
+        found = passage(text_of(document.fields.get(field)), analyzer, terms, field=field)
+        if found.spans:
+            return found
+    return None
 
 
 def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple[tuple[int, int], ...]:
@@ -54,20 +75,55 @@ def title_spans(title: str, analyzer: Analyzer, terms: Collection[str]) -> tuple
     return passage(title, analyzer, asked, len(title), TITLE).spans
 
 
-def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 200, field: str = TEXT) -> Passage:
-    """Return about `width` characters of a text: the part with the most different terms.
+def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = WIDTH, field: str = TEXT) -> Passage:
+    """Return the passage of one text, as `passages` does."""
+    return passages([text], analyzer, terms, width, field)[0]
+
+
+def passages(
+    texts: Sequence[str], analyzer: Analyzer, terms: Collection[str], width: int = WIDTH, field: str = TEXT
+) -> list[Passage]:
+    """Return about `width` characters of each text: the part with the most different terms.
 
     Of parts with equally many terms, the part with the most matches is returned; if these are equal too, the first one.
     The passage begins and ends at a space if there is one nearby. White space becomes a single space. An ellipsis marks
-    each end at which text is left out.
+    each end at which text is left out. All texts are analysed at once, so a word that several texts share costs little.
     """
-    text = " ".join(text.split())
+    texts = [" ".join(text.split()) for text in texts]
     operators = [term for term in terms if isinstance(term, Operator)]
     words = frozenset(terms).difference(operators)
-    matches = _matches(text, analyzer, words.union(*(_words_of(operator, field) for operator in operators)))
-    marks = matches
-    if operators:
-        matches, marks = _with_operators(text, analyzer, words, operators, matches, field)
+    wanted = words.union(*(_words_of(operator, field) for operator in operators))
+    cut = cut_texts(analyzer, texts)
+    inside = _matches(cut, wanted)
+    matching = cut.only(np.isin(np.arange(len(cut.raws)), list(inside)))
+    found = []
+    for number, text in enumerate(texts):
+        matches = marks = [
+            _Match(at + begin, at + end, term)
+            for at, raw in matching.located(number)
+            for begin, end, term in inside[raw]
+        ]
+        if operators:
+            positions = _positions(cut, number)
+            matches, marks = _with_operators(positions, words, operators, matches, field)
+        found.append(_around(text, matches, marks, width))
+    return found
+
+
+def _matches(cut: CutTexts, wanted: frozenset[str]) -> dict[int, list[_Match]]:
+    """Return the matches of the wanted terms in each raw token that has one, in order, in characters of the token."""
+    found = {}
+    for number, joined in enumerate(cut.joined):
+        # Most raw tokens have a single term.
+        if joined in wanted or "\n" in joined:
+            terms = split_terms(joined)
+            if not wanted.isdisjoint(terms):
+                found[number] = sorted(match for match in _within(cut.raws[number], terms) if match.term in wanted)
+    return found
+
+
+def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -> Passage:
+    """Return the passage of a text with most of the matches, and the marks that lie in it."""
     begin = _start(text, _densest(matches, width), width)
     end = begin + width
     if end < len(text):
@@ -79,39 +135,36 @@ def passage(text: str, analyzer: Analyzer, terms: Collection[str], width: int = 
     return Passage(before + text[begin:end] + after, spans)
 
 
-def _matches(text: str, analyzer: Analyzer, terms: frozenset[str]) -> list[_Match]:
-    """Return the matches of the terms in a text, in order."""
-    matches = []
-    for at, raw, raw_terms in located_terms(analyzer, text):
-        if not terms.isdisjoint(raw_terms):
-            located = _within(raw, raw_terms)
-            matches += sorted(_Match(at + begin, at + end, term) for begin, end, term in located if term in terms)
-    return matches
+class _Positions(NamedTuple):
+    """The positions of a text: the place (begin, end) of each in characters, and those of each term."""
+
+    spans: list[tuple[int, int]]
+    of_terms: dict[str, list[int]]
+
+
+def _positions(cut: CutTexts, text: int) -> _Positions:
+    """Return the positions of a text, which is given by its number."""
+    found = _Positions([], {})
+    for at, number in cut.located(text):
+        raw, terms = cut.raws[number], split_terms(cut.joined[number])
+        for place, term in enumerate(terms):
+            found.of_terms.setdefault(term, []).append(len(found.spans) + place)
+        found.spans.extend([(at + begin, at + end) for begin, end, _ in _within(raw, terms)] or [(at, at + len(raw))])
+    return found
 
 
 def _with_operators(
-    text: str,
-    analyzer: Analyzer,
-    words: frozenset[str],
-    operators: Sequence[Operator],
-    matches: list[_Match],
-    field: str,
+    positions: _Positions, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match], field: str
 ) -> tuple[list[_Match], list[_Match]]:
     """Return what counts for a passage, words and occurrences of operators, and the words to mark.
 
     `matches` are those of the words and of the words in operators.
     """
-    spans, places = list[tuple[int, int]](), dict[str, list[int]]()
-    for at, raw, terms in located_terms(analyzer, text):
-        located = [(at + begin, at + end) for begin, end, _ in _within(raw, terms)] or [(at, at + len(raw))]
-        for place, term in enumerate(terms):
-            places.setdefault(term, []).append(len(spans) + place)
-        spans += located
+    spans = positions.spans
     counted, marked, shown = list[_Match](), dict[str, list[_Match]](), words
     for operator in operators:
-        own = [
-            _Match(spans[first][0], spans[last][1], operator) for first, last in occurrences(operator, places, field)
-        ]
+        intervals = occurrences(operator, positions.of_terms, field)
+        own = [_Match(spans[first][0], spans[last][1], operator) for first, last in intervals]
         counted += own
         inside = _words_of(operator, field)
         for term in inside if own else ():
@@ -174,14 +227,17 @@ def _densest(matches: list[_Match], width: int) -> tuple[int, int]:
 
     The best sequence has the most different terms. Of equals, it has the most matches; of these, it is the first.
     """
-    best, place, first = (0, 0), (0, 0), 0
-    inside: Counter[str] = Counter()
+    best, place, first, different = (0, 0), (0, 0), 0, 0
+    inside: dict[str, int] = {}
     for last, match in enumerate(matches):
-        inside[match.term] += 1
+        different += not inside.get(match.term)
+        inside[match.term] = inside.get(match.term, 0) + 1
         while first < last and match.end - matches[first].begin > width:
-            inside[matches[first].term] -= 1
+            left = matches[first].term
+            inside[left] -= 1
+            different -= not inside[left]
             first += 1
-        quality = (len(+inside), last - first + 1)
+        quality = (different, last - first + 1)
         if quality > best:
             best, place = quality, (matches[first].begin, match.end)
     return place

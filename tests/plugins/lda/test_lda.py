@@ -17,6 +17,7 @@ from scipy.spatial.distance import jensenshannon
 import sublex
 from sublex.contracts.base import Document, Query, QueryTerm
 from sublex.contracts.labels import find_label
+from sublex.contracts.stored import Mismatch, Sizes
 from sublex.errors import InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex_lda.representation import LDARepresentation
@@ -39,6 +40,17 @@ def shares(index: Index, expression: str = MODEL) -> np.ndarray:
     """Return the shares of topics in all documents, dense."""
     rows = index.representation(expression).view.rows().toarray().astype(float)
     return rows / rows.sum(axis=1, keepdims=True)
+
+
+def test_rows_of_a_model_hold_no_zeros(fitted):
+    # A row is divided by its sum, so a stored row of zeros is damage.
+    model = fitted.representation(MODEL)
+    rows = model.view.rows()
+    declared = model.model.row_values
+    Sizes().check(rows, declared)
+    rows.data[:] = 0
+    with pytest.raises(Mismatch):
+        Sizes().check(rows, declared)
 
 
 # Scores.

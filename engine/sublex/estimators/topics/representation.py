@@ -68,7 +68,7 @@ class TopicRepresentation(Representation):
         phi, alpha, total = self.estimator.phi_, self.estimator.alpha_, self.estimator.word_topics_.sum()
         check_model(0 < total < np.inf)
         check_model((np.isfinite(phi.sum(axis=0)) & (phi.sum(axis=0) < 2)).all() and (phi @ alpha > 0).all())
-        self.row_values = Numbers((len(alpha),), "f4", 0, sparse=True)
+        self.row_values = Numbers((len(alpha),), "f4", POSITIVE, sparse=True)
         self.estimator.trace_ = store.get("trace")
         check_model(len(self.estimator.trace_) > 0)
 

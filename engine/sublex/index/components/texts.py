@@ -7,6 +7,7 @@ The docnos are not in it. Documents are stored only if the index keeps `text`.
 from __future__ import annotations
 
 import json
+import threading
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ MOST_FRAME_BYTES, MOST_AT_ONCE = 1 << 31, 1 << 24
 # Decompressed frames kept by a reader.
 CACHED_FRAMES = 16
 _EMPTY = np.empty(0, np.uint8)
+# What belongs to one thread.
+_own = threading.local()
 
 
 class CompressedFrames(NamedTuple):
@@ -183,13 +186,20 @@ def _fields(data: np.ndarray) -> dict[str, Any]:
     return fields
 
 
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """Return the decompressor of this thread. It keeps its memory, which takes a fifth of the time of a small frame."""
+    if not hasattr(_own, "decompressor"):
+        _own.decompressor = zstandard.ZstdDecompressor()
+    return _own.decompressor
+
+
 def _decompressed(frame: bytes) -> bytes:
     """Return a zstandard frame decompressed.
 
     A large frame is decompressed in pieces, because its header may state a wrong size, and memory for that size is not
     reserved. Raise `ValueError` for a frame of more than `MOST_FRAME_BYTES`.
     """
-    decompressor = zstandard.ZstdDecompressor()
+    decompressor = _decompressor()
     claimed = zstandard.frame_content_size(frame)
     if 0 <= claimed <= MOST_AT_ONCE:
         return decompressor.decompress(frame)
