@@ -20,7 +20,7 @@ NEAR = f"near({LSI})"
 # What each name stands for, in printed form.
 _TEXTS = {
     "good": WORDS[1:-1],
-    "better": f"{WORDS} + 0.1*{LSI} >> near({LSI}, own=0.8)",
+    "better": f"{WORDS} + 0.1*{LSI} >> {NEAR}",
     "best": f"{WORDS} + 0.2*{LSI} + 0.2*{LDA} + 0.1*DirichletLM >> {NEAR}",
 }
 EXACT, APPROXIMATE = "exact", "approximate"

@@ -25,7 +25,7 @@ PER_PAIR, PER_DOCUMENT = 1e-8, 5e-3
 PARAMS = (
     Param("over", Expression, ..., stage="fit", help="The representation whose vectors tell which documents are near."),
     Param("k", int, 10, range=(1, MOST), help="The number of nearest documents."),
-    Param("own", float, 0.7, range=(0, 1), help="The weight of a document's own score; that of the others is 1 - own."),
+    Param("own", float, 0.8, range=(0, 1), help="The weight of a document's own score; that of the others is 1 - own."),
     Param("add", bool, False, help="Whether documents come in that the stages before did not find."),
 )
 
