@@ -392,9 +392,9 @@ def test_a_model_that_is_outdated_is_not_passed_over(index, monkeypatch):
 
 def test_built_in_names_stand_for_pipelines_in_every_index(index):
     assert str(index.pipeline("good")) == str(index.pipeline("GOOD")) == "Burst >> BM25 >> Sharp >> BM25"
-    whole, _ = index.meaning("BM25 + 0.1*(best % 20)")
-    assert whole == f"BM25 + 0.1*({PIPELINES['best']}) % 20"
-    assert index.meaning("best(find=approximate)")[0] == PIPELINES["best"].replace(
+    whole = index.written_out("BM25 + 0.1*(best % 20)")
+    assert str(whole) == f"BM25 + 0.1*({PIPELINES['best']}) % 20"
+    assert str(index.written_out("best(find=approximate)")) == PIPELINES["best"].replace(
         f"*{LSI}", f"*{LSI[:-1]}, find=approximate)"
     )
     assert not index.names
