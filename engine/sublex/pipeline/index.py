@@ -11,16 +11,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm, ValueCount
+from sublex.contracts.fitted import Cost, Fittable
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError, contract, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
-from sublex.language.expression import Expression, operand
+from sublex.language.expression import Call, Expression, operand
 from sublex.language.plugins import Component
 from sublex.language.python_parts import PythonPart
 from sublex.language.python_rankers import is_ranker
@@ -562,6 +563,23 @@ class Index(Contents):
     def written_out(self, expression: Expr) -> Expression:
         """Return an expression with the names of this index replaced by what they stand for."""
         return self._composer.written_out(operand(expression, ">>"))
+
+    def models_in(self, expression: Expr) -> list[str]:
+        """Return the models that a pipeline needs, such as "lsi(e=100)", fitted or not; names are written out."""
+        return self._composer.models_in(operand(expression, ">>"), self._profile(None).defaults)
+
+    def is_fitted(self, expression: Expr) -> bool:
+        """Return whether a model, such as "lsi(e=100)", is fitted; exactly this one, and not one that matches."""
+        return not self._composer.unfitted(self._model_component(expression))
+
+    def cost_of(self, expression: Expr) -> Cost | None:
+        """Return about what fitting a model to this index costs; None if that is not known."""
+        model = self._model_component(expression).make()
+        return model.cost(self.statistics, self.vocabulary_size) if isinstance(model, Fittable) else None
+
+    def _model_component(self, expression: Expr) -> Component:
+        """Return the component of a single expression, with its names written out."""
+        return self.registry.resolve("component", cast(Call, self.written_out(expression)))
 
     def unname(self, name: str) -> str:
         """Remove a name, and return what it stood for. Raise an error if another name contains it."""
