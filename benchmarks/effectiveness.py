@@ -241,7 +241,10 @@ class Test(NamedTuple):
         names = {*registry.names("representation"), "swg", "ppmi"}
 
         def look(node: Any) -> Any:
-            if isinstance(node, Call) and node.name in names:
+            if isinstance(node, Call) and node.name == "near":
+                # Its other parameters change no model, and may be ranges.
+                self.index.fit(Call("near", node.args[:1]))
+            elif isinstance(node, Call) and node.name in names:
                 self.index.fit(node)
             elif isinstance(node, Expression):
                 node.map(look)

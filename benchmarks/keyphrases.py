@@ -1,6 +1,6 @@
 """Compare keyphrases with those that readers gave: keyphrases that a text has, and keyphrases that it does not have.
 
-    python benchmarks/keyphrases.py INSPEC.jsonl.xz [--part dev|test] [--model MODEL] [--background COLLECTION] [--yake FOLDER]
+    python benchmarks/keyphrases.py INSPEC.jsonl.xz [--part dev|test] [--model MODEL] [--background COLLECTION] [--yake FOLDER] [--learn]
 
 INSPEC is a file of JSON lines with `text` and `keyphrases`. Of its documents, those with even places are for development
 (`dev`), the others for the report (`test`). MODEL is an expression of LAKI; it is fitted to all texts of the file, without
@@ -10,6 +10,10 @@ Two phrases are the same if their words have the same stems. Present: precision,
 recall of the best 10, among the readers' keyphrases that the text has; means over documents with such keyphrases. Absent:
 the recall of the best 10 among the readers' keyphrases that the text does not have, in all and of those that are
 keyphrases of the model.
+
+LAKI stands in two rows for keyphrases that the text has: as people see them, rare phrases included, and by the network alone,
+as `shown=network` says. With `--learn`, the weights of `sublex_laki/rare.py` that fit the readers' keyphrases of the part best
+are printed too; this needs scikit-learn. Their ratios matter, their size does not: readers do not name all keyphrases.
 
 The baselines are YAKE (if it is installed, in FOLDER if named), TextRank and PositionRank without a tagger (word graphs
 over a window; candidates are sequences between stop words), tf-idf of such sequences, and LSI's nearest phrases.
@@ -31,6 +35,7 @@ import numpy as np
 import sublex
 from sublex.analysis.words import word_spans
 from sublex_laki.estimator import decomposed
+from sublex_laki.rare import WEIGHTS, chunks, read_words
 
 BEST, LONGEST, WIDTH = 10, 4, 100
 # TextRank and PositionRank: neighbours in a window, damping and iterations.
@@ -159,6 +164,17 @@ class Model:
         self.names = [tuple(units.terms[unit]) for unit in phrases.tolist()]
         counts = units.of_texts(loaded.inputs.of_texts(texts))
         self.chances = self.model.encode_units(counts, 0.0).toarray()
+        words = loaded.inputs.of_texts(texts)
+        self.shown = [
+            [item.terms for item in items if item.mentioned]
+            for items in self.model.shown(loaded.view, words, counts, 0.0)
+        ]
+        self.latent = [
+            [item.terms for item in items if not item.mentioned]
+            for items in self.model.shown(loaded.view, words, counts, 0.0)
+        ]
+        self.words = read_words(units.phrases, units.words_of(words), words)
+        self.spans = list(zip([0, *words.ends[:-1].tolist()], words.ends.tolist(), strict=True))
         self.mentioned = counts[:, phrases].toarray() > 0
         self.df = self.mentioned.sum(axis=0).astype(float)
         found = decomposed(units.of_corpus(index.corpus, Quiet()), WIDTH)
@@ -170,6 +186,21 @@ class Model:
         """Return the allowed keyphrases, the largest value first."""
         order = np.argsort(np.where(allowed, -values, np.inf), kind="stable")[: int(allowed.sum())][: 4 * BEST]
         return list(dict.fromkeys(self.names[k] for k in order.tolist()))
+
+
+def learn_weights(model: Model, chosen: list[int], present: list[set[Terms]]) -> None:
+    """Print the weights of the facts about rare phrases that fit the readers' keyphrases of some texts best."""
+    from sklearn.linear_model import LogisticRegression
+
+    found = [(chunk, text) for text in chosen for chunk in chunks(model.words, *model.spans[text])]
+    facts, right = (
+        np.array([chunk.facts for chunk, _ in found]),
+        [chunk.terms in present[text] for chunk, text in found],
+    )
+    scale = facts.std(axis=0)
+    fit = LogisticRegression().fit(facts / scale, right)
+    weights = {name: round(float(value), 2) for name, value in zip(WEIGHTS, fit.coef_[0] / scale, strict=True)}
+    print(f"{len(found):,} phrases, {100 * np.mean(right):.1f} % of readers: {weights}\n")
 
 
 class Quiet:
@@ -230,6 +261,7 @@ def main() -> None:
     parser.add_argument("--model", default="laki(phrases=phrases(support=3))")
     parser.add_argument("--background", help="a collection whose texts are fitted too")
     parser.add_argument("--yake", help="a folder where the package yake is installed")
+    parser.add_argument("--learn", action="store_true", help="print the weights of rare phrases that fit best")
     given = parser.parse_args()
     with lzma.open(given.gold, "rt", encoding="utf-8") as lines:
         records = [json.loads(line) for line in lines]
@@ -246,8 +278,11 @@ def main() -> None:
         present = [{gold for gold in own if within(gold, text)} for own, text in zip(golds, texts.terms, strict=True)]
         absent = [own - here for own, here in zip(golds, present, strict=True)]
         chosen = list(range(given.part == "test", len(records), 2))
+        if given.learn:
+            learn_weights(model, chosen, present)
         methods: dict[str, Callable[[int], list[Terms]]] = {
-            f"`{given.model}`": lambda k: model.best(model.chances[k], model.mentioned[k]),
+            f"`{given.model}`": lambda k: model.shown[k],
+            "the same with `shown=network`": lambda k: model.best(model.chances[k], model.mentioned[k]),
             "tf-idf of sequences": tfidf(texts),
             "TextRank, without a tagger": text_rank(texts, False),
             "PositionRank, without a tagger": text_rank(texts, True),
@@ -257,8 +292,9 @@ def main() -> None:
         if other is not None:
             methods["YAKE"] = other
         show_present(methods, chosen, present)
-        lacking = {
-            f"`{given.model}`": lambda k: model.best(model.chances[k], ~model.mentioned[k]),
+        lacking: dict[str, Callable[[int], list[Terms]]] = {
+            f"`{given.model}`": lambda k: model.latent[k],
+            "the same with `shown=network`": lambda k: model.best(model.chances[k], ~model.mentioned[k]),
             "LSI, nearest phrases": lambda k: model.best(model.near[k], ~model.mentioned[k]),
             "most frequent keyphrases": lambda k: model.best(model.df, ~model.mentioned[k]),
         }

@@ -14,7 +14,7 @@ readers may see, and KEY.csv elsewhere:
 The methods, ten phrases each:
 
 * `laki`: the most probable keyphrases. Of equal ones, the rarer comes first.
-* `shown`: those that `sublex keyphrases` shows as strong. A part of a stronger phrase is left out.
+* `shown`: those of the network that `sublex keyphrases` shows as strong. A part of a stronger phrase is left out.
 * `latent`: the five most probable keyphrases that the text does not mention.
 * `lsi`: the keyphrases of LAKI's model that are nearest to the text by the cosine in LSI of words and phrases with 200
   dimensions (log counts, idf), mentioned or not.
@@ -48,6 +48,7 @@ import sublex
 from sublex.estimators.phrases.phrase_list import NAMES
 from sublex_laki.estimator import concentration, decomposed
 from sublex_laki.estimator.certainty import facts_of_phrases
+from sublex_laki.keyphrases import is_part
 
 # Files for readers, phrases of a method, latent keyphrases, and topics that have at least SHARE of a text.
 FILES, BEST, LATENT, TOPICS, SHARE = 4, 10, 5, 5, 0.05
@@ -151,7 +152,7 @@ def rankings_of(
                 "laki": best(chances[k], BEST),
                 "shown": [
                     Ranked(names[n], value, bool(latent[n]))
-                    for n, value in laki.keyphrases(view).without_parts(strong_ones(chances[k], laki.least_share))
+                    for n, value in without_parts(laki, strong_ones(chances[k], laki.least_share))
                 ][:BEST],
                 "latent": best(np.where(latent, chances[k], 0.0), LATENT),
                 "lsi": best(cosines[k], BEST),
@@ -169,6 +170,15 @@ def strong_ones(chances: np.ndarray, least: float) -> list[tuple[int, float]]:
     """Return the keyphrases whose probability is `least` or more, the most probable first, as pairs with it."""
     order = np.argsort(-chances, kind="stable")
     return [(k, float(chances[k])) for k in order[chances[order] >= least].tolist()]
+
+
+def without_parts(laki: Any, found: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return keyphrases with their strengths without those that are a part of one before them."""
+    terms, kept = [laki.units.terms[laki.network.phrases[k]] for k, _ in found], list[int]()
+    for place, own in enumerate(terms):
+        if not any(is_part(own, terms[other]) for other in kept):
+            kept.append(place)
+    return [found[place] for place in kept]
 
 
 def labels_of(index: sublex.Index, topics: str, texts: list[str]) -> list[list[str]]:
@@ -276,7 +286,7 @@ def learn(index: sublex.Index, given: argparse.Namespace) -> None:
         shown = [
             judged.get((doc, names.names[k].casefold()))
             for place, doc in enumerate(docs)
-            for k, _ in list(names.without_parts(strong_ones(chances[place], least)))[:BEST]
+            for k, _ in without_parts(laki, strong_ones(chances[place], least))[:BEST]
         ]
         known = [letter == "A" for letter in shown if letter]
         print(

@@ -1590,3 +1590,43 @@ def sparse_scores(query: Mapping[str, float], weights: Mapping[str, Mapping[str,
 def best(scores: Mapping[str, float], k: int) -> list[tuple[str, float]]:
     """Return the k best names with their scores; of equal scores, the greatest name comes first, as trec_eval orders them."""
     return sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)[:k]
+
+
+# Near documents.
+
+
+def nearest(unit: Sequence[float], others: Mapping[str, Sequence[float]], k: int) -> list[tuple[str, float]]:
+    """Return the docnos of the k vectors with the highest cosines above 0, of vectors of norm 1 or 0, with the cosines.
+
+    Cosines are float32 numbers; equal ones stand by docno.
+    """
+    cosines = {}
+    for docno, vector in others.items():
+        total = 0.0
+        for x, y in zip(unit, vector, strict=True):
+            total += float(x) * float(y)
+        cosines[docno] = float(np.float32(min(1.0, total)))
+    best = sorted(
+        (docno for docno in cosines if cosines[docno] > 0), key=lambda docno: (-cosines[docno], docno.encode())
+    )
+    return [(docno, cosines[docno]) for docno in best[:k]]
+
+
+def smoothed(
+    hits: Mapping[str, float], units: Mapping[str, Sequence[float]], k: int, own: float, add: bool
+) -> dict[str, float]:
+    """Return the scores of hits over the graph of near documents, by docno; with `add`, those of near documents too.
+
+    `units` has the vector of norm 1 or 0 of each document.
+    """
+    lowest = min(hits.values(), default=0.0)
+    near = {docno: nearest(units[docno], {d: v for d, v in units.items() if d != docno}, k) for docno in units}
+    scored = set(hits) | {other for docno in hits for other, _ in near[docno] if add}
+    found = {}
+    for docno in scored:
+        score, total = hits.get(docno, lowest), math.fsum(cosine for _, cosine in near[docno])
+        if total > 0:
+            mean = math.fsum(cosine * hits.get(other, lowest) for other, cosine in near[docno]) / total
+            score = own * score + (1 - own) * mean
+        found[docno] = score
+    return found

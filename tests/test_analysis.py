@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import naive
 import numba
@@ -486,6 +486,25 @@ def test_an_analyzer_of_a_stranger_needs_only_terms() -> None:
             return [token.upper()] if len(token) > 1 else []
 
     assert tokens.analyze(Shout(), "a whale, a ship") == ["WHALE", "SHIP"]
+
+
+def test_texts_are_analysed_together_and_each_raw_token_once() -> None:
+    class Counting:
+        seen: ClassVar[list[str]] = []
+
+        def terms(self, token: str) -> list[str]:
+            self.seen.append(token)
+            return token.split(".")
+
+    texts = ["a whale.boat", "", "a ship, a whale.boat", "a ship"]
+    assert tokens.analyze_all(Counting(), texts) == [
+        ["a", "whale", "boat"],
+        [],
+        ["a", "ship", "a", "whale", "boat"],
+        ["a", "ship"],
+    ]
+    assert sorted(Counting.seen) == ["a", "ship", "whale.boat"]
+    assert tokens.analyze_all(Counting(), []) == []
 
 
 @pytest.mark.parametrize(

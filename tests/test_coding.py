@@ -26,7 +26,7 @@ from sublex.retrieval.coding import pairs
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
 from sublex.retrieval.key_kernels import unpack
-from sublex.retrieval.rescoring_kernels import rescore
+from sublex.retrieval.rescoring_kernels import PASSES, best_of, rescore
 from sublex.retrieval.retrieval_kernels import LOWEST, retrieve
 from sublex.retrieval.scratch import Scratch
 from sublex.retrieval.searcher import CHOICES, Searcher
@@ -147,13 +147,27 @@ def test_searches_and_scores_equal_the_sums_of_all_impacts(postings, seed, k):
     unpack(found, by_rank, docs, values, counts)
     assert docs[0, : counts[0]].tolist() == expected.tolist()
     assert values[0, : counts[0]].tolist() == scores[expected].tolist()
-    wanted = np.unique([*BORDERS, *chance.choice(DOCUMENTS, 50)]).astype(np.int32)
+    rare = min(map(postings.docs.__getitem__, terms.tolist()), key=len)
+    wanted = np.unique([*BORDERS, *chance.choice(DOCUMENTS, 50), *chance.choice(rare, 20)]).astype(np.int32)
     rescored = np.empty(len(wanted))
     rescore(
         coded.docs, coded.runs, coded.codes, coded.lists, np.array([len(terms)]), terms, weights, np.array([len(wanted)]),
         wanted, rescored,
     )  # fmt: skip
     assert rescored.tolist() == np.where(there, sums, -np.inf)[wanted].tolist()
+    # The same among documents that pass a filter: by documents and by postings, without rows of terms and with them.
+    passing = np.ones(DOCUMENTS, np.uint8)
+    passing[wanted] = PASSES
+    for rows in (np.empty(0, np.int64), np.sort(terms)):
+        assert blocks.add(rows, coded, postings.bounds.most)
+        bits, ranks_of, _, row_of = blocks.arrays
+        looked_up, few = np.empty(len(wanted) + 1), np.empty((1, len(wanted)), np.uint64)
+        best_of(
+            *coded.arrays, ranks, bits, ranks_of, row_of, passing, terms, weights, wanted, looked_up,
+            np.empty(len(wanted) + 1, np.uint64), few,
+        )  # fmt: skip
+        assert looked_up[:-1].tolist() == rescored.tolist()
+        assert (few > 0).sum() == there[wanted].sum()
 
 
 # On disk.

@@ -51,6 +51,8 @@ def compares(value, relation, wanted):
     """Return whether a value passes, by the definition. A month or a year passes as a whole."""
     if relation == "in":
         return any(compares(value, "=", each) for each in wanted)
+    if relation == "begins":
+        return value.startswith(wanted)
     if " " in relation:
         after, before = relation.split()
         return compares(value, after, wanted[0]) and compares(value, before, wanted[1])
@@ -74,7 +76,7 @@ def asked(draw):
     rows = draw(st.lists(st.lists(VALUES[kind], max_size=3), max_size=8))
     if draw(st.booleans()):
         rows = [row[:1] for row in rows if row]
-    relation = draw(st.sampled_from([*SIGNS, "in", *RANGES]))
+    relation = draw(st.sampled_from([*SIGNS, "in", *RANGES, *["begins"] * (kind == "text")]))
     number = draw(st.integers(0, 4)) if relation == "in" else 2 if relation in RANGES else 1
     return kind, rows, Comparison("c", relation, tuple(draw(GIVEN[kind]) for _ in range(number)))
 
@@ -135,6 +137,7 @@ def test_a_condition_loses_what_reads_one_column_alone():
     ("text", 2, 'c is a column of texts, and 2 is a number; write it in quotes: c = "2".'),
     ("date", "soon", 'c is a column of dates, and "soon" is none; write 2015-03-01, 2015-03 or 2015.'),
     ("date", "2015-02-30", 'c is a column of dates, and "2015-02-30" is none; write 2015-03-01, 2015-03 or 2015.'),
+    ("date", "2015-*", 'c is a column of dates, and "2015-*" is none; write 2015-03-01, 2015-03 or 2015.'),
     ("date", 2015.5, "c is a column of dates, and 2015.5 is none; write 2015-03-01, 2015-03 or 2015."),
 ])  # fmt: skip
 def test_a_value_of_another_type_costs_a_sentence(kind, value, message):
@@ -143,10 +146,34 @@ def test_a_value_of_another_type_costs_a_sentence(kind, value, message):
     assert str(error.value) == message
 
 
+@pytest.mark.parametrize("kind, called", [("int", "whole numbers"), ("float", "numbers"), ("date", "dates")])
+def test_only_texts_have_a_beginning(kind, called):
+    with pytest.raises(InputError, match=f"^c is a column of {called}, and 2015\\* is the beginning of a text.$"):
+        documents_of(Comparison("c", "begins", ("2015",)), column_of(kind, []))
+
+
 def test_days_are_counted_from_1970():
     assert days_of("1970-01-02") == (1, 1)
     assert days_of("1970") == (0, 364)
     assert days_of("2020-02") == (18293, 18321)
+    for written in (
+        "26-FEB-1987 15:01:01.79", "26-FEB-1987", "26 February 1987", "26/Feb/1987 15:01 GMT", " 26-feb-1987 15:01:01.79\t\tE F",
+        "26 Feb 1987 15:01:01 +0100", "1987-02-26", "31-MAR-1987 605:12:19.12",
+        "26-FEB-1987 00:00:00.00    # a guess", "26-FEB-1987 00:02:59.13M C F",
+    ):  # fmt: skip
+        day = datetime.date(1987, 2, 26) if "26" in written else datetime.date(1987, 3, 31)
+        assert days_of(written) == 2 * ((day - datetime.date(1970, 1, 1)).days,)
+    assert days_of("3 sept 2015") == days_of("03-September-2015") == days_of("2015-09-03")
+    for written in (
+        "0-MAR-1987",
+        "30-FEB-1987",
+        "26-FEV-1987",
+        "26-FEB 1987",
+        "26-FEB-87",
+        "1 May 2001 to 3 May 2001",
+        "May 2001",
+    ):
+        assert days_of(written) is None
     assert days_of("70") is None and days_of("2020-13") is None and days_of("0000") is None
 
 

@@ -26,6 +26,7 @@ from sublex.pipeline.index import Index
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.stage import Scorer, State
+from sublex.retrieval.searcher import Among
 
 # The documents that the filter `chosen(n)` keeps, by n, and the documents about which each filter was asked.
 CHOSEN: dict[int, set[int]] = {}
@@ -128,6 +129,38 @@ weights = st.dictionaries(
     st.sampled_from([*WORDS[:12], "absent"]), st.sampled_from([1.0, 2.0, 0.5, -1.0, -0.3]), min_size=1, max_size=5
 )
 SCORERS = ["BM25", "PL2", 'TFIDF(smart="lnc.ltc")', "CoordinateMatch", "lsi(e=8)"]
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory):
+    """An index of two segments, in which words are in 1 to 2,400 of the documents, some of them deleted."""
+    path = tmp_path_factory.mktemp("stepped") / "index"
+    lines = [" ".join(f"n{step}" for step in (1, 2, 7, 60, 300, 1100, 2399) if not k % step) for k in range(2400)]
+    index = sublex.build([Document(f"d{k:04}", line) for k, line in enumerate(lines[:1500])], path)
+    index.add([Document(f"d{k:04}", line) for k, line in enumerate(lines[1500:], 1500)])
+    index.delete([f"d{k:04}" for k in range(0, 2400, 77)])
+    return index
+
+
+@pytest.mark.parametrize("size", [1, 5, 40])
+def test_few_documents_that_pass_are_ranked_whether_words_are_rare_or_frequent(stepped, size):
+    chance = np.random.default_rng(size)
+    query = {"n1": 0.5, "n2": 1.0, "n7": 1.0, "n60": -0.5, "n300": 1.0, "n1100": 2.0, "n2399": 1.0}
+    for _ in range(3 if size > 1 else 20):
+        # Documents with rare words, and the last document, are among those that pass.
+        kept = {
+            2399,
+            2200,
+            *chance.choice(np.arange(0, 2400, 60), size).tolist(),
+            *chance.integers(0, 2400, 3).tolist(),
+        }
+        few = sorted(kept & {*stepped.corpus.docs.tolist()})
+        for words in (query, {"n2399": 1.0}, {"n300": 1.0, "n1": 1.0}):
+            asked = Query("", tuple(QueryTerm(*term) for term in words.items()))
+            answers = np.where(np.isin(np.arange(2400), few), 2, 1).astype(np.uint8)
+            assert filtered(complete(stepped, asked, "BM25"), few)
+            found = stepped.searcher("BM25").search(words, 10, Among(answers, len(few), np.array(few, np.int32)))
+            assert as_pairs(found) == filtered(complete(stepped, asked, "BM25"), few, 10)
 
 
 @st.composite

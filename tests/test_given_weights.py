@@ -21,6 +21,7 @@ from sublex.index.check import check
 from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.language.expression import Call
+from sublex.other_engines.ciff.weights import vectors_of
 from sublex.representations import list_files
 from sublex.vectors.weight_rows import WeightLayout
 
@@ -279,7 +280,7 @@ def test_the_frequencies_of_a_ciff_file_are_weights(built, tmp_path):
     with pytest.raises(InputError, match=r"cut\.ciff"):
         built.add_vectors("w", tmp_path / "cut.ciff")
     with pytest.raises(InputError, match="take more than 0 MB of memory; allow more"):
-        built.add_vectors("w", tmp_path / "quantised.ciff", memory=9000)
+        list(vectors_of(tmp_path / "quantised.ciff", None, 9000))
 
 
 def test_frames_and_dictionaries_of_pyterrier_are_read(built):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -16,8 +17,10 @@ from sublex.index.lock import locked
 from sublex.index.manifest import commit, read_manifest
 from sublex.language.names import check_name
 from sublex.language.parser import parse
+from sublex.language.pipelines import LSI, PIPELINES
 from sublex.pipeline.index import Index
 from sublex.representations.identity import Namer
+from sublex.representations.neighbours import STORED
 
 pytestmark = pytest.mark.filterwarnings("error::sublex.SublexWarning", "ignore:.*order of ties:sublex.SublexWarning")
 MODEL = "lda(k=3, iterations=20)"
@@ -382,3 +385,82 @@ def test_a_model_that_is_outdated_is_not_passed_over(index, monkeypatch):
     index.fit("lsi(e=7)")
     with pytest.raises(IndexProblem, match="lsi was fitted in demo with another version of the plugin"):
         sublex.open(index.path).pipeline("lsi")
+
+
+# The built-in names.
+
+
+def test_built_in_names_stand_for_pipelines_in_every_index(index):
+    assert str(index.pipeline("good")) == str(index.pipeline("GOOD")) == "Burst >> BM25 >> Sharp >> BM25"
+    whole = index.written_out("BM25 + 0.1*(best % 20)")
+    assert str(whole) == f"BM25 + 0.1*({PIPELINES['best']}) % 20"
+    assert str(index.written_out("best(find=approximate)")) == PIPELINES["best"].replace(
+        f"*{LSI}", f"*{LSI[:-1]}, find=approximate)"
+    )
+    assert not index.names
+
+
+def test_each_built_in_name_parses_and_prints_as_itself(index):
+    assert set(PIPELINES) == {"good", "better", "best"}
+    for text in PIPELINES.values():
+        assert str(parse(text)) == text
+
+
+def test_a_name_of_the_index_hides_the_built_in_one(index):
+    assert index.name("Best", "BM25 + 0.1*good") == ""
+    assert str(index.pipeline("best")) == "BM25 + 0.1*(Burst >> BM25 >> Sharp >> BM25)"
+    assert invoke("name", "demo", "best").output == "Best stands for BM25 + 0.1*good\n"
+    index.unname("best")
+    assert invoke("name", "demo", "best").output == f"best is built in and stands for {PIPELINES['best']}\n"
+    with pytest.raises(IndexProblem, match="best is built in, and not a name of"):
+        index.unname("best")
+    with pytest.raises(InputError, match="The name best stands for itself: best > best"):
+        index.name("best", "best + lsi")
+    told = invoke("name", "demo", "good", "BM25").output
+    assert told == f"good stands for BM25 in demo; before, it stood for {PIPELINES['good']}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("best(3)", "best takes nothing but find=exact or find=approximate"),
+        ("best(find=nearly)", "best takes nothing but find=exact or find=approximate"),
+        ("best(e=3)", "best takes nothing but find=exact or find=approximate"),
+        ("good(find=approximate)", "good has no part that could find approximately; write good"),
+        ("bestt", "No component bestt; did you mean best?"),
+        (
+            "better",
+            r"better needs lsi\(e=200, weighting=logtfidf\), near\(.*\), not fitted in demo; run: sublex fit ./demo better",
+        ),
+        (
+            "best(find=approximate)",
+            r"best\(find=approximate\) needs .*; run: sublex fit ./demo 'best\(find=approximate\)'",
+        ),
+    ],
+)
+def test_a_wrong_use_of_a_built_in_name_costs_a_sentence(index, text, message):
+    with pytest.raises(SublexError, match=message):
+        index.pipeline(text)
+
+
+def test_fit_takes_a_pipeline_and_says_before_what_it_costs(index):
+    shown = invoke("fit", "demo", "better")
+    told, done = shown.messages, shown.output
+    cost = r"better fits lsi\(e=200, weighting=logtfidf\), near\(.*\), which takes about \d+ \w+ on \d+ cores? and \d+ MB\."
+    assert re.match(cost, told) and "is fitted on demo" in done
+    assert sublex.open("demo").search("cranes", "better").docnos
+    assert "was fitted already" in invoke("fit", "demo", "better", "BM25 + 0.2*lsi(e=10)").output
+    assert invoke("fit", "demo", "good").output == "good needs no fitted model.\n"
+
+
+def test_the_cost_of_a_fit_grows_with_the_collection_and_the_model(index):
+    small, large = index.cost_of("lsi(e=10)"), index.cost_of("lsi(e=100)")
+    assert large.seconds == pytest.approx(10 * small.seconds) and large.nbytes > small.nbytes
+    assert index.cost_of(MODEL).seconds * 20 == pytest.approx(index.cost_of("lda(k=3, iterations=400)").seconds)
+    assert index.cost_of(f"near({LSI})").nbytes == len(index) * STORED * 8
+    assert index.cost_of("fisher") is None and index.is_fitted("lsi(e=10)") and not index.is_fitted("lsi(e=11)")
+
+
+def test_a_run_has_what_a_built_in_name_stands_for(index, tmp_path):
+    assert invoke("run", "demo", str(TOPICS), "-r", "good", "-o", "good.run").code == 0
+    assert "Burst >> BM25 >> Sharp >> BM25" in (tmp_path / "good.run.yaml").read_text()

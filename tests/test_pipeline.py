@@ -27,6 +27,7 @@ from sublex.language.profiles import PROFILES
 from sublex.pipeline.compose import KEPT
 from sublex.pipeline.running import write
 from sublex.retrieval.passages import passage, passages_of, title_spans
+from sublex.retrieval.term_table import TermTable
 from sublex.retrieval.text_occurrences import occurrences
 from sublex.trec.fuse import fuse
 from sublex.trec.topics import Topic, Topics
@@ -267,6 +268,38 @@ def test_the_first_query_runs_alone_in_the_main_thread(index):
     assert calls[0] == ([queries[0].text], True)
     assert len(calls) > 2
     assert not any(in_main_thread for _, in_main_thread in calls[1:])
+
+
+def test_queries_of_topics_are_those_of_their_texts(index):
+    texts = ["w1 w2", "", "w3-w1", "w1 w2"]
+    made = Query("w5", (QueryTerm("w5", 2.0),))
+    assert index.queries([(str(k), text) for k, text in enumerate([*texts, made])]) == [*map(index.query, texts), made]
+    with pytest.raises(InputError, match=r"^Topic b: The query is \['w1'\] "):
+        index.queries([("a", "w1"), ("b", ["w1"])])
+
+
+def test_the_topic_whose_text_the_analyzer_refuses_is_named(tmp_path, monkeypatch):
+    index = sublex.build([Document("a", "whale")], tmp_path / "index")
+
+    def refusing(tokens):
+        if "ship" in tokens:
+            raise InputError("no ships")
+        return tokens
+
+    monkeypatch.setattr(index.analyzer, "batch", refusing)
+    with pytest.raises(InputError, match="^Topic 2: no ships$"):
+        index.queries([("1", "whale"), ("2", "ship"), ("3", "whale")])
+
+
+def test_the_words_of_queries_that_are_expanded_together_are_looked_up_together(index, monkeypatch):
+    looked_up = []
+    find = TermTable._find
+    monkeypatch.setattr(TermTable, "_find", lambda table, words: looked_up.append(words) or find(table, words))
+    pipeline = sublex.open(index.path).pipeline("BM25 >> Bo1 >> BM25")
+    queries = index.queries((n, f"x{n}") for n in range(13))
+    assert [answer.query for answer in pipeline.answers(queries, 3)] == queries
+    # The first query is answered alone, and of the others a quarter at a time.
+    assert looked_up == [["x0"], ["x1", "x2", "x3"], ["x4", "x5", "x6"], ["x7", "x8", "x9"], ["x10", "x11", "x12"]]
 
 
 def test_a_run_refuses_white_space_in_docnos_of_live_documents_only(tmp_path):

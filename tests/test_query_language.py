@@ -93,6 +93,8 @@ TEXTS = st.one_of(
 @example("title:\\//x", ("title",), {})
 @example(r"title:\=x title:\[a TO b] title:=a title:!=b title:{a TO b] title:*", ("title",), {"title": "text"})
 @example("kind:(a -b (c AND 'd e')) -kind:(+a b) year:(x 3) kind:(a", (), {"year": "int", "kind": "text"})
+@example('kind:cs.* kind:=a* -kind:(b* "c d"*) kind:** year:2* year:"2"*', (), {"year": "int", "kind": "text"})
+@example('kind:cs.* kind:=a* -kind:("c d"* =b*) kind:="*"*', ("kind",), {"year": "int", "kind": "text"})
 def test_the_printed_form_is_read_back_as_the_same_tree(text, fields, columns):
     # #field names a field that may be unknown, which costs an error when the query is made.
     known = fields if "#field(title:" not in text else (*fields, "title")

@@ -7,6 +7,7 @@ import csv
 import gzip
 import html
 import io
+import json
 import lzma
 import os
 import re
@@ -292,6 +293,48 @@ def test_titles_and_dates_of_trec_become_fields_and_columns(tmp_path):
     index = sublex.build(tmp_path / "ap.trec", where, reader=reader, fields="title,text", columns="date:date")
     assert index.search("title:crane date:1982", language="query").docnos == ["2"]
     assert index.search("title:river", language="query").docnos == []
+
+
+RENAME = "id=Accession No, title=Headline, year=Publication Year"
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "json", "jsonl"])
+def test_fields_are_renamed_before_anything_else(tmp_path, form):
+    records = [
+        {"Accession No": f"a{year}", "Headline": "Stem cells", "text": "grow", "Publication Year": f"{year}", "x": "é"}
+        for year in (2015, 2017)
+    ]
+    rows = [[*records[0]], *([*record.values()] for record in records)]
+    written = {
+        "csv": "\n".join(map(",".join, rows)), "tsv": "\n".join(map("\t".join, rows)), "json": json.dumps(records),
+        "jsonl": "\n".join(map(json.dumps, records)),
+    }  # fmt: skip
+    (tmp_path / f"a.{form}").write_text(written[form], encoding="utf-8")
+    build_index(tmp_path / "index", tmp_path / f"a.{form}", reader=f'{form}(rename="{RENAME}")', columns="year:int")
+    index = sublex.open(tmp_path / "index")
+    assert [(d.docno, d.title, d.text, dict(d.fields)) for d in index.documents()] == [
+        (f"a{year}", "Stem cells", "grow", {"year": f"{year}", "x": "é"}) for year in (2015, 2017)
+    ]
+    assert index.search("cells", 'BM25 >> where("year > 2015")').docnos == ["a2017"]
+
+
+def test_a_field_is_not_renamed_to_one_that_the_record_has():
+    documents, report = read(
+        JsonLines(rename="b=a"), b'{"id": "1", "text": "x", "b": 1, "a": 2}\n{"id": "2", "text": "x", "a": 3}'
+    )
+    assert [document.fields for document in documents] == [{"b": 3}]
+    assert problems(report) == ["sample:1: a is renamed to b, and the record has a field b"]
+    exchanged, _ = read(JsonLines(rename="a=b, b=a"), b'{"id": "1", "text": "x", "b": 1, "a": 2}')
+    assert exchanged[0].fields == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("rename, said", [
+    ("year", "names no fields"), ("", "names no fields"), ("=x", "names no fields"), ("a=x,a=y", "has a twice"),
+    ("a=x, b=x", "has x twice"),
+])  # fmt: skip
+def test_a_renaming_that_cannot_be_costs_a_sentence(rename, said):
+    with pytest.raises(InputError, match=said):
+        Csv(rename=rename)
 
 
 def test_trec_takes_tags_in_any_case_with_attributes_and_unclosed():

@@ -148,8 +148,12 @@ def test_weights_and_b_of_fields_are_tuned_one_by_one_or_together(tmp_path):
     topics, qrels = [("1", "crane"), ("2", "bird")], {"1": {"a": 1}, "2": {"b": 1}}
     expression = "BM25F(weights=[{0.1,1,20}, 1], b=[{0.2,0.5}, {0.75,1}])"
     found = sublex.tune(index, topics, qrels, expression, folds=2)
-    assert [slot.name for slot in space.slots(sublex.parse(expression), load(), {})] == ["weights", "b", "b (2)"]
-    assert len(found.settings) == 12 and found.best.setting.values["weights"] == 20 and found.best.score == 1
+    assert [slot.name for slot in space.slots(sublex.parse(expression), load(), {})] == [
+        "weights of title",
+        "b of title",
+        "b of text",
+    ]
+    assert len(found.settings) == 12 and found.best.setting.values["weights of title"] == 20 and found.best.score == 1
     for setting, means in zip(
         found.settings, found.scores.T if found.scores.shape[0] == 2 else found.scores, strict=True
     ):
@@ -316,6 +320,9 @@ def test_settings_that_differ_in_weights_share_what_their_parts_find(demo, monke
         ("{1,2}*BM25 + {3,4}*BM25(b={0})", ["weight of BM25", "weight of BM25 (2)", "b"],
          [f"{i}*BM25 + {j}*BM25(b=0)" for i in (1, 2) for j in (3, 4)], "BM25 + BM25"),
         ("BM25 + {1,2}*zscore(PL2)", ["weight of zscore(PL2)"], [f"BM25 + {i}*zscore(PL2)" for i in (1, 2)], "BM25 + zscore(PL2)"),
+        ("BM25F(fields=[head, body], b=[0.5, {0,1}])", ["b of body"],
+         [f"BM25F(fields=[head, body], b=[0.5, {b}])" for b in (0, 1)], "BM25F(fields=[head, body])"),
+        ("BM25F(b=[{0,1}, 0.5, 0.5])", ["b 1"], [f"BM25F(b=[{b}, 0.5, 0.5])" for b in (0, 1)], "BM25F"),
         ("zscore(BM25(b={0,1})) + 0.3*PL2 % {7}", ["b", "depth of PL2"],
          [f"zscore(BM25(b={b})) + 0.3*PL2 % 7" for b in (0, 1)], "zscore(BM25) + 0.3*PL2"),
     ],

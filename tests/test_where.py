@@ -91,6 +91,10 @@ CONDITIONS = {
         any(2011 <= v <= 2012 for v in values(f, "year")) and any(v <= 0.5 for v in values(f, "score"))
     ),
     "year in (..2010, 2013..)": lambda f: any(v <= 2010 or v >= 2013 for v in values(f, "year")),
+    "kind = cs.*": lambda f: any(v.startswith("cs.") for v in values(f, "kind")),
+    "kind in (cs.C*, 'two w'*, '7')": lambda f: any(
+        v.startswith(("cs.C", "two w")) or v == "7" for v in values(f, "kind")
+    ),
 }
 # The same conditions in the query language.
 ASKED = {
@@ -105,6 +109,8 @@ ASKED = {
     "year:{2010 TO 2012]": "2010 < year <= 2012",
     "year:(>=2011 AND <2013)": "year >= 2011 and year < 2013",
     "-year:*": "year is null",
+    "kind:cs.*": "kind = cs.*",
+    'kind:(cs.C* OR "two w"* OR 7)': "kind in (cs.C*, 'two w'*, '7')",
     "kind:* -score:*": "kind IS NOT NULL and not score is not null",
     'day:2012 OR (year:"2013"..2014 AND score:!=0.5)': "day = 2012 or (year between 2013 and 2014 AND score != 0.5)",
 }
@@ -474,6 +480,7 @@ def papers(tmp_path_factory):
     ("kind in (cs.IR, words)", "kind:(=cs.IR OR =words)", "the value words in the column kind; did you mean two words?"),
     ("kind = zzz", "-kind:=zzz", "the value zzz in the column kind; its values are cs.IR, two words."),
     ("kind >= v", "kind:>=v", "a value in >=v in the column kind; its values are cs.IR, two words."),
+    ("kind = cs.X*", "kind:=cs.X*", "a value like cs.X* in the column kind; its values are cs.IR, two words."),
     ("year = 2035", "year:2035", "the value 2035 in the column year; its values are from 2015 to 2016."),
     ("year = 2017..2019", "year:2017..2019", "a value in 2017..2019 in the column year; its values are from 2015 to 2016."),
     ("date = 2014", "date:2014", "the value 2014 in the column date; its values are from 2015-03-01 to 2015-03-01."),
@@ -493,7 +500,8 @@ def test_values_that_documents_have_need_no_words(papers):
         ).notes
         == []
     )
-    assert papers.query("stem kind:=cs.IR kind:* -year:2016 (year:!=7 OR kind:>=cs)", "query").tree.notes == ()
+    assert papers.pipeline('BM25 >> where("kind = cs.* or kind = two*")').notes == []
+    assert papers.query("stem kind:=cs.IR kind:=t* kind:* -year:2016 (year:!=7 OR kind:>=cs)", "query").tree.notes == ()
 
 
 def test_of_a_field_and_a_column_of_one_name_a_word_is_one_of_the_field(papers):

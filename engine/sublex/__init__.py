@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sublex.building.document_source import Documents
     from sublex.contracts.base import Context, Query, Ranker
     from sublex.evaluation.comparison import Comparison
+    from sublex.evaluation.disagreement import Disagreement
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.language.finders import Finder
     from sublex.language.functions import Function, StoredDocument
@@ -75,6 +76,7 @@ __all__ = [
     "backends",
     "build",
     "compare",
+    "disagree",
     "encoder",
     "expander",
     "finder",
@@ -439,6 +441,8 @@ def compare(
     contradictions: str = "error",
     language: str = "plain",
     queries: Mapping[str, Any] | None = None,
+    by: str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any] = (),
+    groups: int = 3,
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -464,6 +468,9 @@ def compare(
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
         language: The language of the topics: "plain", or "query" for the query language.
         queries: Vectors of the topics, as for `Index.with_queries`.
+        by: Properties of topics, such as "length", by which the attribute `slices` of the result shows groups; or a dictionary
+            from ids of topics to groups. `Comparison.sliced` lists the properties.
+        groups: The number of groups that `by` makes of numbers.
     """
     from sublex.evaluation import comparison
     from sublex.evaluation.given_systems import Setup, systems_of
@@ -484,9 +491,61 @@ def compare(
         *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
-    compared = comparison.compare(given, judgements, asked, names, opened, plan, notes)
+    wanted = list(by) if isinstance(by, Iterable) and not isinstance(by, (str, Mapping)) else [by]
+    compared = comparison.compare(given, judgements, asked, names, opened, plan, notes, wanted, whole(groups, "groups"))
     warn(compared.notes)
     return compared
+
+
+def disagree(
+    index: Index | str | os.PathLike[str],
+    topics: Any,
+    a: str | Expression,
+    b: str | Expression,
+    qrels: Any = None,
+    *,
+    number: int = 10,
+    documents: int = 5,
+    depth: int = 100,
+    measure: str | Measure = "AP",
+    profile: str | None = None,
+    contradictions: str = "error",
+    language: str = "plain",
+    queries: Mapping[str, Any] | None = None,
+) -> Disagreement:
+    """Return the topics on which two rankings differ most, the documents that move most, and the words that move them.
+
+    Args:
+        index: An index or its path.
+        topics: Topics in any form that `Index.run` takes.
+        a: The expression of the first ranking.
+        b: The expression of the second ranking.
+        qrels: Relevance judgements in any form that `measure` takes, which say which ranking is right; None for none.
+        number: The number of topics whose documents are compared.
+        documents: The number of documents of each of these topics.
+        depth: The number of documents of each ranking that are compared.
+        measure: The measure of both rankings on each judged topic.
+        profile: The profile whose defaults rankers get; by default the index's own.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
+        language: The language of the topics: "plain", or "query" for the query language.
+        queries: Vectors of the topics, as for `Index.with_queries`.
+    """
+    from sublex.evaluation.disagreement import Wanted, disagreement
+    from sublex.evaluation.measures import parse_measures
+    from sublex.tools.arguments import whole
+    from sublex.trec.given_tables import qrels_of
+    from sublex.trec.given_topics import topics_of
+
+    opened = _index(index)
+    if opened is None:
+        raise InputError("Rankings need an index; give one, or its path.")
+    opened = opened.with_queries(queries) if queries is not None else opened
+    wanted = Wanted(
+        whole(number, "number"), whole(documents, "documents"), whole(depth, "depth", 2), str(parse_measures([str(measure)])[0])
+    )  # fmt: skip
+    judgements = None if qrels is None else qrels_of(qrels, contradictions)
+    pipelines = opened.pipeline(a, profile), opened.pipeline(b, profile)
+    return disagreement(opened, topics_of(topics), pipelines, judgements, wanted, language)
 
 
 def ranker(

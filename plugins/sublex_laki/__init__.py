@@ -97,6 +97,13 @@ PARAMS = [
         range=(0, 1),
         help="the least strength of a keyphrase that people are shown without the word perhaps",
     ),
+    Param(
+        "shown",
+        str,
+        "text",
+        range=("text", "network"),
+        help="list keyphrases of a text by where and what it mentions, rare phrases too, or by the network alone",
+    ),
 ]
 
 FILTER_PARAMS = [

@@ -4,7 +4,7 @@ words that evoked them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
@@ -23,6 +23,8 @@ ALIKE = 0.85
 PERHAPS = "perhaps"
 # A word evokes a keyphrase if the keyphrase turns it on with at least this probability.
 LEAST_EVIDENCE = 0.05
+# The idf of a word counts at least so much, so that a keyphrase whose words all texts have has shares too.
+LEAST_IDF = 1e-6
 
 
 class Weighted(NamedTuple):
@@ -105,22 +107,24 @@ class Keyphrases:
         found = falling(self._hierarchy[[keyphrase]])
         return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
 
+    @cached_property
+    def word_shares(self) -> csr_array:
+        """For each keyphrase the share of each word of the lexicon in the sum of its words' idf, without stop words."""
+        phrases = self.units.phrases
+        words = [
+            [unit for unit in phrases.units(code) if unit < phrases.lexicon.first_stop]
+            for code in self.units.codes[self.network.phrases].tolist()
+        ]
+        rows = np.repeat(np.arange(len(words)), [len(own) for own in words])
+        columns = np.array([unit for own in words for unit in own], np.int64)
+        idf = np.maximum(phrases.word_idf[columns].astype(np.float64), LEAST_IDF)
+        sums = np.bincount(rows, idf, len(words))
+        return csr_array((idf / sums[rows], (rows, columns)), shape=(len(words), len(phrases.lexicon)))
+
     def is_mentioned(self, counts: csr_array, keyphrases: Sequence[int]) -> list[bool]:
         """Return for each of some keyphrases whether a text mentions it. `counts` is the text's row of units."""
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
-
-    def without_parts(self, found: Iterable[tuple[int, float]]) -> Iterator[tuple[int, float]]:
-        """Yield pairs of a keyphrase and its strength, without the keyphrases that are a part of one before them.
-
-        After "random graph" the keyphrase "graph" says nothing new.
-        """
-        before: list[tuple[str, ...]] = []
-        for k, strength in found:
-            own = self.units.terms[self.network.phrases[k]]
-            if not any(is_part(own, other) for other in before):
-                before.append(own)
-                yield k, strength
 
     def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
         """Return the units of a text that evoke `keyphrase` most, at most `number`.

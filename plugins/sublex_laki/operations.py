@@ -41,28 +41,25 @@ class _Reader:
 
     def __init__(self, found: Any, number: int, latent: bool, least: float):
         self.model: LAKIRepresentation = found.model
+        self._view = found.view
         self.keyphrases: Keyphrases = self.model.keyphrases(found.view)
         self._number, self._latent, self._least = number, latent, least
 
     def rows(self, texts: TextWords) -> Iterator[list[Row]]:
         """Yield the keyphrases of each text, the strongest first."""
-        from sublex_laki.keyphrases import PERHAPS, falling, listed
+        from sublex_laki.keyphrases import PERHAPS, listed
 
         counts = self.model.units.of_texts(texts)
-        chances = self.model.encode_units(counts)
-        for text in range(len(texts)):
-            own = counts[[text]]
-            ordered = [item for item in falling(chances[[text]]) if item[1] >= self._least]
-            ordered = list(self.keyphrases.without_parts(ordered))
-            mentioned = self.keyphrases.is_mentioned(own, [k for k, _ in ordered])
-            best = [item for item in zip(ordered, mentioned, strict=True) if not (self._latent and item[1])]
-            evoked = self.model.evoked(own)
+        for text, found in enumerate(self.model.shown(self._view, texts, counts, self._least)):
+            evoked = self.model.evoked(counts[[text]])
+            best = [item for item in found if not (self._latent and item.mentioned)]
             yield [
                 Row(
-                    self.keyphrases.names[k], "yes" if value >= self.model.least_share else PERHAPS, round(value, 4),
-                    "yes" if here else "no", listed(self.keyphrases.evoking(evoked, k, EVOKING)),
+                    item.name, "yes" if item.strength >= self.model.least_share else PERHAPS, round(item.strength, 4),
+                    "yes" if item.mentioned else "no",
+                    "" if item.keyphrase is None else listed(self.keyphrases.evoking(evoked, item.keyphrase, EVOKING)),
                 )
-                for (k, value), here in best[: self._number]
+                for item in best[: self._number]
             ]  # fmt: skip
 
 
@@ -83,7 +80,8 @@ def keyphrases(
     """List the keyphrases that a text is about, with their strength, whether the text mentions them or not.
 
     EXPR names the model. Strength is the probability that the text is about a keyphrase; only strong ones are listed, with a
-    strength of .7 or more, or as the parameter strong of the model says. A part of a listed keyphrase is left out. The last
+    strength of .7 or more, or as the parameter strong of the model says. Phrases of the text that are too rare for the model
+    are listed too, unless it has the parameter shown=network. What says nearly the same as a stronger keyphrase is left out. The last
     column shows the words of the text that evoked a keyphrase, with the probability that the keyphrase led to the word.
 
     Args:

@@ -4,7 +4,7 @@ and document.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -37,11 +37,13 @@ from sublex_laki.estimator import (
     learn,
     odds_of_mentions,
     structure,
+    weighed,
 )  # fmt: skip
 from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.page import page, records
+from sublex_laki.shown import Shown, distinct, of_network, of_texts, without_parts
 from sublex_laki.similarity import vectors_of_model
 from sublex_laki.units import Units
 
@@ -76,8 +78,9 @@ class LAKIRepresentation(Representation):
     # Version 2: inference considers the keyphrases that a text mentions before all others. Version 3: links come from the
     # shares of documents, each keyphrase is weighed alone, and held-out documents say how sure evidence is; and
     # keyphrases are names of things on which documents concentrate. Version 4: the strength of a mentioned keyphrase also
-    # depends on how much its documents are alike, and its numbers come from verdicts of readers.
-    version = 4
+    # depends on how much its documents are alike, and its numbers come from verdicts of readers. Version 5: facts about words
+    # are stored with the phrases, by which a text's rare phrases are found.
+    version = 5
     reads = "words"
     units: Units
     network: Network
@@ -308,6 +311,24 @@ class LAKIRepresentation(Representation):
         """Return the keyphrases with their names."""
         found: Keyphrases = view.once("keyphrases of laki", lambda: Keyphrases(self.network, self.units, view.surface))
         return found
+
+    def shown(self, view: View, texts: TextWords, counts: csr_array, least: float = 0.0) -> Iterator[list[Shown]]:
+        """Yield the keyphrases of each text as people see them, the strongest first, with a strength of `least` or more.
+
+        `counts` has the units of each text.
+        """
+        found = self.keyphrases(view)
+        if self.params.shown == "network":
+            lists, chosen = of_network(found, counts, self.encode_units(counts)), without_parts
+        else:
+            # The words of an improbable keyphrase may all be in the text.
+            chances = self.encode_units(counts, LEAST_IN_QUERY)
+            # Only the probabilities of this inference are borne out for mentions, so that evidence can correct them.
+            alone = self.params.inference == "alone"
+            rest = weighed(self.network, counts, self.length) if alone else None
+            lists, chosen = of_texts(found, texts, counts, chances, rest), distinct
+        for items in lists:
+            yield list(chosen([item for item in items if item.strength >= least]))
 
     def labels(self, view: View) -> list[str]:
         """Return the names of the keyphrases."""

@@ -10,13 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.fitted import Corpus, Job, Store, Stored, View
+from sublex.contracts.base import Statistics
+from sublex.contracts.fitted import Corpus, Cost, Job, Store, Stored, View
 from sublex.contracts.stored import Declared, Numbers
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.representation import TopicRepresentation, of_topics
 from sublex.estimators.topics.topics import Topic
 from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
+
+# Seconds on one core for a token in an iteration.
+SECONDS = 6e-8
 
 
 class LDARepresentation(TopicRepresentation):
@@ -58,6 +62,15 @@ class LDARepresentation(TopicRepresentation):
     def estimate(self, corpus: Corpus, job: Job) -> int:
         """Return the bytes of the counts, of the tokens with their topics, and of four dense tables of words by topics."""
         return 64 * int(corpus.lengths.sum()) + 4 * 8 * len(corpus.vocabulary) * self.estimator.k
+
+    def cost(self, collection: Statistics, terms: int) -> Cost:
+        """Return the time of the iterations over all tokens, and the bytes of the topics of words and documents.
+
+        A document has few of the topics, and a word fewer.
+        """
+        fitted = self.estimator
+        nbytes = fitted.k * (collection.docs + terms / 4)
+        return Cost(SECONDS * collection.tokens * fitted.iterations, nbytes)
 
     def describe(self, view: View) -> Mapping[str, Any]:
         """Return the figures of the fit, and the topics with their words, coherence and documents. The topics with the

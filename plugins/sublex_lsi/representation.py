@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from sublex.contracts.fitted import Corpus, Job, View
+from sublex.contracts.base import Statistics
+from sublex.contracts.fitted import Corpus, Cost, Job, View
 from sublex.estimators.bags import damped
 from sublex.estimators.word_sums import NORM, BagSums, count_blocks, frequent_terms
 from sublex_lsi.model import LSI
+
+# Seconds on one core for a posting and a dimension, and the bytes of a sketch for a document and a dimension.
+SECONDS, SKETCH = 6e-8, 2
 
 
 class LSIRepresentation(BagSums):
@@ -42,3 +46,11 @@ class LSIRepresentation(BagSums):
         The random start is twice as wide as the vectors.
         """
         return 8 * 4 * len(corpus.vocabulary) * 2 * max(10, self.estimator.e)
+
+    def cost(self, collection: Statistics, terms: int) -> Cost:
+        """Return the time of the passes of the decomposition over all postings, and the bytes of vectors, norms and sketches.
+
+        About half of the terms occur in so few documents that they have no vector.
+        """
+        e = self.estimator.e
+        return Cost(SECONDS * collection.postings * e, 4 * terms * e + (8 + SKETCH * e) * collection.docs)

@@ -75,6 +75,11 @@ class DenseRepresentation(Representation):
         """Return the vectors of rows; zeros for documents without a vector."""
         return self.layout.vectors(inputs)
 
+    def has_vectors(self, inputs: np.ndarray) -> np.ndarray:
+        """Return for each row whether its document has a vector."""
+        known: np.ndarray = self.layout.scales(inputs) > 0
+        return known
+
     def covers(self, view: View) -> np.ndarray:
         """Return for each document whether vectors were added since it came."""
         covered: np.ndarray = self._scales(view) != UNCOVERED

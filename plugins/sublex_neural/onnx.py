@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from importlib import metadata
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 from sublex.contracts.encoders import Encoded, Scored
 from sublex.errors import InputError, MissingExtra
 from sublex.tools.messages import counted, in_short
-from sublex_neural.files import ModelFolder, identity_of, open_file
+from sublex_neural.files import ModelFolder, identity_of, json_of, open_file
 from sublex_neural.onnx_model import Model, checked
 from sublex_neural.settings import POOLINGS, TOKENIZER, Given, Settings, settings_of
 
@@ -30,6 +31,8 @@ BATCH, BATCH_PIECES = 64, 8192
 MEMORY = 1 << 32
 # The part of this memory that the output of a batch may take: a model needs several arrays of its size.
 SHARE = 8
+# How many times as long the normalizers of a tokenizer may make a text.
+MOST_GROWTH = 64
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 # The names of outputs by their rank, the best first.
 NAMES = {
@@ -37,6 +40,37 @@ NAMES = {
     2: ("sentence_embedding", "logits", "pooler_output"),
 }
 TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+
+
+@contextmanager
+def _refusing(sentence: str) -> Iterator[None]:
+    """Turn an error of the package tokenizers into an InputError that begins with `sentence`."""
+    try:
+        yield
+    except BaseException as error:  # A panic of Rust is no Exception.
+        if isinstance(error, (KeyboardInterrupt, MemoryError)):
+            raise
+        raise InputError(f"{sentence}: {in_short(error)}.") from None
+
+
+def _expect_no_growth(data: bytes, path: str) -> None:
+    """Raise InputError for a `tokenizer.json` whose normalizers can make a text very much longer.
+
+    Forty replacements of "a" by "aa" would fill any memory before a text is cut to its length.
+    """
+    growth, parts = 1, [json_of(data, path).get("normalizer")]
+    while parts and growth <= MOST_GROWTH:
+        part = parts.pop()
+        if not isinstance(part, dict):
+            continue
+        inner, content, pattern = part.get("normalizers"), part.get("content"), part.get("pattern")
+        parts += inner if isinstance(inner, list) else []
+        if isinstance(content, str):
+            # How much a regular expression matches is not known, so it counts as one character.
+            text = pattern.get("String") if isinstance(pattern, dict) else None
+            growth *= max(1, -(-len(content) // max(1, len(text if isinstance(text, str) else ""))))
+    if growth > MOST_GROWTH:
+        raise InputError(f"{path} has normalizers that make a text more than {MOST_GROWTH} times as long.")
 
 
 class OnnxEncoder:
@@ -134,14 +168,11 @@ class OnnxEncoder:
         path = self._files.place(TOKENIZER)
         with open_file(path) as file:
             data = file.read()
-        try:
+        _expect_no_growth(data, path)
+        with _refusing(f"{path} is no tokenizer that the package tokenizers reads"):
             tokenizer = Tokenizer.from_str(data.decode())
             tokenizer.no_padding()
             tokenizer.enable_truncation(self._settings.length)
-        except BaseException as error:  # A panic of Rust is no Exception.
-            if isinstance(error, (KeyboardInterrupt, MemoryError)):
-                raise
-            raise InputError(f"{path} is no tokenizer that the package tokenizers reads: {in_short(error)}.") from None
         largest = max(tokenizer.get_vocab().values(), default=0)
         pieces = self._model.pieces or self._settings.vocabulary
         if pieces is not None and largest >= pieces:
@@ -261,10 +292,8 @@ class OnnxEncoder:
 
     def _tokenized(self, texts: Sequence[Any]) -> list[Any]:
         tokenizer = self._tokenizer
-        try:
+        with _refusing(f"The tokenizer in {self.folder} cannot read a text"):
             return list(tokenizer.encode_batch(texts))
-        except Exception as error:
-            raise InputError(f"The tokenizer in {self.folder} cannot read a text: {in_short(error)}.") from None
 
     def _batches(self, sizes: Sequence[int], alone: bool) -> Iterator[list[int]]:
         """Yield the places of the texts of each batch: texts of similar length together."""

@@ -20,8 +20,8 @@ SHAPED = {"ConstantOfShape": 0, "Expand": 1, "RandomNormal": 0, "RandomUniform":
 # Bytes of an entry by type, as TensorProto numbers the types; other types take at most 1 byte for 2 entries.
 WIDTHS = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 14: 8, 15: 16, 16: 2}
 STRING = 8
-# Graphs within graphs.
-DEEPEST = 20
+# Graphs within graphs, and dimensions of an array.
+DEEPEST, MOST_AXES = 20, 64
 
 Field = tuple[int, int, int, int]
 
@@ -205,9 +205,9 @@ class _Check:
                 raw = (first, last) if number == 9 and kind == 2 else raw
                 if number == 7 and last - first < 200:
                     numbers += self.whole(kind, first, last)
-        entries = math.prod(dims)
-        if len(dims) > 64 or any(size >= 1 << 62 for size in dims):
+        if len(dims) > MOST_AXES or any(size >= 1 << 62 for size in dims):
             raise self.damaged()
+        entries = math.prod(dims)
         # The numbers of a packed field take at least one byte each.
         width = WIDTHS.get(data_type, 0.5) if raw else 0.5
         if data_type != STRING and entries * width > held:
@@ -239,6 +239,9 @@ class _Check:
         return next((first for number, kind, first, _ in self.fields(begin, end) if (number, kind) == (1, 0)), None)
 
     def fits(self, dims: list[int], width: int, what: str) -> None:
+        # The product of very many sizes takes minutes.
+        if len(dims) > MOST_AXES:
+            raise self.damaged()
         if math.prod(dims) * width > self.memory:
             shape = " × ".join(f"{size:,}" for size in dims[:8])
             raise InputError(f"{self.path} {what} of {shape} entries, which takes more memory than --memory allows.")

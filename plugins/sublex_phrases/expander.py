@@ -32,8 +32,9 @@ class Phrases(Fittable):
     query the words of its phrase, and to a phrase its abbreviations.
     """
 
-    # The version was raised when words got roles, and variants of terms became units of their own.
-    version = 3
+    # Version 3: words have roles, and variants of terms are units of their own. Version 4: the roles of words and their
+    # idf are stored, so that other models find rare phrases.
+    version = 4
     docs = 0
     phrases: PhraseList
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
+from sublex.estimators.phrases.phrase_list import MOST_IDF, NAMES, PhraseList
 from sublex_phrases.abbreviations import defining_places, definitions, main_definitions
 from sublex_phrases.features import count_uses, features
 from sublex_phrases.forms import Forms, written_forms
@@ -41,6 +41,7 @@ class Mined(NamedTuple):
     * For each node of `ngrams`: `judged` has the quality, `table` the features, and `weights` the weight in
       segmentation.
     * `aliases` has the nodes that are other names of a phrase, each with the index of this phrase in `nodes`.
+    * `roles` has for each unit of the text how likely it can begin and end a phrase.
     """
 
     ngrams: Ngrams
@@ -52,6 +53,7 @@ class Mined(NamedTuple):
     forms: list[Forms]
     abbreviations: list[Forms]
     aliases: dict[int, int]
+    roles: Roles
 
     @property
     def quality(self) -> np.ndarray:
@@ -101,7 +103,7 @@ def mine(
     examples = known if len(known) >= ENOUGH else np.flatnonzero(chosen & (ngrams.lengths > 1))
     table[:, NAMES.index("named")] = learn_names(text, final, ngrams.lengths, examples, run)
     nodes = np.flatnonzero(chosen & (final.counts >= least))
-    mined = _described(text, ngrams, nodes, judged, final, table, main_definitions(text, defined))
+    mined = _described(text, ngrams, nodes, judged, final, table, main_definitions(text, defined), roles)
     progress(STEPS, STEPS)
     return mined
 
@@ -164,6 +166,7 @@ def _described(
     final: Segmentation,
     table: np.ndarray,
     main: Mapping[int, tuple[Sequence, int]],
+    roles: Roles,
 ) -> Mined:
     """Return the phrases with their forms and abbreviations, in the order that `Mined` describes.
 
@@ -185,7 +188,7 @@ def _described(
         told = [(shown[alias][0][0], times) for alias, times in names.get(node, {}).items() if alias in shown]
         abbreviations.append(sorted(told, key=lambda item: (-item[1], item[0])))
     written = [forms[node] for node in kept.tolist()]
-    return Mined(ngrams, kept, judged, mentions, table, final.weights, written, abbreviations, aliases)
+    return Mined(ngrams, kept, judged, mentions, table, final.weights, written, abbreviations, aliases, roles)
 
 
 def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
@@ -211,4 +214,11 @@ def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
         "weights": mined.weights[mined.nodes], "word_phrases": word_phrases, "word_weights": mined.weights[:singles],
         "forms": mined.forms, "abbreviations": mined.abbreviations,
     }  # fmt: skip
+    facts = (*mined.roles, text.idf, text.residual_idf)
+    # The mean of values from 0 to 1 may be rounded to a little more than 1.
+    limits = ((0, 1), (0, 1), (0, MOST_IDF), (-MOST_IDF, MOST_IDF))
+    values |= {
+        name: np.clip(fact[units], *limit).astype(np.float32)
+        for name, fact, limit in zip(PhraseList.WORD_FACTS, facts, limits, strict=True)
+    }
     return PhraseList(words[:terms], words[stops:], values)

@@ -579,10 +579,11 @@ def test_markdown_has_the_tables_the_tests_and_the_sentences(demo, topics, qrels
         "markdown",
     ]
     output = command("compare", *arguments).output
-    measures, tests, sentences = output.split("\n\n")
+    measures, tests, sentences, unjudged = output.split("\n\n")
     assert measures.startswith("|  | system | AP |\n") and "| **0." in measures
     assert tests.startswith("|  | system | AP | 95 % interval | difference | corrected p |")
     assert sentences.startswith(r"* BM25 \>\> RM3 \>\> BM25 beats BM25 by .032 AP (95 % interval ")
+    assert unjudged.startswith("* 95 documents among the first 10 of ")
     assert sublex.compare(demo, topics, qrels, ["BM25", "BM25 >> RM3 >> BM25"], "AP").markdown() == output
     assert (
         sublex.compare(demo, topics, qrels, "BM25", "AP").markdown().count("\n\n") == 1

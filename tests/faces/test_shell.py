@@ -1654,3 +1654,23 @@ def test_the_shell_completes_the_columns_that_facets_count(tmp_path, monkeypatch
     engine.build(documents, tmp_path / "index", columns="kind,year:int")
     session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings())
     assert offered(session, ":facets ")[:2] == ["kind", "year"] and offered(session, ":facets kind ye")[:1] == ["year"]
+
+
+@pytest.mark.parametrize("typed, columns", [
+    ('where("', ["kind", "year"]), ("where(condition='k", ["kind"]), ('where("year > 2 and ', ["kind", "year"]),
+    ('where("not (y', ["year"]), ('where("year > 2 or kind in (', []), ('where("year > 2 ', []), ('where("year > ', []),
+    ("sort(", ["kind", "year"]), ('sort("ki', ["kind"]), ("sort(column=", ["kind", "year"]), ("sort(year, ", []),
+    ('where("year > 2") >> sort(y', ["year"]), ("", []), ("BM25(", []),
+])  # fmt: skip
+def test_the_shell_completes_columns_within_where_and_sort(session_with_columns, typed, columns):
+    found = offered(session_with_columns, f":rank BM25 >> {typed}")
+    assert [text for text in found if text in ("kind", "year")] == columns
+    if typed.startswith("where") and ")" not in typed:
+        assert found == columns
+
+
+@pytest.fixture(scope="module")
+def session_with_columns(tmp_path_factory):
+    path = tmp_path_factory.mktemp("columns") / "index"
+    engine.build([{"id": "a", "text": "crane", "kind": "bird", "year": 2015}], path, columns="kind,year:int")
+    return Session(lambda: engine.open(path), path, built_in(), Settings())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -183,9 +184,16 @@ def located_terms(analyzer: Analyzer, text: str) -> Iterator[tuple[int, str, lis
 
 def analyze(analyzer: Analyzer, text: str) -> list[str]:
     """Return the terms of one text, in order."""
-    return [
-        term for joined in terms_of(analyzer, raw_tokens(text, reads_latex(analyzer))) for term in split_terms(joined)
-    ]
+    # This takes two thirds of the time of `analyze_all`.
+    raws = raw_tokens(text, reads_latex(analyzer))
+    return [term for joined in terms_of(analyzer, raws) for term in split_terms(joined)]
+
+
+def analyze_all(analyzer: Analyzer, texts: Sequence[str]) -> list[list[str]]:
+    """Return the terms of each text, in order."""
+    cut = cut_texts(analyzer, texts)
+    terms, numbers, begins = [*map(split_terms, cut.joined)], cut.numbers.tolist(), [0, *cut.ends.tolist()]
+    return [[term for number in numbers[begin:end] for term in terms[number]] for begin, end in pairwise(begins)]
 
 
 def words_by_term(analyzer: Analyzer, text: str) -> dict[str, str]:

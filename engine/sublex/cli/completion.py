@@ -83,7 +83,8 @@ def expressions(context: click.Context, parameter: click.Parameter, incomplete: 
     """Complete the last word of an expression: a component, a name or a fitted model, or a parameter or its value."""
     from sublex.language import plugins
 
-    word, continuations = continuations_of(incomplete, plugins.load())
+    manifest = _manifest(context)
+    word, continuations = continuations_of(incomplete, plugins.load(), manifest.columns if manifest else {})
     before = incomplete[: len(incomplete) - len(word)]
     found = [(text, help) for text, help in continuations if begins(text, word)]
     if "raw" in dict(continuations):

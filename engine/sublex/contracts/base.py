@@ -651,8 +651,11 @@ class Query(_TextAndTerms):
 
     def _replace(self, **changes: Any) -> Query:
         """Return the query with some fields replaced."""
-        beside = {"evidence": self.evidence, "tree": self.tree, "condition": self.condition, "given": self.given}
-        return Query(**{**self._asdict(), **beside, **changes})
+        fields = {
+            "text": self.text, "terms": self.terms, "evidence": self.evidence, "tree": self.tree, "condition": self.condition,
+            "given": self.given,
+        }  # fmt: skip
+        return Query(**{**fields, **changes})
 
     def weights(self) -> dict[str, float]:
         """Return the weight of each distinct term. The weights of a repeated term are added up."""

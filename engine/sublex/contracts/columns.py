@@ -28,6 +28,13 @@ KINDS = {"int": "whole numbers", "float": "numbers", "date": "dates", "text": "t
 # A date of ISO 8601: a year, a month, or a day, perhaps with a time and a zone after it.
 _TIME = r"(?:[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)? ?(?:Z|[+-]\d\d(?::?\d\d)?)?)?"
 _DATE = re.compile(rf"(\d{{4}})(?:-(\d\d)(?:-(\d\d){_TIME})?|(\d\d)(\d\d){_TIME})?", re.ASCII)
+# A day whose month has an English name, as in 26-FEB-1987 or 3 March 2015, perhaps with a time and more after it.
+_NAMED_DATE = re.compile(r"(\d{1,2})([- /])([a-z]{3,9})\2(\d{4})(?:\s+\d+:\d.*)?", re.ASCII | re.IGNORECASE)
+_MONTHS = (
+    "",
+    *map(str.lower, "January February March April May June July August September October November December".split()),
+)
+_MONTH_OF = {name: month for month, whole in enumerate(_MONTHS) for name in (whole, whole[:3]) if month} | {"sept": 9}
 # The day from which dates count, as a proleptic Gregorian ordinal.
 EPOCH = date(1970, 1, 1).toordinal()
 
@@ -183,6 +190,8 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
 
 def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest values of the spans of values that pass, in ascending order."""
+    if comparison.relation == "begins":
+        return _beginning(comparison, kind, words)
     relation, values = comparison.relation, [typed(value, kind) for value in comparison.values]
     given = [_ends(value, comparison, kind, words) for value in values]
     type_ = np.dtype({"int": np.int64, "float": np.float64}.get(kind, np.int32))
@@ -212,6 +221,17 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     )
     lows, highs = (np.array([span[end] for span in kept], type_) for end in (0, 1))
     return lows, np.maximum.accumulate(highs)
+
+
+def _beginning(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the place of the first and of the last word that begins with the value of a comparison, each in an array."""
+    begin = comparison.values[0]
+    if kind != "text" or not isinstance(begin, str):
+        raise InputError(f"{comparison.column} is a column of {KINDS[kind]}, and {begin}* is the beginning of a text.")
+    first = bisect_left(words, begin)
+    end = bisect_left(words, True, first, key=lambda word: not word.startswith(begin))
+    places = np.array([[first], [end - 1]], np.int32)
+    return places[0, : first < end], places[1, : first < end]
 
 
 def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[Any, Any]:
@@ -247,13 +267,15 @@ def _shown(value: Value) -> str:
 def days_of(text: str) -> tuple[int, int] | None:
     """Return the first and the last day that a date means, as days since 1970-01-01; None for a text that is no date.
 
-    `2015-03-01` and `20150301` mean a day; a time of day and a zone after it are ignored. `2015-03` means a month, and
-    `2015` a year.
+    `2015-03-01`, `20150301`, `1-MAR-2015` and `1 March 2015` mean a day; a time of day and what follows it are ignored.
+    `2015-03` means a month, and `2015` a year.
     """
-    match = _DATE.fullmatch(text.strip())
-    if match is None:
+    if match := _DATE.fullmatch(text.strip()):
+        year, month, day = int(match[1]), int(match[2] or match[4] or 0), int(match[3] or match[5] or 0)
+    elif (match := _NAMED_DATE.fullmatch(text.strip())) and match[3].lower() in _MONTH_OF and int(match[1]):
+        year, month, day = int(match[4]), _MONTH_OF[match[3].lower()], int(match[1])
+    else:
         return None
-    year, month, day = int(match[1]), int(match[2] or match[4] or 0), int(match[3] or match[5] or 0)
     try:
         first = date(year, month or 1, day or 1)
         last = date(year, month or 12, day or calendar.monthrange(year, month or 12)[1])

@@ -14,9 +14,9 @@ from sublex.tools.arguments import shown
 from sublex.tools.messages import counted
 
 # How values may be compared. Ranges have two values: both pass with "between", and "> <=" leaves out the first.
-# "exists" has none: any value passes.
+# "exists" has none: any value passes. "begins" is for texts, of which those that begin with the value pass.
 RANGES = ("between", "> <", "> <=", ">= <")
-RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "exists", *RANGES)
+RELATIONS = ("=", "!=", "<", "<=", ">", ">=", "in", "begins", "exists", *RANGES)
 Value = str | float | int
 # The values of an unquoted word in a printed comparison.
 _BARE = re.compile(r"[^\W_](?:(?!\.\.)[\w.:/+-])*")
@@ -62,8 +62,8 @@ class Comparison(_Compared):
             first, last = self.relation.split()
             brackets = "[" if first == ">=" else "{", "]" if last == "<=" else "}"
             return f"{self.column}:{brackets[0]}{' TO '.join(values)}{brackets[1]}"
-        if self.relation == "exists":
-            return f"{self.column}:*"
+        if self.relation in ("begins", "exists"):
+            return f"{self.column}:{''.join(values)}*"
         return f"{self.column}:{'' if self.relation == '=' else self.relation}{values[0]}"
 
 

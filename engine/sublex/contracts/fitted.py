@@ -10,9 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from sublex.contracts.base import NO_FIELDS, Explanation, Facet, Mark, Param, Proposal, TextWords, Token, WordArrays
+from sublex.contracts.base import (
+    NO_FIELDS,
+    Explanation,
+    Facet,
+    Mark,
+    Param,
+    Proposal,
+    Statistics,
+    TextWords,
+    Token,
+    WordArrays,
+)
 from sublex.contracts.labels import count_labels, find_label
 from sublex.contracts.stored import Declared, Numbers
 from sublex.tools.hints import resolve_hints
@@ -316,6 +327,13 @@ def share_of_label(model: FittedModel, wanted: str | int, docs: np.ndarray, noun
     return model.label_shares(docs)[:, [number]].toarray()[:, 0]
 
 
+class Cost(NamedTuple):
+    """About what fitting a model costs: seconds on one core, and the bytes of the model and of its rows on disk."""
+
+    seconds: float
+    nbytes: float
+
+
 class Fittable:
     """The base class of a plugin's models, fitted to a collection once and named by an expression such as `lsi(e=100)`.
 
@@ -382,6 +400,13 @@ class Fittable:
         The engine calls it before `fit`, and refuses to fit if the estimate exceeds `--memory`.
         """
         return 0
+
+    def cost(self, collection: Statistics, terms: int) -> Cost | None:
+        """Return about what fitting to a collection with this number of terms costs; None, the default, if that is not known.
+
+        `sublex fit` tells it before it fits the models of a pipeline.
+        """
+        return None
 
     def depends(self) -> Sequence[Expression]:
         """Return the expressions of the models that must be fitted first.
@@ -475,6 +500,10 @@ class Representation(Fittable):
         `sublex encode` writes the vectors.
         """
         return self.encode_documents(inputs)
+
+    def has_vectors(self, inputs: Any) -> np.ndarray | None:
+        """Return for each text of `inputs` whether `transform` has a vector of it; None if it has one of all."""
+        return None
 
     def column_names(self) -> Sequence[str]:
         """Return the names of the columns of the sparse vectors that `transform` returns; none where columns have no names.

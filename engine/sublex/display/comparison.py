@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sublex.forms.lines import Shown, figures
 from sublex.forms.parts import part_lines
+from sublex.forms.tables import Table
 
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
 
 def comparison(compared: Comparison) -> Shown:
     """Return a comparison as Shown."""
-    shown = figures(compared.table(), lambda: _as_json(compared), lines=lambda: part_lines(compared.parts()))
+    table = joined_slices(compared) if compared.slices else compared.table()
+    shown = figures(table, lambda: _as_json(compared), lines=lambda: part_lines(compared.parts()))
     shown.forms = {**shown.forms, "markdown": compared.markdown}
     return shown
+
+
+def joined_slices(compared: Comparison) -> Table:
+    """Return the tables of all slices as one, with the property in the first column."""
+    tables = [each.table() for each in compared.slices]
+    rows = [[each.by, *row] for each, table in zip(compared.slices, tables, strict=True) for row in table.rows]
+    return Table(["by", "group", *tables[0].head[1:]], rows, 3)
 
 
 def _as_json(compared: Comparison) -> dict[str, Any]:
@@ -40,4 +49,8 @@ def _as_json(compared: Comparison) -> dict[str, Any]:
         for pair in compared.pairs(measure)
     ]  # fmt: skip
     plan = compared.plan._asdict()
-    return {"topics": len(compared.qids), "plan": plan, "notes": compared.notes, "systems": systems, "pairs": pairs}
+    slices = {"slices": [each.to_json() for each in compared.slices]} if compared.slices else {}
+    return {
+        "topics": len(compared.qids), "plan": plan, "notes": compared.notes, "systems": systems, "pairs": pairs,
+        "unjudged": [{**each._asdict(), "safe": each.is_safe} for each in compared.bounds()], **slices,
+    }  # fmt: skip

@@ -15,7 +15,10 @@ from sublex.errors import InputError
 from sublex.evaluation.input_warnings import input_warnings
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.evaluation.run_evaluation import Evaluation, evaluate
+from sublex.evaluation.slices import GROUPS, By, Slices, grouping
 from sublex.evaluation.systems import System
+from sublex.evaluation.topic_properties import Facts
+from sublex.evaluation.unjudged import Bounds, bounds
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, parts_markdown
 from sublex.forms.tables import Table
@@ -64,7 +67,7 @@ class Comparison(InParts):
 
     `measures` are all measures. `tested` are the measures that are tested: all but counts, which are only summed.
     `main` is the first of `tested`; the sentences are about this measure. `qids` are the judged topics, and `notes` the
-    warnings about the input.
+    warnings about the input. `slices` are the comparisons for groups of topics that were asked for.
     """
 
     def __init__(
@@ -85,6 +88,17 @@ class Comparison(InParts):
         self.tested = tuple(name for name, counts in zip(first.measures, first.counts, strict=True) if not counts)
         self.main = self.tested[0]
         self._pairs: dict[str, list[Pair]] = {}
+        self.slices: tuple[Slices, ...] = ()
+
+    def sliced(self, by: By, groups: int = GROUPS) -> Slices:
+        """Return the comparison for groups of topics.
+
+        `by` is the name of a property: "length" of the query, "df" or "clarity" of its words, the number of "relevant"
+        documents, the share of "judged" documents, or the "agreement" of the systems; a field of the topics; a fitted model
+        with labels, such as "lda(k=20)"; or a dictionary from ids of topics to groups. Numbers make `groups` groups.
+        """
+        facts = Facts(self.qids, self.systems, self.qrels, self.topics, self.index)
+        return Slices(self, grouping(by, facts, groups))
 
     def scores(self, measure: str) -> np.ndarray:
         """Return the values of a measure as a matrix of systems by topics."""
@@ -124,6 +138,15 @@ class Comparison(InParts):
         """Return the sentences about the system with the highest mean of the main measure."""
         best = self.names[int(self.mean(self.main).argmax())]
         return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
+
+    def bounds(self) -> list[Bounds]:
+        """Return how far unjudged documents could change the differences of the best system to the others."""
+        return self._bounds
+
+    @cached_property
+    def _bounds(self) -> list[Bounds]:
+        best = int(self.mean(self.main).argmax())
+        return [bounds(self, best, other) for other in range(len(self.systems)) if other != best]
 
     def summaries(self) -> list[SystemSummary]:
         """Return the summary of each system by the main measure."""
@@ -179,8 +202,13 @@ class Comparison(InParts):
         return Table(head, rows, 2)
 
     def parts(self) -> list[Part]:
-        """Return the table of measures, the table of tests against the first system, and the sentences about the best one."""
-        return [self.table(), self.against_first(), tuple(self.headlines())]
+        """Return the table of measures, the table of tests against the first system, and the sentences about the best one.
+
+        Sentences about unjudged documents and the parts of the slices follow.
+        """
+        slices = [part for each in self.slices for part in each.parts()]
+        unjudged = tuple(each.sentence() for each in self.bounds())
+        return [self.table(), self.against_first(), tuple(self.headlines()), unjudged, *slices]
 
     def markdown(self) -> str:
         """Return the tables and the sentences in GitHub's Markdown."""
@@ -221,12 +249,14 @@ def compare(
     index: Index | None = None,
     plan: Plan = DEFAULT_PLAN,
     notes: Sequence[str] = (),
+    by: Iterable[By] = (),
+    groups: int = GROUPS,
 ) -> Comparison:
     """Measure systems on the judged topics by the measures `names`, and test all pairs of them.
 
     If `topics` are given, only the judged ones among them count. With `index`, docnos are checked and documents can be
-    shown. Raise InputError if `systems` is empty, if two systems have the same name, if all measures are counts, and
-    for an unknown measure, test or correction.
+    shown. `by` and `groups` ask for slices, as `Comparison.sliced` describes them. Raise InputError if `systems` is empty, if
+    two systems have the same name, if all measures are counts, and for an unknown measure, test or correction.
     """
     if not systems:
         raise InputError("There is nothing to compare; give a ranker or a run.")
@@ -248,6 +278,7 @@ def compare(
     comparison = Comparison(systems, evaluations, judged, topics, index, plan, notes)
     # The pairs are computed now, so that an unknown test or correction is refused here and not when they are shown.
     comparison.pairs()
+    comparison.slices = tuple(comparison.sliced(each, groups) for each in by)
     return comparison
 
 

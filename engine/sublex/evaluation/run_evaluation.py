@@ -52,8 +52,12 @@ class Evaluation(InParts):
     @cached_property
     def mean(self) -> dict[str, float]:
         """The mean of each measure over all judged topics, by name; for a measure that counts, the sum."""
-        sums = self.values.sum(axis=0)
-        means = np.where(self.counts, sums, sums / max(1, len(self.qids)))
+        return self.means_of(np.ones(len(self.qids), bool))
+
+    def means_of(self, topics: np.ndarray) -> dict[str, float]:
+        """Return the mean of each measure over some topics, for which a mask is true; for a measure that counts, the sum."""
+        sums = self.values[topics].sum(axis=0)
+        means = np.where(self.counts, sums, sums / max(1, int(np.count_nonzero(topics))))
         return dict(zip(self.measures, means.tolist(), strict=True))
 
     def __getitem__(self, measure: str) -> np.ndarray:

@@ -1,9 +1,9 @@
-"""Complete the end of an expression that is being typed, by components, parameters and their values."""
+"""Complete the end of an expression that is being typed, by components, parameters, their values, and columns."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sublex.errors import UnknownName
@@ -14,12 +14,24 @@ if TYPE_CHECKING:
 
 _NAME_AT_END = re.compile(r"[\w.:/-]*\Z")
 _CALL_AT_END = re.compile(r"([^\W\d][\w.:/-]*)\s*\Z")
+# The begin of a condition of the filter `where`, whose quotation mark is still open; where a column may stand in it; and the
+# begin of the column of `sort`.
+_CONDITION = re.compile(r"""\bwhere\(\s*(?:condition\s*=\s*)?(?:"([^"]*)|'([^']*))\Z""", re.IGNORECASE)
+_COLUMN_NEXT = re.compile(r"(?:\A|(?<!in)(?<!in )\(|\b(?:and|or|not))\s*\Z", re.IGNORECASE)
+_SORT = re.compile(r"""\bsort\(\s*(?:column\s*=\s*)?["']?\Z""", re.IGNORECASE)
 
 
-def continuations_of(text: str, registry: Registry) -> tuple[str, list[tuple[str, str]]]:
-    """Return the word at the end of an expression, and the texts that may replace it, each with its help."""
+def continuations_of(text: str, registry: Registry, columns: Mapping[str, str]) -> tuple[str, list[tuple[str, str]]]:
+    """Return the word at the end of an expression, and the texts that may replace it, each with its help.
+
+    `columns` has the types of the columns of the index, which `where` and `sort` name.
+    """
     word = _NAME_AT_END.search(text)[0]  # type: ignore[index]
-    return word, list(_continuations(text[: len(text) - len(word)], word, registry))
+    before = text[: len(text) - len(word)]
+    named = [(name, f"column ({kind})") for name, kind in columns.items() if begins(name, word)]
+    if condition := _CONDITION.search(before):
+        return word, named if _COLUMN_NEXT.search(condition[1] or condition[2] or "") else []
+    return word, (named if _SORT.search(before) else []) + list(_continuations(before, word, registry))
 
 
 def _continuations(before: str, word: str, registry: Registry) -> Iterator[tuple[str, str]]:

@@ -67,7 +67,9 @@ def _sentence(missing: Comparison, column: Column, snapshot: Snapshot) -> str:
         return f"No document has a value in the column {missing.column}."
     is_one = missing.relation == "="
     asked = printed_value(missing.values[0]) if is_one else str(missing).partition(":")[2]
-    begin = f"No document has {'the value' if is_one else 'a value in'} {cut(asked)} in the column {missing.column}; "
+    begins = missing.relation == "begins"
+    what = "the value" if is_one else "a value like" if begins else "a value in"
+    begin = f"No document has {what} {cut(asked)} in the column {missing.column}; "
     if column.kind != "text":
         return f"{begin}its values are from {live.shown(values[0])} to {live.shown(values[-1])}."
     known = [str(live.shown(value)) for value in values[np.argsort(-counts, kind="stable")[:COMPARED]]]

@@ -158,6 +158,12 @@ class Snapshot(Deferred):
 
         return analyze(self.analyzer, text)
 
+    def analyze_all(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the terms of each text, analysed as the documents were."""
+        from sublex.analysis.tokens import analyze_all
+
+        return analyze_all(self.analyzer, texts)
+
     # Terms.
 
     def term(self, term: str) -> Term | None:

@@ -6,7 +6,7 @@ A tokenizer cuts the text, and a recursive descent has one method for each line 
     one     := "not" one | "(" any ")" | compared
     compared := NAME relation range | value relation NAME [relation value] | NAME ["not"] "between" value "and" value
               | NAME ["not"] "in" ( range | "(" range ("," range)* ")" ) | NAME "is" ["not"] "null"
-    range   := value [".." [value]] | ".." value  value := NUMBER | WORD | STRING
+    range   := value [".." [value]] | ".." value | WORD"*" | STRING"*"         value := NUMBER | WORD | STRING
 
 The parser does not know the columns. `contracts/columns.py` compares their values.
 """
@@ -203,7 +203,11 @@ class _Parser:
     def range(self, column: str) -> Comparison:
         if self.dots():
             return Comparison(column, "<=", (self.value(),))
-        low = self.value()
+        written, low = self.now, self.value()
+        if written.kind == "word" and len(written.text) > 1 and written.text.endswith("*"):
+            return Comparison(column, "begins", (written.text[:-1],))
+        if written.kind == "string" and self.accept("*"):
+            return Comparison(column, "begins", (low,))
         if not self.dots():
             return Comparison(column, "=", (low,))
         if self.now.kind in ("word", "string") and self.now.text.lower() not in KEYWORDS:
@@ -241,6 +245,8 @@ def printed_condition(condition: Any) -> str:
             return f"{values[0]} {after.replace('>', '<')} {column} {before} {values[1]}"
         if relation == "exists":
             return f"{column} is not null"
+        if relation == "begins":
+            return f"{column} = {values[0]}*"
         return f"{column} in ({', '.join(values)})" if relation == "in" else f"{column} {relation} {values[0]}"
     if condition.kind == "not":
         return f"not ({printed_condition(condition.parts[0])})"

@@ -16,6 +16,7 @@ from sublex.contracts.base import Folder, Param, Resource
 from sublex.errors import InputError, UnknownName
 from sublex.language.expression import GIVEN_NAME, NORMALISERS, Call, Chain, Expression, chain, walk
 from sublex.language.parser import DEEPEST, LONGEST, parse
+from sublex.language.pipelines import PIPELINES, called
 from sublex.language.plugins import NORMALISED, RESERVED, Component, Registry
 from sublex.tools.messages import Message, Step, nearest
 
@@ -54,10 +55,11 @@ def written_out(
 ) -> Expression:
     """Return an expression with each name replaced by the expression that it stands for.
 
-    A component comes before a name. `resources` are the resources of the index: the expression of a name can read no
-    other files. Raise InputError for a name that contains itself, and if the whole would be too long or too deep.
+    A component comes before a name, and a name of the index before a built-in one. `resources` are the resources of the
+    index: the expression of a name can read no other files. Raise InputError for a name that contains itself, and if the
+    whole would be too long or too deep.
     """
-    if not names:
+    if not names and not any(word in str(expression).lower() for word in PIPELINES):
         return expression
     left = LONGEST
 
@@ -67,7 +69,8 @@ def written_out(
             _refuse_files(call, within[-1], registry, resources)
         name = None if is_component(call, registry) else found(call.name, names)
         if name is None:
-            return None
+            built_in = pipeline_of(call, names, registry)
+            return None if built_in is None else parse(built_in)
         text = names[name]
         if call.args or call.params:
             raise InputError(
@@ -95,6 +98,26 @@ def written_out(
                 f"With its names written out, {expression} is too long or too deep: {_limits()}."
             ) from None
     return whole
+
+
+def pipeline_of(call: Call, names: Mapping[str, str], registry: Registry) -> str | None:
+    """Return what a call of a built-in name stands for; None for another call, and for a name that the index hides."""
+    if is_component(call, registry) or found(call.name, names) is not None:
+        return None
+    name = found(call.name, PIPELINES)
+    return None if name is None else called(name, call.args, call.params)
+
+
+def pipelines_in(expression: Expression, names: Mapping[str, str], registry: Registry) -> list[str]:
+    """Return the calls of built-in names in an expression, as they are written, each once."""
+    met: list[str] = []
+
+    def note(call: Call) -> None:
+        if pipeline_of(call, names, registry) is not None:
+            met.append(str(call))
+
+    rewritten(expression, registry, note)
+    return list(dict.fromkeys(met))
 
 
 def mentioned(expression: Expression, names: Mapping[str, str], registry: Registry) -> set[str]:
@@ -198,11 +221,17 @@ def _refuse_files(call: Call, name: str, registry: Registry, resources: Collecti
 def refuse_near_names(expression: Expression, names: Mapping[str, str], registry: Registry, root: object) -> None:
     """Raise UnknownName, which suggests a name of the index, for an unknown word that is almost that name."""
     for node in walk(expression):
-        if isinstance(node, Call) and not is_component(node, registry) and (hint := nearest(node.name, names)):
+        if (
+            isinstance(node, Call)
+            and not is_component(node, registry)
+            and (hint := nearest(node.name, [*names, *PIPELINES]))
+        ):
             raise UnknownName(Message(f"No component {node.name}; {hint}To list the names: ", Step("name", root)))
 
 
 def unknown_name(name: str, names: Mapping[str, str], root: object) -> str:
     """Return the message for a name that an index does not have."""
+    if built_in := found(name, PIPELINES):
+        return f"{built_in} is built in, and not a name of {root}; give it another meaning to hide it."
     known = f"{nearest(name, names)}It has {', '.join(sorted(names)[:8])}" if names else "it has none"
     return Message(f"No name {name}; {known}. To list them: ", Step("name", root))

@@ -51,13 +51,17 @@ SECTIONS = {
     "Exchange indexes with other engines": {"ciff export": "exchanging:export", "ciff import": "exchanging:import_file"},
     "Look into an index": {
         "indexes": "looking", "info": "looking", "doc": "looking", "terms": "looking", "term": "looking", "analyze": "looking",
+        "duplicates": "duplicating",
     },
     "Rank documents": {
         "shell": "sublex.shell.start", "search": "searching", "facets": "searching", "similar": "searching", "versus": "searching",
         "explain": "explaining", "why-not": "explaining:why_not", "run": "running", "fuse": "running",
         "name": "naming", "unname": "naming",
     },
-    "Evaluate rankings": {"eval": "evaluating:measure", "compare": "evaluating", "tune": "evaluating", "lint": "linting"},
+    "Evaluate rankings": {
+        "eval": "evaluating:measure", "compare": "evaluating", "disagree": "disagreeing", "pool": "pooling",
+        "tune": "evaluating", "lint": "linting",
+    },
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",
         "vectors add": "vectors:add", "vectors list": "vectors:list_vectors", "vectors remove": "vectors:remove",

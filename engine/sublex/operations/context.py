@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from sublex.representations.loaded import LoadedModel
 
 
+def query_files(given: Sequence[str]) -> dict[str, str]:
+    """Return the files of vectors of queries by name; each text is NAME=FILE."""
+    files: dict[str, str] = {}
+    for text in given:
+        name, equals, file = text.partition("=")
+        if not equals or not name or not file:
+            raise InputError(f"--queries {text} names no file; write NAME=FILE, such as bge=queries.npz.")
+        if name in files:
+            raise InputError(f"--queries names {name} twice; give one file.")
+        files[name] = file
+    return files
+
+
 class Context:
     """The context of an operation on an opened index.
 
@@ -65,14 +78,7 @@ class Context:
         """Give the index vectors of queries; each text is NAME=FILE."""
         if not given:
             return
-        files: dict[str, str] = {}
-        for text in given:
-            name, equals, file = text.partition("=")
-            if not equals or not name or not file:
-                raise InputError(f"--queries {text} names no file; write NAME=FILE, such as bge=queries.npz.")
-            if name in files:
-                raise InputError(f"--queries names {name} twice; give one file.")
-            files[name] = file
+        files = query_files(given)
         with self.step(f"Read {', '.join(files.values())}"):
             self._index = self.index.with_queries(files)
 

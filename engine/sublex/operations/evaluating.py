@@ -12,8 +12,11 @@ from sublex.operations.context import Context
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import (
     AllowUncovered,
+    Collapse,
     Contradictions,
     Fields,
+    GroupCount,
+    GroupedBy,
     JudgementFile,
     Language,
     Measures,
@@ -32,13 +35,15 @@ from sublex.operations.searching import compared, language_of
 from sublex.tools.messages import Step, counted
 
 if TYPE_CHECKING:
+    from sublex.evaluation.slices import Grouping
     from sublex.evaluation.systems import System
     from sublex.pipeline.pipeline import Pipeline
+    from sublex.trec.qrels import Qrels
     from sublex.trec.topics import Topics
 
 FIGURES = ("table", "json", "csv", "markdown", "latex")
-# Hits of a topic in a run, unless the user asks for another number.
-RUN_HITS = 1000
+# Hits of a topic in a run, and groups of numbers, unless the user asks for another number.
+RUN_HITS, GROUPS = 1000, 3
 
 
 class Loaded(NamedTuple):
@@ -64,6 +69,7 @@ def compare_code(given: Mapping[str, Any]) -> str:
     options += "" if language == "plain" else f", language={language!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     options += f", queries={vectors!r}" if vectors else ""
+    options += f", by={list(given['by'])!r}, groups={given['groups']!r}" if given["by"] else ""
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
 
@@ -74,6 +80,8 @@ def _compare_step(
     contradictions: str,
     language: str,
     queries: tuple[str, ...],
+    by: tuple[str, ...] = (),
+    groups: int = GROUPS,
 ) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = loaded.files()
@@ -82,7 +90,8 @@ def _compare_step(
     if files is None:
         return None
     options = {"contradictions": rule, "language": read, "queries": queries or None}
-    return Step("compare", context.path, *files, r=tuple(rankers), **options)
+    grouped = {"by": by, "groups": None if groups == GROUPS else groups} if by else {}
+    return Step("compare", context.path, *files, r=tuple(rankers), **options, **grouped)
 
 
 @operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
@@ -94,6 +103,10 @@ def measure(
     measures: Measures = (),
     contradictions: Contradictions = "error",
     by_topic: Annotated[bool, option("-q", "--by-topic")] = False,
+    by: GroupedBy = (),
+    groups: GroupCount = GROUPS,
+    topics: Annotated[str, option(metavar="FILE", completes="file")] = "",
+    collapse: Collapse = "",
     rankers: Annotated[tuple[str, ...], option(metavar="EXPR", completes="expression", bare=True, hidden=True)] = (),
     language: Annotated[str, option(hidden=True, remembered=True)] = "plain",
     queries: Annotated[tuple[str, ...], option(hidden=True, remembered=True)] = (),
@@ -105,15 +118,18 @@ def measure(
 
     Args:
         by_topic: Show the figures of each topic too.
+        topics: The topic file, which --by length and fields of topics need.
 
     Examples:
         sublex eval qrels.txt bm25.run pl2.run -m AP -m nDCG@10
+        sublex eval qrels.txt bm25.run -m AP --by relevant
         sublex eval qrels.txt bm25.run --by-topic --format csv
     """
     import sublex
-    from sublex.display.evaluation import evaluation_json, evaluation_table
+    from sublex.display.evaluation import evaluation_json, evaluation_table, slices_json, slices_table
     from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.run_evaluation import evaluate
+    from sublex.forms.parts import part_lines
 
     names = _measures(measures)
     context.prepare("number-terms read-runs")
@@ -130,15 +146,59 @@ def measure(
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
+    systems, judgements = _collapsed(systems, judgements, collapse)
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
+        groupings = _groupings(context, by, groups, systems, judgements, loaded.loaded_topics or topics)
     data = [evaluation_json(evaluation, by_topic) for evaluation in found]
-    table = evaluation_table(found, by_topic)
-    shown = figures(table, lambda: data, lambda: evaluation_table(found, by_topic, 10), notes)
+    if groupings:
+        data = [{**each, "slices": slices_json(one, groupings)} for each, one in zip(data, found, strict=True)]
+    tables = [lambda digits: evaluation_table(found, by_topic, digits)]
+    if groupings:
+        tables.append(lambda digits: slices_table(found, groupings, digits))
+    shown = figures(
+        tables[-1](4), lambda: data, lambda: tables[-1](10), notes, lambda: part_lines(t(4) for t in tables)
+    )
     shown.step = _compare_step(
-        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries
+        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries, by, groups
     )
     return shown
+
+
+def _groupings(
+    context: Context,
+    by: Sequence[str],
+    groups: int,
+    systems: Sequence[System],
+    judgements: Qrels,
+    topics: Topics | str,
+) -> list[Grouping]:
+    """Return the groups of judged topics that the user asks for."""
+    import sublex
+    from sublex.evaluation.slices import grouping
+    from sublex.evaluation.topic_properties import Facts
+
+    if not by:
+        return []
+    given = sublex.read_topics(topics) if topics and isinstance(topics, str) else topics or None
+    if given:
+        known = {topic.qid for topic in given}
+        if missing := [qid for qid in judgements if qid not in known]:
+            raise InputError(
+                f"Topic {missing[0]} is judged and is not among the topics; name the file of all judged topics."
+            )
+    facts = Facts(list(judgements), systems, judgements, given, context.index if context.has_index else None)
+    return [grouping(each, facts, groups) for each in by]
+
+
+def _collapsed(systems: list[System], judgements: Qrels, file: str) -> tuple[list[System], Qrels]:
+    """Return systems and judgements in which the near duplicates that a file groups are one document; without a file, as they are."""
+    from sublex.evaluation.collapsing import collapsed_qrels, collapsed_systems, read_groups
+
+    if not file:
+        return systems, judgements
+    groups = read_groups(file)
+    return collapsed_systems(systems, groups), collapsed_qrels(judgements, groups)
 
 
 def _measures(given: Sequence[str]) -> list[str]:
@@ -185,6 +245,9 @@ def compare(
     correction: Literal["holm", "bonferroni", "bh", "none", "tukey"] = "holm",
     alpha: float = 0.05,
     seed: Seed = 0,
+    by: GroupedBy = (),
+    groups: GroupCount = GROUPS,
+    collapse: Collapse = "",
     fresh: bool = False,
     workers: Workers = None,
     profile: Profile = None,
@@ -209,6 +272,7 @@ def compare(
 
     Examples:
         sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 -o report.html
+        sublex compare demo topics.trec qrels.txt -r BM25 -r PL2 --by length
         sublex compare qrels.txt bm25.run pl2.run
     """
     import sublex
@@ -240,13 +304,14 @@ def compare(
             _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines
         ] + systems
         said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
+    systems, judgements = _collapsed(systems, judgements, collapse)
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
-        done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes])
+        done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes], by, groups)
     shown = comparison(done)
     shown.notes, shown.step = (
         [*said, *done.notes],
-        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries),
+        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups),
     )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown

@@ -36,7 +36,9 @@ def fit(
     """Fit models to an index and encode its documents.
 
     EXPR names a model with its parameters. A fitted model can be used like a ranker. Models that EXPR depends on are
-    fitted first. If a model cannot be fitted, the others are fitted all the same, and the exit code is 2.
+    fitted first. EXPR may also be a whole pipeline, such as best: then all models that it needs are fitted, after a sentence
+    that says about how long this takes and how many bytes they have. If a model cannot be fitted, the others are fitted all
+    the same, and the exit code is 2.
 
     Args:
         update: Encode documents that models do not cover; without EXPR, for all models.
@@ -57,6 +59,12 @@ def fit(
         wanted = [rows.expression for entry in index.fitted.values() for rows in entry.rows.values()]
     if not wanted:
         raise InputError(Message("Name what to fit, as in: ", Step("fit", "INDEX", "lsi(e=100)"), "."))
+    if source is None and not update:
+        wanted = [model for text in wanted for model in _models_of(context, index, text, workers)]
+        if not wanted:
+            return sentence(
+                f"{' and '.join(expressions)} {'needs' if len(expressions) == 1 else 'need'} no fitted model."
+            )
     if named is not None:
         if len(wanted) != 1:
             raise InputError(f"--as {named} names one model, and there are {len(wanted)}; fit them one by one.")
@@ -67,6 +75,42 @@ def fit(
         instead = f"; before, it stood for {before}" if before not in ("", index.names[named]) else ""
         context.say(f"{named} stands for {index.names[named]}{instead}.")
     return shown
+
+
+def _models_of(context: Context, index: Index, text: str, workers: int | None) -> list[str]:
+    """Return the models that an expression needs, itself if it is one; for a pipeline, say what fitting them costs."""
+    from sublex.language.expression import Call
+    from sublex.language.parser import parse
+    from sublex.tools.arguments import threads
+    from sublex.tools.messages import counted
+
+    if isinstance(index.written_out(parse(text)), Call):
+        return [text]
+    models = index.models_in(text)
+    missing = [model for model in models if not index.is_fitted(model)]
+    if not missing:
+        return models
+    cores, costs = threads(workers), [index.cost_of(model) for model in missing]
+    about = ""
+    if all(cost is not None for cost in costs):
+        seconds, nbytes = (sum(values) for values in zip(*(cost for cost in costs if cost is not None), strict=True))
+        about = f", which takes about {_duration(seconds / cores)} on {counted(cores, 'core')} and {_size(nbytes)}"
+    context.say(f"{text} fits {', '.join(missing)}{about}.")
+    return models
+
+
+def _duration(seconds: float) -> str:
+    """Return a rough time in words: seconds, minutes or hours, in whole numbers, at least one of them."""
+    for unit, size in (("hour", 3600), ("minute", 60), ("second", 1)):
+        if seconds >= 2 * size or size == 1:
+            number = max(1, round(seconds / size))
+            return f"{number:,} {unit}{'s' * (number > 1)}"
+    raise AssertionError("The last unit is always taken.")
+
+
+def _size(nbytes: float) -> str:
+    """Return a rough number of bytes in words, in MB or GB."""
+    return f"{nbytes / 1e9:.1f} GB" if nbytes >= 1e9 else f"{max(1, round(nbytes / 1e6)):,} MB"
 
 
 def fit_each(
@@ -245,26 +289,37 @@ def encode(
     expression: Model,
     file: Annotated[str | None, positional("FILE", completes="file")] = None,
     output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]
+    topics: Annotated[str | None, option("--topics", metavar="TOPICS", completes="file")] = None,
     reader: Reader = None,
     overwrite: OverwriteFile = False,
 ) -> Shown:
-    """Write the vectors that a fitted model gives to documents.
+    """Write the vectors that a fitted model gives to documents, or to queries.
 
     The documents are those of the index, or those of FILE. An .npz file has the arrays `docnos` and `rows`, or for sparse
     rows `docnos`, `data`, `indices`, `indptr` and `shape`. A .parquet file has the columns `docno` and `row`.
 
     Args:
         output: Write the vectors to this file, in .npz or .parquet.
+        topics: Write the vectors of the queries in this topic file, with their ids as docnos.
 
     Examples:
         sublex encode demo "lsi(e=20)" -o vectors.npz
+        sublex encode demo "lsi(e=20)" --topics topics.trec -o topics.npz
     """
-    from sublex.representations.export import export
+    import sublex
+    from sublex.representations.export import export, export_queries
 
+    if topics and file:
+        raise InputError("Give a file of documents or --topics, not both.")
     expect_folder(output)
     context.prepare()
     index, expression = context.index, context.meaning(expression)
     model = index.representation(expression)
+    if topics:
+        queries = {topic.qid: index.query(topic.text) for topic in sublex.read_topics(topics)}
+        with context.step("Wrote the vectors"):
+            count = export_queries(model, queries, Path(output), overwrite)
+        return sentence(f"{output} has the vectors of {count:,} {'query' if count == 1 else 'queries'} by {expression}")
     with context.step("Wrote the vectors"):
         count = export(
             index.snapshot, model, Path(file) if file else None, Path(output), reader, context.say, overwrite

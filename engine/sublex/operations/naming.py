@@ -20,24 +20,29 @@ def name(
 
     The index keeps the name. Wherever an expression is taken, NAME then stands for EXPR, and EXPR is what runs, reports and
     metadata have. EXPR may contain other names. A name that is there gets the new expression. Without EXPR, the command
-    shows what NAME stands for, and without NAME all names.
+    shows what NAME stands for, and without NAME all names. The names good, better and best are built in; a name of your own
+    hides one.
 
     Examples:
         sublex name demo both 'PL2 + 0.3*DirichletLM'
         sublex name demo
     """
     from sublex.language.names import found, unknown_name
+    from sublex.language.pipelines import PIPELINES
 
     index = context.index
     if name is None:
         return _listed(context)
     if expression is None:
         known = found(name, index.names)
+        if known is None and (built_in := found(name, PIPELINES)):
+            return sentence(f"{built_in} is built in and stands for {PIPELINES[built_in]}")
         if known is None:
             raise IndexProblem(unknown_name(name, index.names, index.path))
         return sentence(f"{known} stands for {index.names[known]}")
     before = index.name(name, expression)
     now = index.names[name]
+    before = before or PIPELINES.get(found(name, PIPELINES) or "", "")
     instead = f"; before, it stood for {before}" if before and before != now else ""
     return sentence(f"{name} stands for {now} in {index.path}{instead}")
 

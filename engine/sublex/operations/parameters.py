@@ -58,6 +58,16 @@ Measures = Annotated[tuple[str, ...], option(
 )]
 # Names with commas between them. An option that is given several times adds to them.
 Names = Annotated[tuple[str, ...], option(metavar="NAMES")]
+GroupedBy = Annotated[tuple[str, ...], option(
+    metavar="WHAT", completes="model",
+    help="Show groups of topics by length, df, clarity, relevant, judged, agreement, a field of the topics, or the topics of a "
+    "fitted model such as 'lda(k=20)'; may be given several times.",
+)]
+Collapse = Annotated[str, option(
+    metavar="FILE", completes="file",
+    help="Count one document of each group of near duplicates in FILE, the CSV of sublex duplicates.",
+)]
+GroupCount = Annotated[int, option(least=2, help="Groups that --by makes of numbers.")]
 Fields = Annotated[str, option(help="The fields of a topic that form its query, as in title+desc.")]
 Metadata = Annotated[Literal["sidecar", "header", "none"], option(
     help="Describe a run in a second file, RUN.yaml; in # lines at its head; or not at all."

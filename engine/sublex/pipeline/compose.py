@@ -35,7 +35,7 @@ from sublex.language.expression import (
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
-from sublex.language.names import refuse_near_names
+from sublex.language.names import pipelines_in, refuse_near_names
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
 from sublex.language.python_expanders import PythonExpander
@@ -53,21 +53,25 @@ from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
 from sublex.pipeline.stages.listing import Everything, Listing
 from sublex.pipeline.stages.mask import Mask, Masks
+from sublex.pipeline.stages.near import NearScoring
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
 from sublex.pipeline.stages.sort import SortScoring
 from sublex.pipeline.stages.stage import Scorer, Stage, obeying
+from sublex.representations.graph import LoadedGraph
 from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.matching import Matching
+from sublex.representations.near import Near
+from sublex.representations.stored_models import not_fitted
 from sublex.representations.view import View
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
-from sublex.tools.messages import counted
+from sublex.tools.messages import Message, Step, counted
 
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
 # BM25.
@@ -157,7 +161,9 @@ class Composer(Uncopied):
 
     def _made(self, expression: str | Expression, profile: Profile) -> _Kept:
         """Return a new pipeline, with the hashes of the files that it names."""
-        resolved, chosen = self.read(operand(expression, ">>"), profile.defaults)
+        given = operand(expression, ">>")
+        resolved, chosen = self.read(given, profile.defaults)
+        self._expect_fitted(given, resolved)
         # The files are hashed before they are read. If one changes in between, its hash differs at the next use.
         files, scorer = self._files(resolved), self.compose(resolved, profile.defaults)
         if not scorer.finds:
@@ -173,6 +179,7 @@ class Composer(Uncopied):
             self.snapshot,
             resolved,
             scorer,
+            self.term_table,
             self._versions(resolved),
             uncovered,
             [*fitted.values()],
@@ -323,6 +330,10 @@ class Composer(Uncopied):
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
         try:
+            if isinstance(made := component.make(), Near):
+                if self._namer.model_of(component) not in self.snapshot.fitted:
+                    raise IndexProblem(not_fitted(self.snapshot.path, component, self.snapshot.fitted))
+                return LoadedGraph(self.snapshot, component, self._namer, self._over(made), self.allow_uncovered)
             if component.kind != "representation":
                 return LoadedModel(self.snapshot, component, self._namer)
             return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
@@ -331,6 +342,18 @@ class Composer(Uncopied):
             if read_manifest(path).generation == self.snapshot.generation:
                 raise
             raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
+
+    def _over(self, near: Near) -> LoadedRepresentation:
+        """Return the representation whose vectors a graph compares. The caller holds the lock."""
+        component = self._namer.resolve(near.over)
+        key = self._key(component)
+        self._used.add(key)
+        if key not in self._models:
+            self._models[key] = self._load(component)
+            self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
+        found = self._models[key]
+        assert isinstance(found, LoadedRepresentation)
+        return found
 
     def is_fitted(self, node: Expression) -> bool:
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
@@ -352,6 +375,19 @@ class Composer(Uncopied):
         elif isinstance(node, Expression):
             for child in node.children():
                 yield from self._fitted_in(child)
+
+    def _expect_fitted(self, given: Expression, resolved: Expression) -> None:
+        """Raise IndexProblem if an expression with built-in names needs models that are not fitted; the message names the names."""
+        named = pipelines_in(given, self.snapshot.names, self.registry)
+        if named and (missing := self.unfitted(resolved)):
+            root = self.snapshot.path
+            lacking = f"{', '.join(named)} needs {', '.join(dict.fromkeys(missing))}, not fitted in {root.name}; run: "
+            raise IndexProblem(Message(lacking, Step("fit", root, *named)))
+
+    def models_in(self, expression: Expression, defaults: Defaults) -> list[str]:
+        """Return the models that the expression of a pipeline needs, each once. Fitted ones are among them."""
+        resolved = self.registry.resolve_all(self.written_out(expression), defaults)
+        return list(dict.fromkeys(str(component) for component in self.fitted_components(resolved)))
 
     def unfitted(self, resolved: Expression) -> list[str]:
         """Return the components of a resolved expression that have to be fitted before it can run."""
@@ -563,6 +599,10 @@ class _Composition:
             return Scorer(partial(RepresentationScoring, model))
         if component.kind == "filter":
             filter = composer.filter(component)
+            if isinstance(filter.filter, Near):
+                graph = composer.model(component)
+                assert isinstance(graph, LoadedGraph)
+                return Scorer(partial(NearScoring, filter.filter, graph), finds=False, through=False)
             scoring = SortScoring if isinstance(filter.filter, Sort) else FilterScoring
             return Scorer(partial(scoring, filter), finds=False, through=filter.per_document)
         made, models = composer.made(component), composer.models(component)
@@ -625,6 +665,6 @@ def _is_filter(node: Expression) -> bool:
     match node:
         case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
             return _is_filter(inner)
-        case Component(kind=kind):
-            return kind == "filter"
+        case Component(kind=kind, registration=registration):
+            return kind == "filter" and registration.factory is not Near
     return False

@@ -11,16 +11,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from sublex.contracts.base import Explanation, Facet, Mark, Query, QueryTerm, ValueCount
+from sublex.contracts.fitted import Cost, Fittable
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError, contract, warn
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins, profiles
-from sublex.language.expression import Expression, operand
+from sublex.language.expression import Call, Expression, operand
 from sublex.language.plugins import Component
 from sublex.language.python_parts import PythonPart
 from sublex.language.python_rankers import is_ranker
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from sublex.building.document_source import Documents
     from sublex.index.entries import VectorsEntry
     from sublex.pipeline.compose import Composer
+    from sublex.pipeline.near_duplicates import NearDuplicates
     from sublex.pipeline.pipeline import Answer, LeftOut, Pipeline
     from sublex.representations.labelling import LabelState
     from sublex.representations.loaded import LoadedModel, LoadedRepresentation
@@ -182,14 +184,16 @@ class Index(Contents):
             self.expect_vectors(name)
         return index
 
-    def _query(self, text: str | Query, language: str, qid: str | None = None) -> Query:
-        """Return a text as a query, without warnings. `qid` is the id of its topic."""
-        query = self._read(text, language)
+    def _query(
+        self, text: str | Query, language: str, qid: str | None = None, terms: Sequence[str] | None = None
+    ) -> Query:
+        """Return a text as a query, without warnings. `qid` is the id of its topic, and `terms` are its terms, if they are known."""
+        query = self._read(text, language, terms)
         if self.query_vectors is None or query.given is not None:
             return query
         return query._replace(given=self.query_vectors.of(qid, query.text))
 
-    def _read(self, text: str | Query, language: str) -> Query:
+    def _read(self, text: str | Query, language: str, terms: Sequence[str] | None) -> Query:
         """Return a text as a query without vectors."""
         if isinstance(text, Query):
             expect_weights([arguments.number(term.weight, f"The weight of {term.term}") for term in text.terms])
@@ -204,7 +208,7 @@ class Index(Contents):
             from sublex.pipeline.weighted import weighted_query
 
             return weighted_query(words)
-        return Query(words, tuple(map(QueryTerm, self.analyze(words))))
+        return Query(words, tuple(map(QueryTerm, self.analyze(words) if terms is None else terms)))
 
     def search(
         self,
@@ -271,13 +275,22 @@ class Index(Contents):
 
     def queries(self, topics: Iterable[Sequence[Any]], language: str = "plain") -> list[Query]:
         """Return the queries of topics. An error about a query names its topic."""
-        found = []
-        for qid, text, *_ in topics:
+        asked, found = [(qid, text) for qid, text, *_ in topics], []
+        terms = self._terms_of([text for _, text in asked if isinstance(text, str)]) if language == "plain" else {}
+        for qid, text in asked:
             try:
-                found.append(self._query(text, language, str(qid)))
+                found.append(self._query(text, language, str(qid), terms.get(text) if isinstance(text, str) else None))
             except InputError as error:
                 raise InputError(f"Topic {qid}: {error}") from None
         return found
+
+    def _terms_of(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return the terms of texts; nothing if the analyzer refuses one, so that each is analysed by itself."""
+        # One call for all texts takes a fifth of the time of a call for each.
+        try:
+            return dict(zip(texts, self.snapshot.analyze_all(texts), strict=True))
+        except InputError:
+            return {}
 
     def left_out(
         self,
@@ -310,6 +323,15 @@ class Index(Contents):
         ready = self.pipeline(pipeline, profile)
         doc = self._live(docno, ready.snapshot)
         return ready.explain(self.query(text, language), doc)
+
+    def duplicates(self, threshold: float = 0.8, width: int = 3) -> NearDuplicates:
+        """Return groups of near duplicates: documents that share at least `threshold` of their runs of `width` words.
+
+        The share is the Jaccard coefficient of the sets of runs in title and text. The index must store texts.
+        """
+        from sublex.pipeline.near_duplicates import near_duplicates
+
+        return near_duplicates(self, arguments.number(threshold, "The threshold"), arguments.whole(width, "width"))
 
     # Labels from fitted models.
 
@@ -542,6 +564,23 @@ class Index(Contents):
         """Return an expression with the names of this index replaced by what they stand for."""
         return self._composer.written_out(operand(expression, ">>"))
 
+    def models_in(self, expression: Expr) -> list[str]:
+        """Return the models that a pipeline needs, such as "lsi(e=100)", fitted or not; names are written out."""
+        return self._composer.models_in(operand(expression, ">>"), self._profile(None).defaults)
+
+    def is_fitted(self, expression: Expr) -> bool:
+        """Return whether a model, such as "lsi(e=100)", is fitted; exactly this one, and not one that matches."""
+        return not self._composer.unfitted(self._model_component(expression))
+
+    def cost_of(self, expression: Expr) -> Cost | None:
+        """Return about what fitting a model to this index costs; None if that is not known."""
+        model = self._model_component(expression).make()
+        return model.cost(self.statistics, self.vocabulary_size) if isinstance(model, Fittable) else None
+
+    def _model_component(self, expression: Expr) -> Component:
+        """Return the component of a single expression, with its names written out."""
+        return self.registry.resolve("component", cast(Call, self.written_out(expression)))
+
     def unname(self, name: str) -> str:
         """Remove a name, and return what it stood for. Raise an error if another name contains it."""
         from sublex.representations.names import remove
@@ -594,27 +633,30 @@ class Index(Contents):
         stored: str | None = None,
         replace: bool = False,
         encoder: str | Expression | None = None,
-        memory: int = 4 << 30,
+        memory: str | int = "4GB",
         workers: int = 1,
         progress: Callable[[int, int], None] = lambda done, total: None,
         say: Say = silently,
     ) -> VectorsSummary:
         """Give documents the vectors that another program computed, for expressions such as `dense(NAME)`.
 
-        `data` is a file or a list of files (`.npy`, `.npz`), an array with `ids`, the docnos of its rows, a dictionary from
+        `data` is a file or a list of files, an array with `ids`, the docnos of its rows, a dictionary from
         docnos to vectors, or a data frame with the columns docno and vector. Matrices, which `late(NAME)` ranks by, stand
         for vectors as arrays of two dimensions; a list of them needs `ids`. `ids` may also name the file of ids of a
         `.npy` file. `stored` is "float32", "float16" or "int8". Documents that have a vector of this name keep it, unless
         `replace` is set. `encoder` is the expression of the encoder of queries; its path goes to your own list of encoders,
-        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept. The
-        summary counts the vectors and documents.
+        and its hash to the index. It may also be a Python function (`sublex.encoder`), of which only the hash is kept.
+        `memory` is the most that ids and parts of files may take, such as "2GB". The summary counts the vectors and
+        documents.
         """
+        from sublex.building.indexing import parse_size
         from sublex.other_engines.ciff.weights import vectors_of
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
 
-        options = Options(workers, memory, progress, say=say, registry=self.registry)
-        batches, named = vectors_of(data, ids, memory), arguments.text(name, "The name of the vectors")
+        size = parse_size(memory)
+        options = Options(workers, size, progress, say=say, registry=self.registry)
+        batches, named = vectors_of(data, ids, size), arguments.text(name, "The name of the vectors")
         known = self._keep_encoder(encoder, named) if encoder is not None else None
         summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()

@@ -26,6 +26,7 @@ from sublex.pipeline.stages.stage import DEPTH, Scorer, State, rank_in
 from sublex.representations.loaded import LoadedModel
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
+from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Deferred
 from sublex.tools.messages import Message, counted
 from sublex.tools.workers import Workers
@@ -71,6 +72,7 @@ class Pipeline(Deferred):
         snapshot: Snapshot,
         expression: Expression,
         scorer: Scorer,
+        term_table: TermTable,
         models: Mapping[str, str] = NO_FIELDS,
         uncovered: Mapping[str, int] = NO_FIELDS,
         fitted: Sequence[LoadedModel] = (),
@@ -81,6 +83,7 @@ class Pipeline(Deferred):
         rankers: Sequence[GivenRanker] = (),
     ):
         self.snapshot, self.expression, self.scorer, self.origin = snapshot, expression, scorer, origin
+        self._term_table = term_table
         self.models, self.uncovered, self.chosen = dict(models), dict(uncovered), tuple(chosen)
         self._fitted, self._rankers, self.short = tuple(fitted), rankers, short or str(expression)
 
@@ -92,7 +95,7 @@ class Pipeline(Deferred):
         """The components that the expression names, including components in parameters of other components."""
         return list(components_in(self.expression))
 
-    @property
+    @cached_property
     def expands(self) -> bool:
         """Whether the expression has an expander.
 
@@ -182,6 +185,9 @@ class Pipeline(Deferred):
         answers: dict[int, Answer] = {}
         waiting: dict[Searcher, dict[int, Query]] = {}
         seconds = 0.0
+        if self.expands:
+            # An expander looks up the words of one query after the other; here those of all queries are looked up at once.
+            self._term_table.numbers([own.term for query in queries for own in query.terms if type(own.term) is str])
         for place, query in enumerate(queries):
             begin = time.perf_counter()
             with one_search():
@@ -215,6 +221,12 @@ class Pipeline(Deferred):
                 tree = noted(tree, _note(query, bool(allowed.of(np.array([doc]))[0])))
             hits = self.answer(query, max(1, len(self.snapshot))).hits
         return tree._replace(evidence={"rank": rank_in(hits, doc) or None, "found": len(hits), **tree.evidence})
+
+    def explanations(self, query: Query, docs: Sequence[int]) -> list[Explanation]:
+        """Return a tree for each of several documents, without their ranks; the query is read and expanded once."""
+        with one_search():
+            scoring = self.scorer.start(self._begin(query))
+            return [scoring.explain(doc) for doc in docs]
 
     def allows(self, query: Query) -> Mask | None:
         """Return the mask of the documents that the condition of a query allows; None if it has no condition."""

@@ -89,7 +89,7 @@ _END = rf"\*|{_QUOTED}|[^\s(){QUOTES}\\^\]}}]+"
 _VALUES = (
     rf"(?:(?P<any>\*)|(?P<open>[\[{{])(?P<first>{_END}) TO (?P<last>{_END})(?P<close>[\]}}])"
     rf"|(?P<relation>[<>]=?|!=|==?)(?P<only>{_VALUE})"
-    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.\.?)(?P<high>{_VALUE})?)?|(?P<until>\.\.\.?)(?P<most>{_VALUE}))"
+    rf"|(?P<low>{_VALUE})(?:(?P<to>\.\.\.?)(?P<high>{_VALUE})?|(?P<star>\*))?|(?P<until>\.\.\.?)(?P<most>{_VALUE}))"
     r"(?=[\s()^]|\Z)"
 )
 _COMPARED = re.compile(rf"(?P<name>{NAME}):{_VALUES}", re.DOTALL)
@@ -252,6 +252,10 @@ def _comparison(
         relation, ends = _of_brackets(written["open"] + written["close"], ends)
     elif written["relation"]:
         relation = written["relation"].replace("==", "=")
+    elif written["star"]:
+        relation = "begins"
+    if relation == "=" and kind == "text" and len(ends[0]) > 1 and ends[0].endswith("*"):
+        relation, ends = "begins", [ends[0][:-1]]
     values = (unescaped_phrase(end[1:-1]) if len(end) > 1 and end[0] in f"{QUOTES}'" else end for end in ends)
     found = Comparison(name, relation, tuple(typed(text, kind) for text in values))
     try:

@@ -129,7 +129,7 @@ class Compared:
 
     def __str__(self) -> str:
         text = str(self.comparison)
-        return text.replace(":", ":=", 1) if self.named and self.comparison.relation == "=" else text
+        return text.replace(":", ":=", 1) if self.named and self.comparison.relation in ("=", "begins") else text
 
 
 class _Joining:

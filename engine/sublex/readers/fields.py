@@ -6,11 +6,12 @@ record has is used. The id gives the docno. All fields other than id, title and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from numbers import Integral
 from typing import Any, NamedTuple
 
 from sublex.contracts.base import NO_FIELDS, Document, Param, Report
+from sublex.errors import InputError
 from sublex.tools.strings import NUL_FAULT
 
 ID_ALIASES = ("id", "docid", "docno", "_id", "doc_id")
@@ -27,17 +28,38 @@ KINDS = {bool: "true or false", int: "a number", float: "a fraction", list: "a l
 class FieldNames(NamedTuple):
     """The names by which a reader recognises the id field and the text field, and the name of the title.
 
-    Of several names, the first that a record has is used.
+    Of several names, the first that a record has is used. `renamed` has pairs of a field's name in the file and its new
+    name; fields are renamed before anything else.
     """
 
     ids: tuple[str, ...] = ID_ALIASES
     texts: tuple[str, ...] = TEXT_ALIASES
     title: str = TITLE
+    renamed: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, id: str | None, text: str | None) -> FieldNames:
-        """Return the names to look for: `id` and `text` from the user, or the default names for an argument of None."""
-        return cls(ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,))
+    def of(cls, id: str | None, text: str | None, rename: str | None = None) -> FieldNames:
+        """Return the names to look for: `id` and `text` from the user, or the default names for an argument of None.
+
+        `rename` has new names of fields, as in "year=Publication Year, doi=DOI". Raise InputError for another text.
+        """
+        ids, texts = ID_ALIASES if id is None else (id,), TEXT_ALIASES if text is None else (text,)
+        return cls(ids, texts, renamed=_renamed(rename) if rename is not None else ())
+
+    def new_names(self, names: Iterable[str]) -> list[str]:
+        """Return the new name of each field, or its name in the file if it has no new one."""
+        new = dict(self.renamed)
+        return [new.get(name, name) for name in names]
+
+    def renaming(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the record with new names. Raise ValueError if two of its fields have one name then."""
+        if not self.renamed:
+            return record
+        found = dict(zip(self.new_names(record), record.values(), strict=True))
+        if len(found) < len(record):
+            old, new = next((old, new) for old, new in self.renamed if old in record and new in record)
+            raise ValueError(f"{old} is renamed to {new}, and the record has a field {new}")
+        return found
 
     @property
     def all(self) -> tuple[str, ...]:
@@ -50,6 +72,7 @@ ALIASES = FieldNames()
 PARAMS = (
     Param("id", str, None, help="the field of the id, in place of the aliases"),
     Param("text", str, None, help="the field of the text, in place of the aliases"),
+    Param("rename", str, None, help='new names of fields, with commas between several: "year=Publication Year"'),
 )
 # The parameters of the reader `trec`, as in `trec(title=headline, fields="date,author")`.
 ELEMENTS = (
@@ -63,6 +86,7 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
 
     Raise ValueError, with the reason, for a record without a usable id or text.
     """
+    record = names.renaming(record)
     id_name = next((name for name in names.ids if name in record), None)
     if id_name is None:
         raise ValueError(f"no id: the record has none of the fields {', '.join(names.ids)}")
@@ -77,6 +101,20 @@ def to_document(record: Mapping[str, Any], report: Report, names: FieldNames = A
         if name is not None and name in record:
             report.count_field(role, name)
     return Document(docno, text, title, stored or NO_FIELDS)
+
+
+def _renamed(rename: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of old and new names that a text means. Raise InputError if it is none, or has a name twice."""
+    pairs = [pair.partition("=") for pair in rename.split(",")]
+    found = tuple((old.strip(), new.strip()) for new, _, old in pairs)
+    if not all(old and new for old, new in found):
+        raise InputError(
+            f'rename={rename!r} names no fields; write new names and those of the file, as in "year=Publication Year, doi=DOI".'
+        )
+    for names in zip(*found, strict=True):
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise InputError(f"rename={rename!r} has {twice} twice; rename each field once.")
+    return found
 
 
 def _docno(name: str, value: Any) -> str:

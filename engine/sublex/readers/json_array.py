@@ -25,10 +25,10 @@ _DEEPER = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 
 
 class JsonArray:
-    """The reader `json`: arrays of objects. `id` and `text` are the names of the fields with the id and the text."""
+    """The reader `json`: arrays of objects. Its parameters are those of `jsonl`."""
 
-    def __init__(self, id: str | None = None, text: str | None = None):
-        self.names = FieldNames.of(id, text)
+    def __init__(self, id: str | None = None, text: str | None = None, rename: str | None = None):
+        self.names = FieldNames.of(id, text, rename)
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the file begins with an opening bracket and an opening brace."""

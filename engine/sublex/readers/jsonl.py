@@ -38,11 +38,11 @@ class JsonLines:
     """The reader `jsonl`.
 
     `id` and `text` are the names of the fields with the id and the text. If one of them is None, the usual names for
-    this field are tried.
+    this field are tried. `rename` has new names of fields, as in "year=Publication Year, doi=DOI".
     """
 
-    def __init__(self, id: str | None = None, text: str | None = None):
-        self.names = FieldNames.of(id, text)
+    def __init__(self, id: str | None = None, text: str | None = None, rename: str | None = None):
+        self.names = FieldNames.of(id, text, rename)
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the first character is an opening brace."""
@@ -80,10 +80,10 @@ def make_batch(data: bytes, path: str, line: int, strict: bool, names: FieldName
     data = utf8_lines(data, path, report)
     batch, odd = _scan(data, FIELDS, False, counts, names)
     to_rewrite = odd[:, 0]
-    if batch.docnos.all():
+    if batch.docnos.all() and not names.renamed:
         report.merge(counts)
     else:
-        # A docno has a NUL character. Python reads all lines, and reports this one as malformed.
+        # Python reads all lines, to rename fields or to report a docno with a NUL character as malformed.
         to_rewrite = np.arange(count_lines(data) + 1)
     if not len(to_rewrite):
         return replace(batch, report=report)

@@ -32,12 +32,12 @@ Row = tuple[int, list[str]]
 
 
 class Tsv:
-    """The reader `tsv`: tab-separated values. `id` and `text` name the columns of the id and of the text."""
+    """The reader `tsv`: tab-separated values. `id` and `text` name the columns of the id and of the text; `rename` renames columns."""
 
     _form = "tsv"
 
-    def __init__(self, id: str | None = None, text: str | None = None):
-        self.names = FieldNames.of(id, text)
+    def __init__(self, id: str | None = None, text: str | None = None, rename: str | None = None):
+        self.names = FieldNames.of(id, text, rename)
 
     def detect(self, path: str, head: bytes) -> bool:
         """Return whether the file is a table of this form, by its name or its content."""
@@ -56,7 +56,7 @@ class Tsv:
 
 
 class Csv(Tsv):
-    """The reader `csv`: comma-separated values. `id` and `text` name the columns of the id and of the text."""
+    """The reader `csv`: comma-separated values. Its parameters are those of `tsv`."""
 
     _form = "csv"
 
@@ -107,7 +107,7 @@ def _documents(rows: Iterator[Row], path: str, report: Report, known: FieldNames
     if first is None:
         return
     names = tuple(_name(name, known) for name in first[1])
-    if set(names).isdisjoint(known.ids):
+    if set(known.new_names(names)).isdisjoint(known.ids):
         names = _default_columns(names, path, known)
         report.note(f"{path}: no header line, so the columns are {', '.join(names)}")
         yield from _row(first, names, path, report, known)

@@ -13,6 +13,7 @@ import numpy as np
 from sublex.contracts.base import VERSION
 from sublex.errors import InputError
 from sublex.evaluation.comparison import Comparison
+from sublex.evaluation.slices import Slices
 from sublex.language import plugins
 from sublex.readers.irds import source_name
 from sublex.report import svg
@@ -21,6 +22,7 @@ from sublex.report.page_data import HURT, embedded_json, page_data
 from sublex.report.rankings import JUDGED_CUTOFFS, Rankings, reversals, to_judge
 from sublex.statistics.sentences import CORRECTIONS, p_cell
 from sublex.statistics.significance import TUKEY
+from sublex.tools.messages import counted
 from sublex.tools.outputs import expect_output, write_output
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -72,6 +74,7 @@ def render_page(comparison: Comparison, command: str = "") -> str:
         hurt=_hurt_topics(comparison),
         plots=_plots(comparison, rankings, letters),
         sweep=_sweep_plot(comparison),
+        slices=[(each, each.table(), _slices_plot(each)) for each in comparison.slices],
         judged_shares=rankings.judged_shares().tolist(),
         judged_cutoffs=JUDGED_CUTOFFS,
         reversals=reversals(comparison, rankings),
@@ -142,6 +145,20 @@ def _sweep_plot(comparison: Comparison) -> tuple[Sweep, str] | None:
     order = list(swept.systems)
     curves = [(name, swept.values, comparison.mean(name)[order].tolist()) for name in comparison.tested]
     return swept, svg.lines(curves, swept.parameter, "measure")
+
+
+def _slices_plot(slices: Slices) -> str:
+    """Return a plot of the gains over the first system in each group of topics; of its means, if there is one system."""
+    main, rows = slices.comparison.main, slices.slices()
+    shown = [row for row in rows if row.difference is not None]
+    if not shown:
+        ends = np.full((len(rows), 2), np.nan)
+        return svg.intervals([row.group for row in rows], [row.mean for row in rows], ends, main)
+    several = len(slices.comparison.names) > 2
+    names = [f"{row.group}{f', {row.system}' * several} ({counted(row.topics, 'topic')})" for row in shown]
+    ends = np.array([row.interval or (np.nan, np.nan) for row in shown])
+    label = f"gain over {slices.comparison.names[0]} in {main}"
+    return svg.intervals(names, [row.difference or 0.0 for row in shown], ends, label)
 
 
 def _provenance(comparison: Comparison) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
-"""Exporting documents as vectors, for use in other programs: the documents of an index or of a file, as `.npz` or `.parquet`."""
+"""Exporting documents and queries as vectors, for use in other programs, as `.npz` or `.parquet`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 
 from sublex.building.document_source import source_of
-from sublex.contracts.base import Report
+from sublex.contracts.base import Query, Report
 from sublex.contracts.fitted import Rows
 from sublex.errors import InputError
 from sublex.forms.frames import arrow
@@ -44,16 +44,36 @@ def export(
     The documents are the live documents of the index, or the documents of `file`. `reader` names the reader of the
     file; by default the format is detected. `output` is replaced only when everything has been written, and only with `overwrite`.
     """
+    vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
+    names, none = representation.column_names, f"{file or index.path} holds no document to encode."
+    return _write(output, vectors, names, none, overwrite)
+
+
+def export_queries(
+    representation: LoadedRepresentation, queries: Mapping[str, Query], output: Path, overwrite: bool = False
+) -> int:
+    """Write the vectors of queries with their ids, and return how many there are. The file has the form of one of documents."""
+
+    def vectors() -> Vectors:
+        if queries:
+            yield list(queries), representation.query_vectors(list(queries.values()))
+
+    return _write(output, vectors(), (), "The topics hold no query to encode.", overwrite)
+
+
+def _write(output: Path, vectors: Vectors, names: Sequence[str], none: str, overwrite: bool) -> int:
+    """Write vectors in the form that the ending of the output names.
+
+    `names` has the names of columns, or none. `none` is the message if there are no vectors.
+    """
     if output.suffix not in FORMS:
         raise InputError(f"{output} is neither {' nor '.join(FORMS)}; give the output one of these endings.")
     expect_replaceable(output, overwrite)
-    names = representation.column_names
-    vectors = _of_index(index, representation) if file is None else _of_file(index, representation, file, reader, say)
     try:
         with replacing(output) as stream:
             count = (_write_npz if output.suffix == ".npz" else _write_parquet)(stream, vectors, names)
             if not count:
-                raise InputError(f"{file or index.path} holds no document to encode.")
+                raise InputError(none)
     except OSError as error:
         raise InputError(f"Cannot write {output}: {error.strerror or error}; choose another place.") from None
     return count
@@ -65,7 +85,7 @@ def _of_index(index: Snapshot, representation: LoadedRepresentation) -> Vectors:
         done = 0
         for inputs in representation.inputs.blocks(segment):
             rows = representation.vectors(inputs)
-            known = _known(rows, bool(representation.column_names))
+            known = _known(rows, bool(representation.column_names)) & representation.has_vectors(inputs)
             live = np.flatnonzero(~segment.dead[done : done + rows.shape[0]] & known)
             yield [segment.docno(done + doc) for doc in live.tolist()], rows[live]
             done += rows.shape[0]

@@ -32,9 +32,19 @@ from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
 from sublex.representations.model_store import StoreWriter
+from sublex.representations.near import Near, expect_vectors
+from sublex.representations.neighbours import (
+    EXACT,
+    NO_NEIGHBOUR,
+    Lists,
+    Vectors,
+    likely_nearest,
+    nearest,
+    write_lists,
+)
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
-from sublex.representations.sketch import Source
-from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
+from sublex.representations.sketch import Sketch, Source, sketch_of
+from sublex.representations.sketch_files import LEAST_DOCUMENTS, has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.messages import Message, Step
@@ -189,6 +199,8 @@ class Fitting:
             self.changed = True
         if isinstance(model, Representation):
             self.encode_missing_rows(model, identity, just_fitted=not fitted_before and self.source is None)
+        elif isinstance(model, Near):
+            self.link_missing_documents(model, identity)
         return identity
 
     def _fit(
@@ -279,6 +291,56 @@ class Fitting:
         self.fitted[identity.model] = entry._replace(rows=rows, seen=seen)
         self.changed = True
 
+    def link_missing_documents(self, model: Near, identity: Identity) -> None:
+        """Find the nearest documents of every segment that has no lists of a graph, and record them in `fitted`.
+
+        The lists of a new segment, and those of the segments before it among its documents, are in one folder.
+        """
+        entry = self.fitted[identity.model]
+        covered = dict(entry.rows[identity.rows].segments) if identity.rows in entry.rows else {}
+        segments = {described.name: described for described in self.manifest.segments}
+        linked = [name for name in segments if name in covered]
+        missing = [name for name in segments if name not in covered]
+        if not missing and identity.rows in entry.rows:
+            return
+        place = self._folder_of(identity.model) / identity.rows
+        total = sum(segments[name].docs for name in missing)
+        with self._job() as job, contract(identity.kind, identity.expression):
+            find = _Neighbours(self, model, job, total)
+            for name in missing:
+                one, found = open_segment(self.root, segments[name]), {}
+                for other in (*linked, name):
+                    two = one if other == name else open_segment(self.root, segments[other])
+                    found[name, other] = find.lists(one, two)
+                    if other != name:
+                        found[other, name] = find.lists(two, one)
+                covered[name] = SegmentRows(write_lists(place / name, found))
+                linked.append(name)
+        place.sync()
+        place.parent.sync()
+        place.parent.parent.sync()
+        rows = {**entry.rows, identity.rows: RowsEntry(identity.encoded, covered)}
+        self.fitted[identity.model] = entry._replace(rows=rows)
+        self.changed = True
+
+    def source_of(self, over: Expression, segment: Segment) -> Source:
+        """Return the vectors of a segment's documents by a fitted representation. Raise InputError if it has none."""
+        component = self.namer.resolve(over)
+        model = self.namer.make(component)
+        identity = self.namer.identity(component, model)
+        load_model(self.root, self.fitted[identity.model], identity, model)
+        expect_vectors(over, model)
+        assert isinstance(model, Representation)
+        rows = {}
+        if model.reads == "rows":
+            stored = self.fitted[identity.model].rows[identity.rows].segments
+            if segment.name not in stored:
+                raise IndexProblem(f"{over} has no vectors of these documents.")
+            place = self._folder_of(identity.model) / identity.rows / segment.name
+            rows = {segment.name: rows_in(place, stored[segment.name].data)}
+        inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer, rows)
+        return Source(model, inputs, segment, identity.expression)
+
     def write_missing_sketches(
         self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
     ) -> None:
@@ -352,3 +414,49 @@ class Fitting:
         tokens = int(segment.lengths.sum(dtype="int64"))
         known_tokens = tokens if given else known_tokens
         return SegmentRows(written), TokenCounts(tokens, tokens - known_tokens)
+
+
+class _Neighbours:
+    """Finds the nearest documents of pairs of segments for a graph, and reports progress in documents, `total` of them.
+
+    The vectors of a segment are computed once. `job` has the threads, and the memory that the vectors may take.
+    """
+
+    def __init__(self, fitting: Fitting, model: Near, job: FittingJob, total: int):
+        self._fitting, self._model, self._job, self._total = fitting, model, job, total
+        self._sources: dict[str, Source] = {}
+        self._vectors: dict[str, Vectors] = {}
+        self._sketches: dict[str, Sketch] = {}
+
+    def lists(self, one: Segment, other: Segment) -> Lists:
+        """Return the nearest documents of another segment for each document of a segment."""
+        some, others = self._vectors_of(one).units, self._vectors_of(other)
+        first = 0 if one.name == other.name else NO_NEIGHBOUR
+        if one.docs * other.docs <= EXACT or other.docs < LEAST_DOCUMENTS:
+            blocks = nearest(some, others, first, self._job.map)
+        else:
+            blocks = likely_nearest(some, others, self._sketch_of(other), first, self._job.map)
+        found, done = list[Lists](), 0
+        for lists in blocks:
+            found.append(lists)
+            done += len(lists.docs)
+            self._job.progress(min(done, self._total), max(done, self._total), "documents")
+        return Lists.stacked(found)
+
+    def _vectors_of(self, segment: Segment) -> Vectors:
+        if segment.name not in self._vectors:
+            source = self._fitting.source_of(self._model.over, segment)
+            self._sources[segment.name] = source
+            self._vectors[segment.name] = Vectors.of(source, self._job.map)
+            needed = sum(vectors.units.nbytes for vectors in self._vectors.values())
+            if needed > self._job.memory:
+                raise InputError(
+                    f"The vectors of {self._model.over} take more than {self._job.memory >> 20:,} MB, "
+                    "which is what memory allows; allow more."
+                )
+        return self._vectors[segment.name]
+
+    def _sketch_of(self, segment: Segment) -> Sketch:
+        if segment.name not in self._sketches:
+            self._sketches[segment.name] = sketch_of(self._sources[segment.name], self._job.map)
+        return self._sketches[segment.name]

@@ -291,6 +291,20 @@ class LoadedRepresentation(LoadedModel):
         with contract("representation", self.name):
             return checked_rows(self.model.transform(inputs), size_of(inputs), self.name)
 
+    def has_vectors(self, inputs: Any) -> np.ndarray:
+        """Return for each document of `inputs` whether `vectors` has a vector of it."""
+        with contract("representation", self.name):
+            known = self.model.has_vectors(inputs)
+            return np.ones(size_of(inputs), np.bool_) if known is None else known
+
+    def query_vectors(self, queries: Sequence[Query]) -> np.ndarray:
+        """Return the vectors of queries, float32, one in each row. Raise InputError if the model compares no vectors."""
+        if type(self.model).query_vector is Representation.query_vector:
+            raise InputError(f"{self.name} gives queries no vectors; sublex encode can write those of documents alone.")
+        with contract("representation", self.name):
+            found = [self.model.query_vector(self.query(query)) for query in queries]
+            return np.array(found, np.float32)
+
     @property
     def column_names(self) -> Sequence[str]:
         """The names of the columns of sparse `vectors`; none where columns have no names."""

@@ -20,9 +20,10 @@ from sublex.index.entries import Manifest, ModelEntry, SeenEntry, SegmentEntry, 
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment, open_segment
 from sublex.representations.fitting import Fitting
-from sublex.representations.identity import Identity
+from sublex.representations.identity import Identity, Namer
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
+from sublex.representations.near import Near
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
 from sublex.representations.sketch_files import LEAST_DOCUMENTS
 from sublex.representations.stored_models import load_model, token_counts
@@ -48,9 +49,9 @@ def encode_before_commit(root: Path, options: Options) -> BeforeCommit:
             return _encode_uncovered(root, new, options, "new")
         # Uncovered documents are encoded before the merge, so that every merged segment has rows to copy.
         unmerged = _encode_uncovered(root, new._replace(segments=tuple(replaced)), options, "merged")
-        merged = new._replace(fitted=_merge_rows(root, new, unmerged, order, options.say))
+        merged = new._replace(fitted=_merge_rows(root, new, unmerged, order, options))
         _sketch_merged(Fitting(root, merged, options))
-        return merged
+        return _link_merged(root, merged, options)
 
     return before_commit
 
@@ -62,12 +63,16 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
     """
     fitting = Fitting(root, manifest, options)
     segments = {segment.name for segment in manifest.segments}
-    for name, entry in manifest.fitted.items():
+    # A graph comes after the representation that it depends on.
+    for name, entry in sorted(manifest.fitted.items(), key=lambda item: _is_graph(fitting.namer, item[1].expression)):
         for folder, rows in entry.rows.items():
             if segments <= rows.segments.keys():
                 continue
             try:
                 model, identity = _loaded(fitting, name, folder, rows.expression)
+                if isinstance(model, Near):
+                    fitting.link_missing_documents(model, identity)
+                    continue
                 fitting.encode_missing_rows(model, identity)
             except SublexError as error:
                 state = f"{rows.expression} does not cover the {which} documents. {error} When that is mended, run: "
@@ -81,8 +86,34 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
     return manifest._replace(fitted=fitting.fitted)
 
 
-def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation, Identity]:
-    """Return the fitted representation that `expression` names, loaded, and its identity.
+def _is_graph(namer: Namer, expression: str) -> bool:
+    """Return whether an expression names a graph of neighbours."""
+    try:
+        return isinstance(namer.make(namer.resolve(expression)), Near)
+    except SublexError:
+        return False
+
+
+def _link_merged(root: Path, merged: Manifest, options: Options) -> Manifest:
+    """Return the manifest with the nearest documents of a merged segment, for the graphs that cover all other segments."""
+    fitting = Fitting(root, merged, options)
+    others = {segment.name for segment in merged.segments[:-1]}
+    for name, entry in merged.fitted.items():
+        for folder, rows in entry.rows.items():
+            if not _is_graph(fitting.namer, rows.expression) or not others <= rows.segments.keys():
+                continue
+            try:
+                model, identity = _loaded(fitting, name, folder, rows.expression)
+                assert isinstance(model, Near)
+                fitting.link_missing_documents(model, identity)
+            except SublexError as error:
+                state = f"{rows.expression} does not cover the merged documents. {error} When that is mended, run: "
+                options.say(Message(state, Step("fit", root, update=True)))
+    return merged._replace(fitted=fitting.fitted)
+
+
+def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation | Near, Identity]:
+    """Return the fitted representation or graph that `expression` names, loaded, and its identity.
 
     `name` and `folder` are the names on disk of its model and its rows. Raise SublexError if the expression now has
     other names.
@@ -90,7 +121,7 @@ def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
     identity = fitting.namer.identity(component, model)
-    if (identity.model, identity.rows) != (name, folder) or not isinstance(model, Representation):
+    if (identity.model, identity.rows) != (name, folder) or not isinstance(model, (Representation, Near)):
         raise SublexError("The plugin, or a file that it reads, has changed since it was fitted; fit it again.")
     load_model(fitting.root, fitting.fitted[name], identity, model)
     return model, identity
@@ -116,7 +147,7 @@ def _advise_refit(fitted: Mapping[str, ModelEntry], name: str, root: Path, say: 
 
 
 def _merge_rows(
-    root: Path, new: Manifest, unmerged: Manifest, order: np.ndarray | None, say: Callable[[str], None]
+    root: Path, new: Manifest, unmerged: Manifest, order: np.ndarray | None, options: Options
 ) -> dict[str, ModelEntry]:
     """Write the rows of a merged segment for every model, and return the entries of all models by their names.
 
@@ -127,18 +158,20 @@ def _merge_rows(
     segments = [open_segment(root, entry) for entry in unmerged.segments]
     merged_from = {segment.name for segment in segments}
     merged = new.segments[-1].name
+    namer = Fitting(root, new, options).namer
     fitted = {}
     for name, entry in unmerged.fitted.items():
         all_rows = {}
         for folder, rows in entry.rows.items():
             by_segment = rows.segments
             kept = {segment: written for segment, written in by_segment.items() if segment not in merged_from}
-            if merged_from <= by_segment.keys():
+            # The neighbours of merged documents are found anew.
+            if merged_from <= by_segment.keys() and not _is_graph(namer, rows.expression):
                 try:
                     source = Directory(root) / REPRESENTATIONS / name / folder
                     kept[merged] = _write_merged(source, by_segment, segments, merged, order)
                 except (IndexCorrupt, PluginError) as error:
-                    say(f"{rows.expression} does not cover the merged documents. {error}")
+                    options.say(f"{rows.expression} does not cover the merged documents. {error}")
             all_rows[folder] = rows._replace(segments=kept)
         fitted[name] = entry._replace(rows=all_rows, seen=_merge_token_counts(entry, merged_from, merged))
     return fitted
@@ -159,6 +192,8 @@ def _sketch_merged(fitting: Fitting) -> None:
             if covering <= rows.segments.keys():
                 with suppress(SublexError):
                     model, identity = _loaded(fitting, name, folder, rows.expression)
+                    if isinstance(model, Near):
+                        continue
                     fitting.write_missing_sketches(model, identity, rows.segments)
                     fitting.write_missing_lists(model, identity, rows.segments)
 

@@ -100,7 +100,7 @@ def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, 
     frame = _frame(directions.shape[1] or len(directions))
 
     def coded(block: Any) -> tuple[np.ndarray, ...]:
-        units, norms = _units(source.vectors(block))
+        units, norms = units_of(source.vectors(block))
         entries = projected(units, directions)
         return norms, *_coded(entries, bool(directions.shape[1])), *_signs(entries, frame)
 
@@ -132,7 +132,7 @@ def projected(vectors: np.ndarray, directions: np.ndarray) -> np.ndarray:
     return vectors @ directions if directions.shape[1] else vectors
 
 
-def _units(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def units_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return vectors scaled to norm 1, where zeros stay zeros, and their norms."""
     # The largest entry becomes 1 first, so that no square is too large or too small for a float.
     largest = np.abs(vectors).max(axis=1, initial=0.0)
@@ -148,7 +148,7 @@ def _directions(source: Source, run: Run) -> np.ndarray:
     if width <= (NARROW if source.model.cosines else MOST_ENTRIES):
         return np.zeros((width, 0))
     rows = ceil(SAMPLE * size_of(first) / source.segment.docs)
-    sampled = run(lambda block: _units(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
+    sampled = run(lambda block: units_of(source.vectors(block[:rows]))[0], source.inputs.blocks(source.segment))
     sample = np.concatenate(list(sampled))
     squares, directions = np.linalg.eigh(sample.T @ sample)
     if width <= MOST_ENTRIES and squares[:-NARROW].sum() > LEFT_OUT * squares.sum():

@@ -17,8 +17,9 @@ MEASURE = types.UniTuple(float64, 4)
 BUCKETS = 1 << 14
 # The estimates by signs of documents whose number is divisible by `STEP` are counted. Counting all would take longer.
 STEP = 8
-# Documents whose signs are compared at a time. Their sums stay in the processor's nearest cache.
-TILE = 1024
+# Documents whose signs are compared at a time. Their sums stay in the processor's second cache, and each array of signs is
+# read in pieces that are long enough for the processor to fetch ahead.
+TILE = 1 << 14
 # Larger than the values that float32 cannot hold.
 UNDERFLOW = 1e-37
 

@@ -25,6 +25,10 @@ from sublex.retrieval.key_kernels import KEYS, key_of, select
 from sublex.tools.bit_kernels import ones
 from sublex.tools.compiled import inner, kernel
 
+# The value of `passing` for a document that passes a filter.
+PASSES = 2
+# A term with at most POSTINGS postings for each wanted document is looked up by its postings, and not by the documents.
+POSTINGS = 8
 # The score of a document that contains no term of the query. It is below every real score.
 NOTHING = -np.inf
 
@@ -83,18 +87,40 @@ def _look_up_row(codes, lists, bits, ranks, row, term, weight, wanted, sums):
             sums[w] = more if sums[w] == NOTHING else sums[w] + more
 
 
-@kernel((U16, U32, U8, LISTS, I32, BITS, RANKS, I32, I64, F64, I32, F64, U64, KEYS), before="search")
-def best_of(docs, runs, codes, lists, docno_ranks, bits, ranks, row_of, terms, weights, wanted, sums, keys, found):
+@inner
+def _look_up_postings(docs, runs, codes, lists, passing, term, weight, wanted, sums):
+    """Add the impacts of a term to the sums of the wanted documents, which ascend. Each posting of the term is looked at."""
+    halves, floats = codes.view(np.uint16), codes.view(np.float32)
+    run, i, w = lists[term, RUN], lists[term, FIRST], 0
+    stop = i + lists[term, COUNT]
+    while i < stop:
+        span, end = np.int64(runs[run] >> np.uint32(16)) << 16, i + run_size(runs[run])
+        for place in range(i, end):
+            doc = span | np.int64(docs[place])
+            if passing[doc] == PASSES:
+                w = w + np.searchsorted(wanted[w:], doc)
+                if w < len(wanted) and wanted[w] == doc:
+                    more = weight * np.float64(impact_at(codes, halves, floats, lists, term, place))
+                    sums[w] = more if sums[w] == NOTHING else sums[w] + more
+        run, i = run + 1, end
+
+
+@kernel((U16, U32, U8, LISTS, I32, BITS, RANKS, I32, U8, I64, F64, I32, F64, U64, KEYS), before="search")
+def best_of(
+    docs, runs, codes, lists, docno_ranks, bits, ranks, row_of, passing, terms, weights, wanted, sums, keys, found
+):
     """Write the keys of the best wanted documents for one query to the only row of `found`, in no order, followed by zeros.
 
-    `wanted` ascends. `bits`, `ranks` and `row_of` are those of `retrieve`. `sums` and `keys` are scratch arrays with a
-    place for each wanted document, and one more.
+    `wanted` ascends and has the documents for which `passing` is PASSES. `bits`, `ranks` and `row_of` are those of
+    `retrieve`. `sums` and `keys` are scratch arrays with a place for each wanted document, and one more.
     """
     n, k, scores = np.int64(0), found.shape[1], sums[: len(wanted)]
     scores[:] = NOTHING
     for t in range(len(terms)):
         if row_of[terms[t]] >= 0:
             _look_up_row(codes, lists, bits, ranks, row_of[terms[t]], terms[t], weights[t], wanted, scores)
+        elif lists[terms[t], COUNT] <= POSTINGS * len(wanted):
+            _look_up_postings(docs, runs, codes, lists, passing, terms[t], weights[t], wanted, scores)
         else:
             _rescore_term(docs, runs, codes, lists, terms[t], weights[t], wanted, scores)
     for w in range(len(wanted)):

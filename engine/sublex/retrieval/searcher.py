@@ -241,11 +241,12 @@ class Searcher(Uncopied):
     ) -> np.ndarray:  # fmt: skip
         """Return a row for each query: the keys of the best k documents of a segment, unsorted, then zeros."""
         arrays.settle(terms)
-        if among and among.few is not None:
-            return self._of_few(segment, arrays, terms, weights, k, among.few)
-        found, passing, bounds = np.empty((len(ends), k), np.uint64), ALL, arrays.bounds
+        passing, bounds = ALL, arrays.bounds
         if among:
             passing = among.answers[slice(*self.snapshot.bases[segment : segment + 2])]
+            if among.few is not None:
+                return self._of_few(segment, arrays, terms, weights, k, passing, among.few)
+        found = np.empty((len(ends), k), np.uint64)
         kth = bounds.near(among.depth(k)) if among else bounds.best(k)
         self._kernels[0].retrieve(
             *arrays.postings.arrays, self._docno_ranks[segment], bounds.least, bounds.most, passing, kth, *arrays.block_arrays,
@@ -254,7 +255,8 @@ class Searcher(Uncopied):
         return found
 
     def _of_few(
-        self, segment: int, arrays: Impacts | SlotArrays, terms: np.ndarray, weights: np.ndarray, k: int, few: np.ndarray
+        self, segment: int, arrays: Impacts | SlotArrays, terms: np.ndarray, weights: np.ndarray, k: int,
+        passing: np.ndarray, few: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         """Return what `_retrieve` does for one query, among a few documents, which are looked up."""
         wanted = few
@@ -265,7 +267,8 @@ class Searcher(Uncopied):
         sums, keys = np.empty(len(wanted) + 1), np.empty(len(wanted) + 1, np.uint64)
         bits, ranks, _, row_of = arrays.block_arrays
         self._kernels[2].best_of(
-            *arrays.postings.arrays, self._docno_ranks[segment], bits, ranks, row_of, terms, weights, wanted, sums, keys, found
+            *arrays.postings.arrays, self._docno_ranks[segment], bits, ranks, row_of, passing, terms, weights, wanted, sums,
+            keys, found,
         )  # fmt: skip
         return found
 

@@ -124,8 +124,8 @@ class Completions:
 
     def _expressions(self, text: str) -> Iterator[Offer]:
         """Yield components, parameters and values for the end of an expression, and the fitted models."""
-        registry = self.session.index.registry
-        typed, offers = continuations_of(text, registry)
+        index = self.session.index
+        typed, offers = continuations_of(text, index.registry, index.snapshot.columns)
         helps = dict(offers)
         if "raw" in helps:
             # Where a component may stand, a fitted model and a name may stand too.

@@ -182,6 +182,7 @@ class Session:
             "allow_uncovered": lambda: self.settings.allow_uncovered,
             "language": lambda: "plain" if self.is_weighted() else self.settings.language,
             "loaded_topics": self.loaded_topics, "loaded_qrels": self.loaded_qrels,
+            "judgements": lambda: self.qrels,
             "contradictions": lambda: self.contradictions, "queries": self.query_vectors,
         }  # fmt: skip
         return values[parameter.name]() if parameter.name in values else () if parameter.many else parameter.default

@@ -168,8 +168,22 @@ def _slots(node: Any, place: Place, registry: Registry, defaults: Defaults) -> I
             # Values after those of the declared parameters have no name. Resolving the expression raises an error for
             # them.
             places = itertools.chain(declared, map(str, itertools.count()))
-            for name, value in itertools.chain(zip(places, args, strict=False), params.items()):
-                yield from within(value, _parameter(node.name, declared.get(name), name, value, own))
+            given = {**dict(zip(places, args, strict=False)), **params}
+            fields = given.get("fields", declared["fields"].default if "fields" in declared else ())
+            for name, value in given.items():
+                param = declared.get(name)
+                for item, shown in _items(name, value, fields):
+                    yield from within(item, _parameter(node.name, param, name, shown, value, own))
+
+
+def _items(name: str, value: Any, fields: Any) -> Iterator[tuple[Any, str]]:
+    """Yield the items of a parameter, each with its name: "b of title" for one of a list with an item for each field."""
+    if not isinstance(value, tuple):
+        yield value, name
+        return
+    places = fields if isinstance(fields, tuple) and len(fields) == len(value) else range(1, len(value) + 1)
+    for item, place in zip(value, places, strict=True):
+        yield item, f"{name} of {place}" if places is fields else f"{name} {place}"
 
 
 def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]:
@@ -182,8 +196,8 @@ def _registered(call: Call, registry: Registry) -> tuple[str, tuple[Param, ...]]
     return found.name, found.params
 
 
-def _parameter(component: str, param: Param | None, name: str, value: Any, own: Any) -> Place:
-    """Return a function that makes the slot of a parameter.
+def _parameter(component: str, param: Param | None, name: str, shown: str, value: Any, own: Any) -> Place:
+    """Return a function that makes the slot of a parameter, or of an item of its list. `shown` is the name of the slot.
 
     An undeclared parameter is no error here, because resolving the expression raises an error for it.
     """
@@ -197,7 +211,7 @@ def _parameter(component: str, param: Param | None, name: str, value: Any, own: 
         default = own.get(name, param.default) if param and not listed else None
         known = float(default) if isinstance(default, (int, float)) and math.isfinite(default) else None
         whole, limits = (param.type is int, param.range or ()) if param else (False, ())
-        slot = Slot(name, given, whole, known, limits, True)
+        slot = Slot(shown, given, whole, known, limits, True)
         return _whole(slot, f"{component}: {name}=")
 
     return place

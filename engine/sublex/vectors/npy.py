@@ -7,10 +7,13 @@ a file are mapped, so they need no memory.
 from __future__ import annotations
 
 import io
+import lzma
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -35,6 +38,17 @@ ID_FILES = (".docnos", ".ids", ".txt")
 # Bytes of the part of a zip file's local header before the name, and the places of the sizes of name and extra field.
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 LONGEST_HEADER = 10_000
+# Dimensions and bytes that an array of NumPy can have.
+MOST_AXES, MOST_BYTES = 32, 1 << 62
+# What Python raises for the header of an array that is none.
+HEADER_ERRORS = (
+    ValueError, KeyError, TypeError, OSError, SyntaxError, RecursionError, MemoryError, struct.error, tokenize.TokenError,
+)  # fmt: skip
+# What Python raises for a damaged zip file.
+ZIP_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError,
+    struct.error,
+)  # fmt: skip
 
 
 class Header(NamedTuple):
@@ -62,12 +76,16 @@ def read_header(stream: BinaryIO, place: str) -> Header:
         if length > LONGEST_HEADER:
             raise ValueError
         shape, by_columns, dtype = read(stream, max_header_size=LONGEST_HEADER)
-    except (ValueError, KeyError, TypeError, OSError, SyntaxError, RecursionError, MemoryError, struct.error):
+    except HEADER_ERRORS:
         raise InputError(f"{place} is no array of NumPy, or its header is damaged; write it by numpy.save.") from None
     if dtype.hasobject:
         raise InputError(f"{place} holds pickled Python objects, which Sublex never loads; save plain numbers.")
-    if dtype.fields or dtype.subdtype or not dtype.itemsize or min(shape, default=0) < 0:
-        raise InputError(f"{place} holds values of the type {dtype}; vectors are whole numbers or floats.")
+    if dtype.fields or dtype.subdtype or not dtype.itemsize:
+        raise InputError(f"{place} holds values of the type {dtype}; Sublex reads numbers, and texts as ids.")
+    # An array without values may claim any size beside a 0.
+    whole = len(shape) <= MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
+    if not whole or prod(size or 1 for size in shape) * dtype.itemsize > MOST_BYTES:
+        raise InputError(f"{place} claims a shape that no array has; write it by numpy.save.")
     return Header(shape, by_columns, dtype, stream.tell())
 
 
@@ -146,32 +164,38 @@ def read_npz(path: str, ids_file: str | None, memory: int) -> Iterator[VectorsBa
 
     If it also has the sizes of matrices, or the places at which they begin, the rows are those of matrices.
     """
+    with _opened(path) as (stream, archive, members):
+        rows = _member(members, ROW_ARRAYS, "vectors", path)
+        place = f"{path}: {rows.filename}"
+        if ids_file is not None:
+            ids = read_ids(ids_file, memory)
+        else:
+            ids = _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory)
+        begins = next((members[name] for name in (*SIZE_ARRAYS, *OFFSET_ARRAYS) if name in members), None)
+        sizes = None if begins is None else _sizes(archive, begins, path, memory)
+        named = members.get(TOKEN_ARRAYS[0]) if sizes is not None else None
+        tokens = _member_ids(archive, named, path, memory) if named is not None else []
+        if rows.compress_type == zipfile.ZIP_STORED and not rows.flag_bits & 1:
+            values = _mapped(path, _begin_of(stream, rows, place), rows.file_size, place)
+            expect_shape(values.shape, place)
+            expect_numbers(values.dtype, place)
+            if sizes is None:
+                _expect_ids(len(ids), len(values), place)
+            else:
+                sizes = expect_sizes(sizes, ids, len(values), place)
+            expect_tokens(tokens, len(values), place)
+            yield VectorsBatch(ids, values, place, mapped=True, sizes=sizes, tokens=tokens)
+        else:
+            yield from _unpacked(archive, rows, ids, place, sizes, tokens, memory)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[BinaryIO, zipfile.ZipFile, dict[str, zipfile.ZipInfo]]]:
+    """Open a `.npz` file, and give its stream, the archive, and its members by name. Errors become InputErrors."""
     try:
         with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            rows = _member(members, ROW_ARRAYS, "vectors", path)
-            place = f"{path}: {rows.filename}"
-            if ids_file is not None:
-                ids = read_ids(ids_file, memory)
-            else:
-                ids = _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory)
-            begins = next((members[name] for name in (*SIZE_ARRAYS, *OFFSET_ARRAYS) if name in members), None)
-            sizes = None if begins is None else _sizes(archive, begins, path, memory)
-            named = members.get(TOKEN_ARRAYS[0]) if sizes is not None else None
-            tokens = _member_ids(archive, named, path, memory) if named is not None else []
-            if rows.compress_type == zipfile.ZIP_STORED and not rows.flag_bits & 1:
-                values = _mapped(path, _begin_of(stream, rows, place), rows.file_size, place)
-                expect_shape(values.shape, place)
-                expect_numbers(values.dtype, place)
-                if sizes is None:
-                    _expect_ids(len(ids), len(values), place)
-                else:
-                    sizes = expect_sizes(sizes, ids, len(values), place)
-                expect_tokens(tokens, len(values), place)
-                yield VectorsBatch(ids, values, place, mapped=True, sizes=sizes, tokens=tokens)
-            else:
-                yield from _unpacked(archive, rows, ids, place, sizes, tokens)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+            yield stream, archive, {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    except ZIP_ERRORS as error:
         raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
     except OSError as error:
         raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
@@ -221,24 +245,18 @@ def read_arrays(path: str, names: Sequence[str], ids_file: str | None, memory: i
 
     Raise InputError for a file that lacks one of them, or whose arrays take more than `memory`.
     """
-    try:
-        with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
-            members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-            found: dict[str, Any] = {
-                "ids": read_ids(ids_file, memory)
-                if ids_file is not None
-                else _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory),
-                "terms": _member_ids(archive, _member(members, TERM_ARRAYS, "terms", path), path, memory),
-            }
-            for name in names:
-                info = _member(members, (name, name), name, path)
-                place = f"{path}: {info.filename}"
-                found[name] = _whole(archive, info, place, memory)
-            return found
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
-        raise InputError(f"{path} is damaged or cut short ({error}); write it again by numpy.savez.") from None
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror or error}.") from None
+    with _opened(path) as (_, archive, members):
+        found: dict[str, Any] = {
+            "ids": read_ids(ids_file, memory)
+            if ids_file is not None
+            else _member_ids(archive, _member(members, ID_ARRAYS, "ids", path), path, memory),
+            "terms": _member_ids(archive, _member(members, TERM_ARRAYS, "terms", path), path, memory),
+        }
+        for name in names:
+            info = _member(members, (name, name), name, path)
+            place = f"{path}: {info.filename}"
+            found[name] = _whole(archive, info, place, memory)
+        return found
 
 
 def _member(members: dict[str, Any], names: tuple[str, ...], what: str, path: str) -> Any:
@@ -298,8 +316,12 @@ def _unpacked(
     place: str,
     sizes: np.ndarray | None,
     tokens: Sequence[str],
+    memory: int,
 ) -> Iterator[VectorsBatch]:
-    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices, and `tokens` a text for each row."""
+    """Yield the rows of a compressed member. `sizes` has the numbers of rows of matrices, and `tokens` a text for each row.
+
+    Raise InputError if the rows of one batch take more than `memory`.
+    """
     with archive.open(info) as member:
         header = read_header(member, place)  # type: ignore[arg-type]
         expect_size(header, info.file_size - header.bytes, place)
@@ -317,8 +339,10 @@ def _unpacked(
         for end in batch_ends(len(ids), sizes):
             own = None if sizes is None else sizes[begin:end]
             rows = end - begin if own is None else int(own.sum())
-            data = member.read(rows * width * header.dtype.itemsize)
-            if len(data) != rows * width * header.dtype.itemsize:
+            needed = rows * width * header.dtype.itemsize
+            _expect_memory(needed, memory, place)
+            data = member.read(needed)
+            if len(data) != needed:
                 raise InputError(f"{place} is cut short; write it again.")
             values = np.frombuffer(data, header.dtype).reshape(-1, width)
             yield VectorsBatch(ids[begin:end], values, place, sizes=own, tokens=tokens[done : done + rows])

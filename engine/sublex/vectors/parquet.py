@@ -14,6 +14,9 @@ from sublex.tools.plain_files import open_plain
 from sublex.vectors.batch import ROWS_PER_BATCH, Repeated, VectorsBatch, expect_numbers, expect_sizes, expect_width
 from sublex.vectors.json_lines import ID_NAMES, TEXT_NAMES, TOKEN_NAMES, VECTOR_NAMES
 
+# Bytes of a value in memory by its type in the file; 8 for other types.
+BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4}
+
 
 @contextmanager
 def opened(path: str, memory: int) -> Iterator[Any]:
@@ -22,9 +25,12 @@ def opened(path: str, memory: int) -> Iterator[Any]:
     try:
         with open_plain(path) as stream:
             file = pyarrow.parquet.ParquetFile(stream)
+            names = file.schema_arrow.names
+            if len(set(names)) < len(names):
+                raise InputError(f"{path} has two columns of one name; give each another.")
             _expect_memory(file.metadata, memory, path)
             yield file
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             f"{path} is damaged or cut short ({str(error).splitlines()[0][:200]}); write it again."
         ) from None
@@ -75,9 +81,15 @@ def _column(columns: list[str], names: tuple[str, ...], path: str) -> str:
 
 
 def _expect_memory(metadata: Any, memory: int, path: str) -> None:
-    """Raise InputError if a part of the file, which is read at once, claims more bytes than memory allows."""
+    """Raise InputError if a part of the file, which is read at once, claims more bytes than memory allows.
+
+    A run of equal values takes a few bytes in the file, so the numbers of values count too.
+    """
     for number in range(metadata.num_row_groups):
-        claimed = metadata.row_group(number).total_byte_size
+        group = metadata.row_group(number)
+        columns = [group.column(place) for place in range(group.num_columns)]
+        values = sum(BYTES.get(column.physical_type, 8) * column.num_values for column in columns)
+        claimed = max(group.total_byte_size, values)
         if claimed > memory:
             raise InputError(
                 f"A row group of {path} takes {claimed >> 20:,} MB and memory allows {memory >> 20:,}; allow more (--memory)."
@@ -145,6 +157,11 @@ def _rows(column: Any, names: Sequence[str], path: str, pyarrow: Any) -> np.ndar
     sizes = _sizes(column, names)
     if len(sizes) and (sizes != sizes[0]).any():
         wrong = int(np.argmax(sizes != sizes[0]))
+        if names[wrong] == names[0]:
+            raise InputError(
+                f"{path}: the matrix of {names[0]} has rows of {int(sizes[0]):,} and of {int(sizes[wrong]):,} numbers; all "
+                "must be alike."
+            )
         raise InputError(
             f"{path}: the vector of {names[wrong]} has {int(sizes[wrong]):,} numbers, and that of {names[0]} "
             f"{int(sizes[0]):,}; all must be alike."

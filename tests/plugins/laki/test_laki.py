@@ -375,7 +375,7 @@ def test_keyphrases_of_a_text_are_listed_and_those_that_it_does_not_mention_are_
     assert latent and all(row["mentioned"] == "no" for row in latent) and latent[0]["keyphrase"] == "flood plain"
     table = invoke("keyphrases", fitted.path, model, text, "-n", "1").output.splitlines()
     assert table[0].split() == ["keyphrase", "about", "it", "strength", "mentioned", "evoked", "by"] and len(table) == 2
-    nothing = invoke("keyphrases", fitted.path, model, "zyzzyva")
+    nothing = invoke("keyphrases", fitted.path, model, "12 34")
     assert nothing.code == 0 and "no keyphrase: the model knows none" in nothing.output
     latent = invoke("keyphrases", fitted.path, model, "zyzzyva", "--latent")
     assert "no keyphrase beyond those that it mentions" in latent.output
@@ -415,20 +415,6 @@ def test_the_default_limit_of_strong_keyphrases_is_that_of_the_verdicts(found, f
     rows = json.loads(done.output)
     assert {row["about it"] for row in rows} == {"yes", "perhaps"}
     assert all((row["about it"] == "yes") == (row["strength"] >= 0.7) for row in rows)
-
-
-def test_a_part_of_a_stronger_keyphrase_is_left_out():
-    terms = [("random", "graph"), ("graph",), ("graph", "theory"), ("random", "walk"), ("graph", "random"), ("walk",)]
-    units = SimpleNamespace(terms=terms)
-    network = SimpleNamespace(phrases=np.array([5, 4, 3, 2, 1, 0]))
-    keyphrases = Keyphrases(network, units, str)  # type: ignore[arg-type]
-
-    def kept(*order: int) -> list[int]:
-        return [k for k, _ in keyphrases.without_parts((k, 0.5) for k in order)]
-
-    # By their terms: walk, graph random, random walk, graph theory, graph, random graph.
-    assert kept(5, 4, 3, 2, 1, 0) == [5, 3, 2, 1]
-    assert kept(4, 5, 0) == [4, 5, 0], "a phrase with a stronger part says more, and stays"
 
 
 def test_facets_marks_filters_and_explanations_follow_the_limit(fitted, found, model):

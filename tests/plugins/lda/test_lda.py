@@ -20,6 +20,7 @@ from sublex.contracts.labels import find_label
 from sublex.contracts.stored import Mismatch, Sizes
 from sublex.errors import InputError, SublexError
 from sublex.pipeline.index import Index
+from sublex_lda import PARAMS
 from sublex_lda.representation import LDARepresentation
 
 MODEL = "lda(k=6, iterations=40)"
@@ -434,3 +435,14 @@ def test_the_score_is_chosen_without_a_new_fit(fitted):
     }
     assert fitted.fitted == before
     assert len({tuple(hit.docno for hit in hits) for hits in found.values()}) == 3
+
+
+def test_the_defaults_are_those_of_the_page():
+    defaults = {param.name: param.default for param in PARAMS}
+    page = (Path(__file__).parents[3] / "docs" / "topics.md").read_text(encoding="utf-8")
+    line = next(line for line in page.splitlines() if line.startswith("`lda(k="))
+    for name, value in re.findall(r"(\w+)=([\w.]+)", line):
+        shown = (
+            {False: "no", True: "yes"}.get(defaults[name]) if isinstance(defaults[name], bool) else str(defaults[name])
+        )
+        assert shown == value, name

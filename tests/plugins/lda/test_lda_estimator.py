@@ -84,6 +84,26 @@ def test_the_log_likelihood_is_that_of_documents_and_topics_one_by_one():
     assert chain.log_likelihood() == pytest.approx(joint(x.toarray(), chain.z.tolist(), chain.alpha, 0.05), rel=1e-12)
 
 
+def test_beta_reaches_the_chain_and_the_tokens_of_words_are_without_it():
+    x, fits = corpus(40), []
+    for beta in (0.5, 0.01):
+        fitted, chain = (
+            LDA(3, iterations=4, alpha=0.2, beta=beta, seed=1).fit(x),
+            GibbsChain(x, np.full(3, 0.2), beta, 1),
+        )
+        for _ in range(4):
+            chain.sweep()
+        np.testing.assert_array_equal(fitted.word_topics_.toarray(), chain.word_topics().toarray())
+        # The trace has the last sweep, which is no tenth one.
+        assert fitted.trace_ == [pytest.approx(chain.log_likelihood())]
+        fits.append(fitted.word_topics_.toarray())
+    assert (fits[0] != fits[1]).any(), "otherwise the test tells nothing"
+    assert len(LDA(3, iterations=20).fit(x).trace_) == 2
+    # What variational inference expects of the tokens of each word adds up to the tokens.
+    expected = LDA(3, method="variational", iterations=3, beta=0.5).fit(x).word_topics_
+    np.testing.assert_allclose(np.asarray(expected.sum(axis=1)).ravel(), np.asarray(x.sum(axis=0)).ravel(), rtol=1e-6)
+
+
 def test_counts_stay_those_of_the_tokens():
     x = corpus()
     chain = GibbsChain(whole_counts_of(x), np.full(7, 0.1), 0.01)
@@ -310,6 +330,9 @@ def test_completion_is_the_formula_written_out():
         theta = mixtures(settle(csr_array(known[None].astype(float)), PHI, ALPHA), ALPHA)[0]
         total += rest @ np.log(PHI @ theta)
     assert completion(PHI, ALPHA, x) == pytest.approx(np.exp(-total / 6), rel=1e-12)
+    x = np.array([[5, 3, 4], [2, 6, 5]])
+    found = [completion(PHI, ALPHA, x, seed) for seed in range(3)]
+    assert len(set(found)) > 1, "the seed decides which half is given"
     with pytest.raises(InputError, match="Perplexity needs documents with words"):
         completion(PHI, ALPHA, np.zeros((2, 3)))
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
+from sublex_lsi import PARAMS
 from sublex_lsi.model import LSI
 
 
@@ -89,6 +90,17 @@ def test_rows_of_length_one_are_what_unit_decomposes():
     np.testing.assert_allclose(LSI(50, "logtfidf", unit=True).fit(matrix).values[:30], values[:30], rtol=1e-9)
 
 
+def test_unit_brings_every_row_to_length_one_and_leaves_empty_rows_empty():
+    # The first word is in all documents, so that its idf is 0. Row 1 has nothing else. The row of a rare idf is short.
+    matrix = csr_array(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1], [1, 1, 0]]))
+    norms = [1, 0, 1, 1]
+    assert 0 < np.log(4 / 3) < 1, "the first row has a length below 1 before it is scaled"
+    fitted = LSI(3, "tfidf", unit=True).fit(matrix)
+    assert np.isfinite(fitted.values).all() and np.isfinite(fitted.vectors).all()
+    # The squares of the singular values add up to those of the rows' lengths.
+    assert (fitted.values**2).sum() == pytest.approx(sum(norms))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weighting", WEIGHTINGS)
 def test_the_same_bytes_for_any_number_of_workers_and_from_blocks(weighting):
@@ -161,3 +173,8 @@ def test_parameters_of_an_expression_reach_the_decomposition(index):
     values = np.linalg.svd(np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0), compute_uv=False)
     np.testing.assert_allclose(model.estimator.values, values[:3], rtol=1e-3)
     assert index.card("lsi(e=3, weighting=count, unit=true, min_df=20)")["dimensions"] == 3
+
+
+def test_the_defaults_are_those_of_the_pages():
+    defaults = {param.name: param.default for param in PARAMS}
+    assert (defaults["e"], defaults["weighting"], defaults["unit"], defaults["seed"]) == (100, "tfidf", False, 0)

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -309,6 +310,58 @@ def test_what_a_model_declares_is_read_with_packed_and_single_sizes():
     graph = bytes([0x2A, len(tensor), *tensor])
     with pytest.raises(InputError, match="claims an array of 3,000,000,000 entries, and holds 0 bytes"):
         checked(bytes([0x3A, len(graph), *graph]), "model", 1 << 40)
+
+
+def test_safetensors_that_claim_a_huge_array_without_values_cost_a_sentence(encoder, tmp_path):
+    files = {"model.safetensors": models.safetensors(embeddings=VECTORS), "tokenizer.json": models.tokenizer()}
+    path = write(tmp_path / "m", {**files, "config.json": {}})
+    header = json.dumps({"embeddings": {"dtype": "F32", "shape": [0, 2**61, 2**61], "data_offsets": [0, 0]}}).encode()
+    (Path(path) / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header)
+    refused(encoder("static", folder=path), "the shape of the array 'embeddings' does not fit its 0 bytes")
+
+
+def field(number, content):
+    """Return a field of a protocol buffer that holds bytes."""
+    size = len(content)
+    return bytes([number << 3 | 2, size & 127 | 128, size >> 7 & 127 | 128, size >> 14]) + content
+
+
+def test_an_array_of_very_many_dimensions_is_refused_at_once():
+    sizes = b"".join([b"\xff" * 8 + b"\x0f"] * 100_000)
+    with pytest.raises(InputError, match="no sound ONNX file"):
+        checked(field(7, field(5, field(1, sizes))), "model", 1 << 30)
+    with pytest.raises(InputError, match="no sound ONNX file"):
+        checked(
+            field(7, field(11, field(2, field(1, field(2, field(1, b"\x08" + b"\x0f") * 100_000))))), "model", 1 << 30
+        )
+
+
+def replaced(pattern, content):
+    return {"type": "Replace", "pattern": pattern, "content": content}
+
+
+def test_a_tokenizer_that_makes_texts_very_long_is_refused(encoder, folder):
+    model = models.token_model(VECTORS)
+    double = replaced({"String": "e"}, "ee")
+    for steps in (
+        [double] * 7,
+        [{"type": "Sequence", "normalizers": [double] * 4}] * 2,
+        [replaced({"Regex": "e"}, "e" * 65)],
+    ):
+        file = models.tokenizer(normalizer={"type": "Sequence", "normalizers": steps})
+        path = folder(model, **{"tokenizer.json": file})
+        refused(encoder("onnx", folder=path, pooling="mean"), "make a text more than 64 times as long")
+    harmless = [replaced({"String": " "}, "▁"), replaced({"String": "▁"}, " "), replaced({"Regex": "e+"}, "e")]
+    file = models.tokenizer(normalizer={"type": "Sequence", "normalizers": [*harmless, double, double]})
+    made = encoder("onnx", folder=folder(model, **{"tokenizer.json": file}), pooling="mean")
+    assert np.allclose(made.encode(["a river"], "document").rows, dense("mean", ["a riveeeer"]))
+
+
+def test_a_tokenizer_that_gives_up_on_a_text_costs_a_sentence(encoder, folder):
+    file = models.tokenizer(normalizer=replaced({"Regex": "(a+)+$"}, "b"))
+    made = encoder("onnx", folder=folder(models.token_model(VECTORS), **{"tokenizer.json": file}), pooling="mean")
+    with pytest.raises(InputError, match="cannot read a text: .*retry-limit"):
+        made.encode(["a" * 28 + "!"], "query")
 
 
 def test_the_vocabulary_of_the_configuration_counts_where_the_graph_does_not_tell(encoder, folder):

@@ -271,6 +271,21 @@ def test_a_list_finds_its_phrases_in_the_text_as_mining_counted_them(mined):
     assert (sizes[single] == 1).all() and sizes.sum() == len(text.units)
 
 
+def test_a_list_keeps_what_the_text_tells_about_each_word(mined):
+    text, found = mined
+    phrases = phrase_list_of(text, found)
+    texts = [text.units[begin:end].tolist() for begin, end in zip([0, *text.ends[:-1]], text.ends, strict=True)]
+    for word in phrases.lexicon.words[:: max(1, len(phrases.lexicon) // 20)]:
+        unit, own = (lexicon.unit(word, "" if word in STOPS else word) for lexicon in (text.lexicon, phrases.lexicon))
+        df, cf = sum(unit in units for units in texts), sum(units.count(unit) for units in texts)
+        idf = np.log(len(texts) / df)
+        assert phrases.word_idf[own] == pytest.approx(idf, abs=1e-5)
+        by_chance = -np.log(1 - np.exp(-cf / len(texts)))
+        assert phrases.word_residual[own] == pytest.approx(idf - by_chance, abs=1e-5)
+        assert phrases.word_begins[own] == pytest.approx(found.roles.begins[unit], abs=1e-6)
+        assert phrases.word_ends[own] == pytest.approx(found.roles.ends[unit], abs=1e-6)
+
+
 def test_unknown_words_and_empty_texts_are_no_problem(mined):
     text, found = mined
     phrases = phrase_list_of(text, found)

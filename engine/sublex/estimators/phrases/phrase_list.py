@@ -39,6 +39,8 @@ NAMES = (
 ).split()
 # A weight is the logarithm of a probability, so its size is below this.
 MOST_WEIGHT = 1e6
+# An idf is the logarithm of a number of documents, so its size is below this.
+MOST_IDF = 100.0
 
 
 class _Trie(NamedTuple):
@@ -74,10 +76,15 @@ class PhraseList:
 
     * `word_phrases`: the phrase that consists of the unit alone, or that the unit abbreviates; -1 for none.
     * `word_weights`: the logarithm of the probability of the unit.
+    * `word_begins` and `word_ends`: how likely the unit can begin a phrase, and how likely it can end one.
+    * `word_idf` and `word_residual`: its idf, and how much larger this is than that of a word spread by chance.
     """
 
     # The names of the arrays that a model stores, which are also names of attributes.
-    ARRAYS = ("quality", "counts", "mentions", "features", "sequences", "weights", "word_phrases", "word_weights")
+    WORD_FACTS = ("word_begins", "word_ends", "word_idf", "word_residual")
+    ARRAYS = (
+        "quality", "counts", "mentions", "features", "sequences", "weights", "word_phrases", "word_weights", *WORD_FACTS
+    )  # fmt: skip
     LISTS = ("forms", "abbreviations")
 
     def __init__(self, terms: Sequence[str], stops: Sequence[str], values: Mapping[str, Any]):
@@ -85,6 +92,8 @@ class PhraseList:
         self.quality, self.counts, self.mentions = values["quality"], values["counts"], values["mentions"]
         self.features, self.sequences, self.weights = values["features"], values["sequences"], values["weights"]
         self.word_phrases, self.word_weights = values["word_phrases"], values["word_weights"]
+        self.word_begins, self.word_ends = values["word_begins"], values["word_ends"]
+        self.word_idf, self.word_residual = values["word_idf"], values["word_residual"]
         self.forms: list[list[Any]] = values["forms"]
         self.abbreviations: list[list[Any]] = values["abbreviations"]
 
@@ -130,6 +139,10 @@ class PhraseList:
             "weights": Numbers(of_phrases, "f8", -MOST_WEIGHT, MOST_WEIGHT),
             "word_phrases": Numbers(of_units, "i4", -1, below="phrases"),
             "word_weights": Numbers(of_units, "f8", -MOST_WEIGHT, MOST_WEIGHT),
+            "word_begins": Numbers(of_units, "f4", 0, 1),
+            "word_ends": Numbers(of_units, "f4", 0, 1),
+            "word_idf": Numbers(of_units, "f4", 0, MOST_IDF),
+            "word_residual": Numbers(of_units, "f4", -MOST_IDF, MOST_IDF),
         }
         return {prefix + name: own for name, own in declared.items()}
 

@@ -97,21 +97,20 @@ class PostingsReader:
 
     def range(self, begin: int, end: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the documents and frequencies of the terms from `begin` up to `end`, one list after the other."""
-        self._verify(begin, end)
+        self._verify(np.array([begin]), np.array([end]))
         return self._decode(np.arange(begin, end))
 
     def gather(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the documents and frequencies of the terms `terms`, one posting list after the other."""
-        for term in terms.tolist():
-            self._verify(term, term + 1)
+        self._verify(terms, terms + 1)
         return self._decode(terms)
 
-    def _verify(self, begin: int, end: int) -> None:
-        """Verify the checksums of everything that a range of terms is decoded from."""
-        first, last = int(self._block_starts[begin]), int(self._block_starts[end])
-        self._words.part(int(self._word_starts[first]), int(self._word_starts[last]))
-        self._lasts.part(first, last)
-        self._tails.part(int(self._tail_starts[begin]), int(self._tail_starts[end]))
+    def _verify(self, begins: np.ndarray, ends: np.ndarray) -> None:
+        """Verify the checksums of everything that ranges of terms are decoded from."""
+        firsts, lasts = self._block_starts[begins], self._block_starts[ends]
+        self._words.touch(self._word_starts[firsts], self._word_starts[lasts])
+        self._lasts.touch(firsts, lasts)
+        self._tails.touch(self._tail_starts[begins], self._tail_starts[ends])
 
     def _decode(self, terms: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         from sublex.index import posting_kernels

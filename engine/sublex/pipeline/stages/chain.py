@@ -12,7 +12,7 @@ import numpy as np
 from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION
 from sublex.pipeline.stages.filter import FilterScoring
-from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State, rank_in
+from sublex.pipeline.stages.stage import Scorer, Scoring, Stage, State
 from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
 from sublex.retrieval.searcher import Searcher
@@ -44,7 +44,7 @@ class ChainScoring(Scoring):
     def scores(self, docs: np.ndarray) -> np.ndarray:
         if self.hits is None:
             return self.last.scores(docs)
-        inside = np.isin(docs, self.hits.docs)
+        inside = np.isin(docs, self.last.scored(self.hits.docs))
         scores = np.full(len(docs), NO_OPINION)
         scores[inside] = self.last.scores(docs[inside])
         return scores
@@ -55,7 +55,7 @@ class ChainScoring(Scoring):
             return self.last.explain_after(ChainScoring(before[:-1], before[-1], self.first), doc)
         steps = (stage.trace(state, doc) for stage, state in zip(before, self.states, strict=True))
         tree = self.last.explain(doc)
-        if self.hits is not None and not rank_in(self.hits, doc):
+        if self.hits is not None and doc not in self.last.scored(self.hits.docs):
             label = "not among the documents that the stage before found"
             return Explanation(float(NO_OPINION), label, "evidence", (*steps, as_evidence(tree)))
         return tree._replace(parts=(*steps, *tree.parts))

@@ -37,6 +37,7 @@ class ExpanderStage(Stage):
     ):
         self.name, self.expander, self.searcher, self.models = name, expander, searcher, models
         self.printed = printed or name
+        self._no_hits = Hits.none(searcher.snapshot)
         docs = getattr(expander, "docs", None)
         if not isinstance(docs, int) or docs < 0:
             raise PluginError(
@@ -49,7 +50,7 @@ class ExpanderStage(Stage):
             first = State(state.query, allowed=state.allowed)
             hits = RankerScoring(self.searcher, first).find(self.expander.docs)
         if hits is None:
-            hits = Hits.none(self.searcher.snapshot)
+            hits = self._no_hits
         old, original = state.query, state.original or state.query
         with contract("expander", self.name):
             query = self.expander.expand(

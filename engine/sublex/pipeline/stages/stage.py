@@ -135,6 +135,10 @@ class Scoring:
                 return hits.at(places)
             depth *= DEEPER
 
+    def scored(self, docs: np.ndarray) -> np.ndarray:
+        """Return the documents on which the scorer has an opinion, given the hits of the stage before: these."""
+        return docs
+
     def scores(self, docs: np.ndarray) -> np.ndarray:
         """Return the scores of documents; -inf, "no opinion", for a document that the scorer does not score."""
         raise NotImplementedError

@@ -12,6 +12,7 @@ from sublex.forms.lines import Shown, records
 from sublex.language.expression import Call, walk
 from sublex.language.plugins import Component
 from sublex.operations import Needs, operation, positional
+from sublex.operations.context import query_files
 from sublex.pipeline.weighted import query_of
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.session import Session
@@ -32,7 +33,7 @@ def change(session: Session, changes: Annotated[str, positional("NAME=VALUE...",
     BM25.b=0.4 changes a parameter of each BM25 in the expression; b=0.4 does so if only one component has a parameter b.
     k=20 sets the number of hits. format is table, json, csv or trec. bars=on draws a bar for each score. labels=EXPR colours
     the words of a fitted model in passages. timing and pager are on or off. profile is a profile, or none.
-    language is plain or query: how queries and topics are read.
+    language is plain or query: how queries and topics are read. queries=NAME=FILE names a file with vectors of queries.
     """
     settings = session.settings
     if not changes:
@@ -67,6 +68,9 @@ def _change(session: Session, text: str) -> None:
     if name == "rank" and session.settings.expression:
         pipeline = session.pipeline()
         session.settings.expression, notes = str(pipeline), pipeline.chosen
+    if name == "queries":
+        # Files that cannot be read are refused now, and not by the next query.
+        session.index.with_queries(query_files(session.query_vectors()))
     if name == "labels" and session.settings.labels:
         # A model that is not fitted is refused now, and not by the next query.
         session.settings.labels, notes = session.index.meaning(session.settings.labels)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
 import sublex
 from sublex.errors import InputError
+from sublex.evaluation.pooling import read_form
 from sublex.forms.lines import Shown, line, sentence, table_lines
 from sublex.operations import Needs, operation, option, positional
 from sublex.operations.evaluating import RUN_HITS
@@ -17,6 +19,7 @@ from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
 from sublex.shell.judging import is_own, take_back, write_judgement
 from sublex.shell.session import LANGUAGE, Last, Session, ShellContext
+from sublex.tools.messages import counted
 from sublex.tools.outputs import expect_no_input
 
 
@@ -84,13 +87,25 @@ Write = Annotated[
 
 
 @operation(needs=Needs.SESSION)
-def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRADE")], write: Write = False) -> Shown:
+def judge(
+    session: Session,
+    docno: Docno = "",
+    grade: Annotated[int | None, positional("GRADE")] = None,
+    form: Annotated[str, option(metavar="FILE", completes="file")] = "",
+    write: Write = False,
+) -> Shown:
     """Write a judgement of a document for the current topic into the loaded file: :judge 3 2 gives the third hit grade 2.
+
+    :judge --form FILE reads a form that `sublex pool` wrote and a person filled in, and writes all its judgements.
 
     Before the first judgement in a file that it did not make, it asks; where nobody can answer, --write is needed. The file
     is replaced in one step, so it is never half written. A judgement that was there is changed. :unjudge takes it back.
     """
     path = _judgements(session)
+    if form:
+        return _judge_form(session, path, Path(form), write)
+    if grade is None:
+        raise InputError("Write :judge N GRADE, such as :judge 3 2, or :judge --form FILE.")
     if not session.topic:
         raise InputError("Ask a topic by :topic QID first; a judgement is one for a topic.")
     if abs(grade) >= 2**31:
@@ -98,6 +113,21 @@ def judge(session: Session, docno: Docno, grade: Annotated[int, positional("GRAD
     _expect_leave(session, path, write)
     write_judgement(path, session.topic, docno, grade)
     return _judged(session, f"topic {session.topic}: {docno} has grade {grade}")
+
+
+def _judge_form(session: Session, path: Path, form: Path, write: bool) -> Shown:
+    """Write the judgements of a form that are not in the file yet, each as a step that :unjudge takes back."""
+    if not form.is_file():
+        raise InputError(f"There is no form {form}; name one that sublex pool wrote.")
+    given = list(read_form(form))
+    known: Mapping[str, Mapping[str, int]] = session.qrels or {}
+    new = [(qid, docno, grade) for qid, docno, grade in given if qid not in known or known[qid].get(docno) != grade]
+    if not new:
+        return sentence(f"{form} has no new judgement.")
+    _expect_leave(session, path, write)
+    for qid, docno, grade in new:
+        write_judgement(path, qid, docno, grade)
+    return _judged(session, f"{counted(len(new), 'judgement')} of {form} written to {path}")
 
 
 @operation(needs=Needs.SESSION)

@@ -1,0 +1,210 @@
+"""Choose the weights of the pipelines `better` and `best`, and measure `good`, `better` and `best`, with significance by topic.
+
+    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts]
+
+COLLECTIONS holds a folder for each of adi, cranfield, medline, cacm, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
+with its test judgements). With --weights the script measures every setting of the ranges below on every collection. It prints the
+setting with the highest mean gain in AP over all collections, and for each collection the setting that the other five choose, with
+the gain of the collection under that setting. With --tables it prints the tables of the three pipelines as Sublex has them, and of
+`best` without each of its parts; with --parts, those of further parts of `best`, which Sublex does not use. Without an option it
+does all of this. The base is BM25 with the lengths and the parameters of Lucene.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from effectiveness import Test, by_topic, load
+
+import sublex
+from sublex.language.pipelines import LDA, LSI, WORDS, meaning
+from sublex.statistics.corrections import holm
+from sublex.statistics.significance import t
+
+COLLECTIONS = (("adi", ""), ("cranfield", ""), ("medline", ""), ("cacm", ""), ("vaswani", ""), ("scifact", "test"))
+BASE = "BM25(lengths=lucene, k1=1.2, b=0.75)"
+MEASURES = ("AP", "nDCG@10", "R@1000")
+FEEDBACK = WORDS[1:-1]
+
+# The ranges of the weights, and the parts that have them.
+RANGES = {
+    "better": f"({WORDS} + {{0.1,0.2,0.4}}*{LSI}) >> near({LSI}, own={{0.6,0.7,0.8}})",
+    "best": f"({WORDS} + {{0.1,0.2,0.4}}*{LSI} + {{0,0.1,0.2}}*{LDA} + {{0,0.1,0.2}}*DirichletLM) "
+    f">> near({LSI}, own={{0.6,0.7,0.8}})",
+}
+
+
+def best(words: str = "", lsi: str = "", lda: str = "", lm: str = "", near: str = "") -> str:
+    """Return `best` with other parts in the place of some of its own; "-" leaves a part out."""
+    own = PARTS
+    parts = [given or mine for given, mine in ((words, own[0]), (lsi, own[1]), (lda, own[2]), (lm, own[3]))]
+    stage = near or own[4]
+    blend = " + ".join(part for part in parts if part != "-")
+    return blend if stage == "-" else f"({blend}) >> {stage}"
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """Return the parts of the blend that `best` is, and its last stage."""
+    blend, stage = text.rsplit(" >> ", 1)
+    rest = blend.removeprefix(WORDS).removeprefix(" + ")
+    return (WORDS, *rest.split(" + "), stage)
+
+
+PARTS = parts_of(meaning("best"))
+WITHOUT = {
+    "`best`": meaning("best"),
+    "without feedback: `Burst >> BM25`": best("(Burst >> BM25)"),
+    "without `Burst`": best("(BM25 >> Sharp >> BM25)"),
+    "feedback by `RM3`": best("(Burst >> BM25 >> RM3 >> BM25)"),
+    "feedback by `Bo1`": best("(Burst >> BM25 >> Bo1 >> BM25)"),
+    "without `lsi`": best(lsi="-"),
+    "without `lda`": best(lda="-"),
+    "without `DirichletLM`": best(lm="-"),
+    "without `near`": best(near="-"),
+    "`near` with k=5": best(near=f"near({LSI}, k=5)"),
+    "`near` with add=true": best(near=f"near({LSI}, add=true)"),
+    "`lsi` with weighting=tfidf": best(lsi=PARTS[1].replace(LSI, "lsi(e=200)"), near="near(lsi(e=200))"),
+    "z-scores in place of minmax": "("
+    + " + ".join(f"{w}*zscore({p})" for w, p in [("1", FEEDBACK), *(part.split("*", 1) for part in PARTS[1:4])])
+    + f") >> {PARTS[4]}",
+}
+FURTHER = {
+    "`best`": meaning("best"),
+    **{
+        f"`+ 0.1*{part}`": f"{meaning('best').rsplit(' >> ', 1)[0]} + 0.1*{part} >> {PARTS[4]}"
+        for part in (
+            "fisher(k=4, words=lsi(e=50, weighting=tfidf), idf=true)",
+            "dcot(r=1000, p=0.7, log=true)",
+            "(swg(topics=lda(k=1)) >> BM25)",
+            "(BM25 >> Bo1 >> BM25)",
+            "DPH",
+        )
+    },
+}
+PIPELINES = {
+    f"`{BASE}`": BASE,
+    "`BM25`": "BM25",
+    "`BM25 >> RM3 >> BM25`": "BM25 >> RM3 >> BM25",
+    "`BM25 >> Bo1 >> BM25`": "BM25 >> Bo1 >> BM25",
+    "`good`": meaning("good"),
+    "`better`": meaning("better"),
+    "`best`": meaning("best"),
+    "`best(find=approximate)`": meaning("best", "approximate"),
+}
+
+
+def gains_of(means: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Return relative gains over the base, in per cent; the last axis has the collections."""
+    gains: np.ndarray = 100 * (means / base - 1)
+    return gains
+
+
+def weights(tests: Sequence[Test], name: str) -> None:
+    """Print the setting that all collections choose, and what each collection gets from the choice of the others."""
+    base = np.array([test.scores(BASE).mean() for test in tests])
+    tunings = [test.tune(RANGES[name]) for test in tests]
+    gains = gains_of(np.array([found.means for found in tunings]).T, base)
+    settings = tunings[0].settings
+    chosen = int(gains.mean(axis=1).argmax())
+    print(
+        f"\nWeights of {name}: {len(settings)} settings\n\n| chosen on | weights | gain of the collection held out |\n|---|---|---|"
+    )
+    held_out = []
+    for place, test in enumerate(tests):
+        others = np.delete(gains, place, axis=1).mean(axis=1)
+        best_of_others = int(others.argmax())
+        held_out.append(gains[best_of_others, place])
+        values = ", ".join(f"{value:g}" for value in settings[best_of_others].values.values())
+        print(f"| all but {test.name} | {values} | {held_out[-1]:+.1f} % |")
+    values = ", ".join(f"{value:g}" for value in settings[chosen].values.values())
+    print(f"| mean | | {np.mean(held_out):+.1f} %; without adi {np.mean(held_out[1:]):+.1f} % |")
+    print(
+        f"| all six | {values} | {gains[chosen].mean():+.1f} %; without adi {gains[chosen, 1:].mean():+.1f} %: not held out |"
+    )
+    print(f"\n{settings[chosen].text}")
+    near_best = np.argsort(-gains.mean(axis=1))[:5]
+    for place in near_best:
+        print(f"{gains[place].mean():+.2f} % {', '.join(f'{v:g}' for v in settings[place].values.values())}")
+
+
+class Scores:
+    """The measures of pipelines on the collections, by topic. A pipeline runs once on a collection, for all measures."""
+
+    def __init__(self, tests: Sequence[Test]):
+        self.tests, self._known = tests, dict[tuple[str, str], Any]()
+
+    def of(self, text: str, measure: str) -> list[np.ndarray]:
+        """Return the measure of each topic of each collection, in the order of the topics' ids."""
+        return [by_topic(found.qids, found[measure]) for found in (self._found(test, text) for test in self.tests)]
+
+    def _found(self, test: Test, text: str) -> Any:
+        if (test.name, text) not in self._known:
+            test.fit(sublex.parse(text))
+            found = sublex.measure(test.qrels, test.index.run(test.topics, text), MEASURES)
+            self._known[test.name, text] = found
+        return self._known[test.name, text]
+
+
+def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False) -> None:
+    """Print a table of one measure. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic."""
+    tests = known.tests
+    print(
+        f"\n{measure}\n\n| pipeline | {' | '.join(test.name for test in tests)} | gain | without adi |"
+        f"{' won, lost, tied |' * topics}"
+    )
+    print(f"|---|{'---|' * len(tests)}---|---|{'---|' * topics}")
+    scores = {name: known.of(text, measure) for name, text in rows.items()}
+    theirs = known.of(base, measure)
+    others = [name for name in rows if rows[name] != base]
+    marks = {}
+    for place in range(len(tests)):
+        p = holm(np.array([float(t(scores[name][place], theirs[place])) for name in others]))
+        marks |= {(name, place): value for name, value in zip(others, p, strict=True)}
+    means = np.array([own.mean() for own in theirs])
+    for name, own in scores.items():
+        gains = gains_of(np.array([each.mean() for each in own]), means)
+        row = [
+            f"{100 * each.mean():.2f}{'' if marks.get((name, place), 1) >= 0.05 else '▲' if gains[place] > 0 else '▼'}"
+            for place, each in enumerate(own)
+        ]
+        more = f" {gains.mean():+.1f} % | {gains[1:].mean():+.1f} % |" if rows[name] != base else "  |  |"
+        if topics and rows[name] != base:
+            differences = np.concatenate(own) - np.concatenate(theirs)
+            more += f" {(differences > 0).sum()}, {(differences < 0).sum()}, {(differences == 0).sum()} |"
+        elif topics:
+            more += "  |"
+        print(f"| {name} | {' | '.join(row)} |{more}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collections", nargs="?", default="../shared/collections", type=Path)
+    for option, help in (
+        ("weights", "choose the weights"),
+        ("tables", "measure the pipelines"),
+        ("parts", "measure further parts"),
+    ):
+        parser.add_argument(f"--{option}", action="store_true", help=help)
+    given = parser.parse_args()
+    every = not (given.weights or given.tables or given.parts)
+    with tempfile.TemporaryDirectory() as work:
+        tests = [load(given.collections, *one, Path(work)) for one in COLLECTIONS]
+        known = Scores(tests)
+        if given.weights or every:
+            for name in RANGES:
+                weights(tests, name)
+        if given.tables or every:
+            for measure in MEASURES:
+                table(known, PIPELINES, measure, BASE, topics=True)
+            table(known, WITHOUT, "AP, parts left out or replaced", BASE)
+        if given.parts or every:
+            table(known, FURTHER, "AP, further parts", BASE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Count one document of each group of near duplicates: in runs the first one, in judgements the one with the highest grade."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sublex.errors import InputError
+from sublex.evaluation.systems import System
+from sublex.tools.plain_files import open_plain
+from sublex.trec.given_tables import qrels_of, run_of
+
+if TYPE_CHECKING:
+    from sublex.trec.qrels import Qrels
+
+# The most bytes that are read of a file of groups.
+MOST_BYTES = 1 << 30
+COLUMNS = ["document", "group"]
+
+
+def read_groups(path: str) -> dict[str, str]:
+    """Return for each document in a group the first document of its group, from the CSV of `sublex duplicates`.
+
+    Raise InputError, with the line, for a file that is no such CSV.
+    """
+    try:
+        with open_plain(Path(path)) as opened:
+            data = opened.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(f"{path} has more than 1 GB; give the CSV of sublex duplicates.")
+        lines = data.decode("utf-8-sig").splitlines() or [""]
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8; give the CSV of sublex duplicates.") from None
+    first: dict[str, str] = {}
+    found: dict[str, str] = {}
+    try:
+        for number, row in enumerate(csv.reader(lines), 1):
+            if number == 1 and row[:2] != COLUMNS:
+                raise InputError(f"{path} does not begin with document,group; give the CSV of sublex duplicates.")
+            if number == 1 or not row:
+                continue
+            if len(row) < 2 or row[0] in found:
+                raise InputError(f"{path}, line {number}: each document stands on one line, with its group.")
+            found[row[0]] = first.setdefault(row[1], row[0])
+    except csv.Error as error:
+        raise InputError(f"{path} is no CSV: {error}.") from None
+    return found
+
+
+def collapsed_qrels(qrels: Qrels, groups: Mapping[str, str]) -> Qrels:
+    """Return judgements in which a group is one document, with the highest of its grades."""
+    judged: dict[str, dict[str, int]] = {}
+    for qid, grades in qrels.items():
+        kept: dict[str, int] = {}
+        for docno, grade in grades.items():
+            name = groups.get(docno, docno)
+            kept[name] = max(grade, kept.get(name, grade))
+        judged[qid] = kept
+    found = qrels_of(judged)
+    found.path, found.format, found.notes = qrels.path, qrels.format, qrels.notes
+    return found
+
+
+def collapsed_systems(systems: Sequence[System], groups: Mapping[str, str]) -> list[System]:
+    """Return systems whose runs have the first document of each group alone, under the name of the group's first document."""
+    return [system._replace(run=run_of(_collapsed(system, groups), system.run.tag)) for system in systems]
+
+
+def _collapsed(system: System, groups: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    run: dict[str, dict[str, float]] = {}
+    for qid, hits in system.run.items():
+        kept: dict[str, float] = {}
+        for docno, score in hits.items():
+            kept.setdefault(groups.get(docno, docno), float(score))
+        run[qid] = kept
+    return run

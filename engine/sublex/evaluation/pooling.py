@@ -1,0 +1,199 @@
+"""Choose the documents of runs that are worth judging next, and write and read them as a form.
+
+A form is a text file with a line for each document: topic, docno, grade, and the reason for which it was chosen, with tabs between
+them. The grade of a document that is not judged yet is `?`, which a person replaces.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from sublex.errors import InputError
+from sublex.evaluation.systems import System
+from sublex.tools.messages import one_line
+from sublex.tools.plain_files import open_plain
+
+# The first documents of each run that are looked at if only a budget is given.
+DEPTH = 100
+# The mark of a document without a grade; the first lines of a form, and the most bytes that are read of one.
+UNJUDGED = "?"
+HEAD = "# Replace each ? by a grade. In the shell, :qrels FILE and then :judge --form FORM read the form.\n# topic\tdocno\tgrade\twhy\n"
+MOST_BYTES = 1 << 28
+# topic to docno to grade
+Judgements = Mapping[str, Mapping[str, int]]
+
+
+class Chosen(NamedTuple):
+    """A document to judge: its grade, None if it has none yet, and why it was chosen, in words."""
+
+    qid: str
+    docno: str
+    grade: int | None
+    why: str
+
+
+class _Candidate(NamedTuple):
+    docno: str
+    value: float
+    why: str
+
+
+def pool(
+    systems: Sequence[System],
+    judged: Judgements,
+    method: str = "depth",
+    depth: int | None = None,
+    budget: int | None = None,
+) -> list[Chosen]:
+    """Return the documents to judge, topic by topic in the order of the first run, the most useful ones of a topic first.
+
+    `method` is one of:
+
+    * "depth": by the best rank in any run;
+    * "front": move to front (G. V. Cormack, C. R. Palmer and C. L. A. Clarke, SIGIR 1998): runs that have just given a
+      relevant document come first;
+    * "change": by how much the difference between two runs would change if the document were relevant.
+
+    The first `depth` documents of each run count. With a `budget`, only so many documents without a grade are returned, shared
+    among the topics in turn; judged documents are then left out. Without one, judged documents stay, with their grades.
+    """
+    if method not in METHODS:
+        raise InputError(f"No method {method}; there are {', '.join(METHODS)}.")
+    if depth is None and budget is None:
+        raise InputError("Say how many documents to judge: by --depth of each ranking, or by --budget in all.")
+    if method == "change" and len(systems) < 2:
+        raise InputError("--method change compares runs; give two or more.")
+    qids = list(dict.fromkeys(qid for system in systems for qid in system.run.qids))
+    ordered = {}
+    for qid in qids:
+        ranked = [system.run.docnos.take(system.run.topic(qid)[0][: depth or DEPTH]).tolist() for system in systems]
+        grades = judged.get(qid, {})
+        ordered[qid] = [
+            Chosen(qid, each.docno, grades.get(each.docno), each.why)
+            for each in METHODS[method](ranked, grades, systems)
+        ]
+    if budget is None:
+        return [each for chosen in ordered.values() for each in chosen]
+    return _within(ordered, budget)
+
+
+def _within(ordered: Mapping[str, Sequence[Chosen]], budget: int) -> list[Chosen]:
+    """Return at most `budget` documents without a grade, shared among the topics in turn."""
+    open_ones = {qid: [each for each in chosen if each.grade is None] for qid, chosen in ordered.items()}
+    taken, turn = dict.fromkeys(open_ones, 0), 0
+    while budget and any(len(chosen) > turn for chosen in open_ones.values()):
+        for qid, chosen in open_ones.items():
+            if budget and len(chosen) > turn:
+                taken[qid] += 1
+                budget -= 1
+        turn += 1
+    return [each for qid, chosen in open_ones.items() for each in chosen[: taken[qid]]]
+
+
+def _by_depth(
+    ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
+) -> list[_Candidate]:
+    best: dict[str, tuple[int, str]] = {}
+    for system, docnos in zip(systems, ranked, strict=True):
+        for rank, docno in enumerate(docnos, 1):
+            if docno not in best or rank < best[docno][0]:
+                best[docno] = rank, system.name
+    found = [_Candidate(docno, -rank, f"rank {rank} of {name}") for docno, (rank, name) in best.items()]
+    return sorted(found, key=lambda each: -each.value)
+
+
+def _to_front(
+    ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
+) -> list[_Candidate]:
+    """Return the documents in the order in which move to front takes them.
+
+    Each run has a priority. The next document is the first one left of the run with the highest priority. A document that is
+    not relevant, or not judged yet, costs its run one step; a relevant one moves its run to the front.
+    """
+    priority, places = [0] * len(ranked), [0] * len(ranked)
+    seen: set[str] = set()
+    found: list[_Candidate] = []
+    while True:
+        left = [number for number, docnos in enumerate(ranked) if places[number] < len(docnos)]
+        if not left:
+            return found
+        run = max(left, key=lambda number: (priority[number], -number))
+        docno, rank = ranked[run][places[run]], places[run] + 1
+        places[run] += 1
+        if docno in seen:
+            continue
+        seen.add(docno)
+        found.append(_Candidate(docno, 0.0, f"rank {rank} of {systems[run].name}"))
+        priority[run] = 0 if grades.get(docno, 0) > 0 else priority[run] - 1
+
+
+def _by_change(
+    ranked: Sequence[Sequence[str]], grades: Mapping[str, int], systems: Sequence[System]
+) -> list[_Candidate]:
+    """Return the documents by the largest difference of their gains, 1 / log2(1 + rank), in any two runs.
+
+    If a document is relevant with the same chance as any other, this is in proportion to the expected change of the difference
+    of the runs' discounted gains (after B. Carterette, J. Allan and R. Sitaraman, SIGIR 2006, who do it for AP).
+    """
+    gains = [{docno: 1 / math.log2(1 + rank) for rank, docno in enumerate(docnos, 1)} for docnos in ranked]
+    found = []
+    for docno in dict.fromkeys(docno for docnos in ranked for docno in docnos):
+        values = [own.get(docno, 0.0) for own in gains]
+        change, a, b = max(
+            ((abs(values[a] - values[b]), a, b) for a, b in combinations(range(len(values)), 2)),
+            key=lambda each: each[0],
+        )
+        better, other = (a, b) if values[a] >= values[b] else (b, a)
+        found.append(_Candidate(docno, change, f"{change:.4f} for {systems[better].name} over {systems[other].name}"))
+    return sorted(found, key=lambda each: -each.value)
+
+
+METHODS: Mapping[str, Callable[[Sequence[Sequence[str]], Mapping[str, int], Sequence[System]], list[_Candidate]]] = {
+    "depth": _by_depth,
+    "front": _to_front,
+    "change": _by_change,
+}
+
+
+def form_text(chosen: Sequence[Chosen]) -> str:
+    """Return the documents as a form."""
+    lines = (
+        "\t".join((each.qid, each.docno, UNJUDGED if each.grade is None else str(each.grade), one_line(each.why)))
+        for each in chosen
+    )
+    return HEAD + "".join(f"{line}\n" for line in lines)
+
+
+def read_form(path: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield topic, docno and grade of each document of a form that has a grade.
+
+    Raise InputError, with the line, for a form that is no form.
+    """
+    try:
+        with open_plain(path) as opened:
+            data = opened.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise InputError(f"{path} has more than {MOST_BYTES:,} bytes, which is no form.")
+        lines = data.decode("utf-8-sig").split("\n")
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no form of sublex pool: it is not text in UTF-8.") from None
+    for number, line in enumerate(lines, 1):
+        cells = line.rstrip("\r").split("\t")
+        if line.startswith("#") or not line.strip():
+            continue
+        if len(cells) < 3 or any(cell.split() != [cell] for cell in cells[:2]):
+            raise InputError(f"{path}, line {number}: a form has topic, docno and grade, with tabs between them.")
+        grade = cells[2].strip()
+        if grade in (UNJUDGED, ""):
+            continue
+        if not grade.removeprefix("-").isdecimal() or not grade.isascii() or abs(int(grade[:12])) >= 2**31:
+            raise InputError(
+                f"{path}, line {number}: {one_line(grade)[:40]} is no grade; write a whole number, or ? for none."
+            )
+        yield cells[0], cells[1], int(grade)

@@ -1,0 +1,325 @@
+"""Slices: the measures of systems for groups of topics, and tests whether the difference of two systems depends on the group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sublex.errors import InputError
+from sublex.evaluation.topic_properties import IN_WORDS, PROPERTIES, Facts, Value, field_of, label_of
+from sublex.forms.frames import data_frame
+from sublex.forms.parts import InParts, Part
+from sublex.forms.tables import Table
+from sublex.statistics.corrections import CORRECTIONS
+from sublex.statistics.interaction import interaction
+from sublex.statistics.intervals import bootstrap
+from sublex.statistics.sentences import format_difference, format_p, p_cell
+from sublex.tools.arguments import shown
+from sublex.tools.hints import resolve_hints
+from sublex.tools.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.evaluation.comparison import Comparison
+
+# What users may group by: the name of a property, of a field or of a model, or the group of each topic by its id.
+By = str | Mapping[str, Any]
+# Groups of numbers, unless the user asks for another number; the most groups of texts.
+GROUPS, MOST = 3, 30
+# Groups with fewer topics are called small.
+SMALL = 10
+# The group of topics without a value, such as those that lack a field, and the mark before the name of a field.
+NONE, FIELD = "none", "field:"
+# The name of a grouping that Python code gives.
+GIVEN = "group"
+
+
+class Grouping(NamedTuple):
+    """Topics in groups: the name of the property, the names of the groups, and the number of each topic's group."""
+
+    by: str
+    names: tuple[str, ...]
+    numbers: np.ndarray
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of topics of each group."""
+        return np.bincount(self.numbers, minlength=len(self.names))
+
+
+def grouping(by: By, facts: Facts, groups: int = GROUPS) -> Grouping:
+    """Return the topics in groups by a property, a field, or the labels of a fitted model; or as a mapping by id says.
+
+    Numbers make `groups` groups of about equal size, equal numbers together. Each text is a group of its own, and topics
+    without a value make the last group. Raise InputError for an unknown name, and for too many groups.
+    """
+    if groups < 2:
+        raise InputError(f"{counted(groups, 'group')} cannot be compared; ask for 2 or more.")
+    if not isinstance(by, str):
+        if not isinstance(by, Mapping):
+            raise InputError(f"The topics are grouped by {shown(by)}; give a name, or a dictionary from ids to groups.")
+        return grouped(GIVEN, [_plain(by.get(qid)) for qid in facts.qids], groups)
+    return grouped(by, _values(by, facts), groups)
+
+
+def _plain(value: Any) -> Value:
+    """Return a value that Python code gave as a number, a text or None."""
+    if value is None or isinstance(value, str):
+        return value or None
+    return float(value) if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) else str(value)
+
+
+def _values(by: str, facts: Facts) -> list[Value]:
+    """Return the value of each topic."""
+    if by in PROPERTIES:
+        return PROPERTIES[by](facts)
+    if by.startswith(FIELD):
+        return field_of(facts, by, by.removeprefix(FIELD))
+    fields = list(dict.fromkeys(name for topic in facts.topics or () for name in topic.fields))
+    if by in fields:
+        return field_of(facts, by, by)
+    index = facts.index
+    if index is None or (by.isidentifier() and by not in (*index.registry.names("representation"), *index.names)):
+        known = ", ".join([*PROPERTIES, *fields])
+        raise InputError(
+            f"Topics cannot be grouped by {by or 'nothing'}; there are {known}, and models of an index, such as 'lda(k=20)'."
+        )
+    return label_of(facts, by)
+
+
+def grouped(by: str, values: Sequence[Value], groups: int) -> Grouping:
+    """Return topics with these values in groups. Texts that are numbers, as in fields, count as numbers."""
+    numbers = [_number(value) for value in values]
+    is_number = all((number is None) == (value is None) for number, value in zip(numbers, values, strict=True))
+    names, places = _cut(numbers, groups) if is_number else _distinct(by, values)
+    return Grouping(by, names, places)
+
+
+def _number(value: Value) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _cut(values: Sequence[float | None], groups: int) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return groups of numbers, cut at quantiles; equal numbers are in one group. Topics without a number are the last group."""
+    known = np.sort([value for value in values if value is not None])
+    cuts = np.unique(known[[len(known) * cut // groups for cut in range(1, groups)]]) if len(known) else known
+    places = np.array([np.searchsorted(cuts, v, "right") if v is not None else len(cuts) + 1 for v in values], np.int64)
+    used, places = np.unique(places, return_inverse=True)
+    names = []
+    for number, original in enumerate(used.tolist()):
+        inside = [value for value, place in zip(values, places, strict=True) if place == number and value is not None]
+        names.append(_range(min(inside), max(inside)) if original <= len(cuts) else NONE)
+    return tuple(names), places
+
+
+def _range(low: float, high: float) -> str:
+    texts = [f"{value:,.0f}" if value == int(value) else f"{value:.4g}" for value in (low, high)]
+    return texts[0] if texts[0] == texts[1] else f"{texts[0]} to {texts[1]}"
+
+
+def _distinct(by: str, values: Sequence[Value]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return a group for each text, the largest first, and last that of topics without one."""
+    texts = [None if value is None else str(value) for value in values]
+    counts: dict[str, int] = {}
+    for text in texts:
+        if text is not None:
+            counts[text] = counts.get(text, 0) + 1
+    # A field such as the description has a text of its own for each topic, which makes no groups.
+    if len(counts) > MOST or (by != GIVEN and len(counts) > max(2, len(values) // 2)):
+        raise InputError(
+            f"{by} has {len(counts):,} different texts for {counted(len(values), 'topic')}; group by what several topics share."
+        )
+    names = sorted(counts, key=lambda text: (-counts[text], text))
+    places = {text: place for place, text in enumerate(names)}
+    is_left = None in texts
+    numbers = np.array([len(names) if text is None else places[text] for text in texts], np.int64)
+    return (*names, *[NONE] * is_left), numbers
+
+
+class Slice(NamedTuple):
+    """The figures of one system in one group of topics.
+
+    `difference` to the first system, its `interval` and `p` are None for the first system; `interval` is None for one topic,
+    too. `p` is that of the test of the group's differences against those of all other topics, and `corrected` is corrected
+    for all groups and systems; both are None where there are too few topics.
+    """
+
+    system: str
+    group: str
+    topics: int
+    mean: float
+    difference: float | None
+    interval: tuple[float, float] | None
+    p: float | None
+    corrected: float | None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the group has so few topics that its figures say little."""
+        return self.topics < SMALL
+
+
+class Slices(InParts):
+    """A comparison for groups of topics: figures of each group, and tests whether differences depend on the group."""
+
+    def __init__(self, comparison: Comparison, found: Grouping):
+        self.comparison, self.grouping, self.by = comparison, found, found.by
+        self._slices: dict[str, list[Slice]] = {}
+        self._overall: dict[str, dict[str, float]] = {}
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The ids of the topics of each group."""
+        qids = np.array(self.comparison.qids, object)
+        return {name: qids[self.grouping.numbers == number].tolist() for number, name in enumerate(self.grouping.names)}
+
+    def slices(self, measure: str | None = None) -> list[Slice]:
+        """Return the figures of each group and system by a measure, by default the main one."""
+        self._compute(measure := measure or self.comparison.main)
+        return self._slices[measure]
+
+    def overall(self, measure: str | None = None) -> dict[str, float]:
+        """Return for each system but the first the p of the test whether its difference to the first depends on the group.
+
+        p is corrected for the number of systems. It is NaN if the groups have too few topics.
+        """
+        self._compute(measure := measure or self.comparison.main)
+        return self._overall[measure]
+
+    def _compute(self, measure: str) -> None:
+        if measure in self._slices:
+            return
+        compared, (_, names, numbers) = self.comparison, self.grouping
+        plan, scores = compared.plan, compared.scores(measure)
+        gains = scores - scores[0]
+        tests = [interaction(row, numbers, plan.test, plan.seed) for row in gains[1:]]
+        # With two groups, the test of one against the rest is that of the other.
+        family = np.array([test.groups for test in tests]).reshape(len(tests), len(names))
+        # Tukey's correction is for means; these are differences of groups.
+        correction = plan.correction if plan.correction in CORRECTIONS else "holm"
+        corrected = _corrected(family[:, :1] if len(names) == 2 else family, correction)
+        corrected = np.broadcast_to(corrected, family.shape)
+        rows = []
+        for group, name in enumerate(names):
+            of_group = numbers == group
+            for place, system in enumerate(compared.names):
+                mean, size = float(scores[place, of_group].mean()), int(of_group.sum())
+                if not place:
+                    rows.append(Slice(system, name, size, mean, None, None, None, None))
+                    continue
+                low, high = bootstrap(gains[place, of_group], 1 - plan.alpha, seed=plan.seed)
+                p, p_corrected = tests[place - 1].groups[group], corrected[place - 1, group]
+                rows.append(
+                    Slice(
+                        system, name, size, mean, float(gains[place, of_group].mean()),
+                        (float(low), float(high)) if np.isfinite(low) else None,
+                        None if np.isnan(p) else float(p), None if np.isnan(p) else float(p_corrected),
+                    )
+                )  # fmt: skip
+        overall = _corrected(np.array([test.overall for test in tests]), correction)
+        self._slices[measure] = rows
+        self._overall[measure] = dict(zip(compared.names[1:], overall.tolist(), strict=True))
+
+    def table(self, measure: str | None = None) -> Table:
+        """Return a table with a row for each group and system."""
+        name = measure or self.comparison.main
+        level = f"{100 - 100 * self.comparison.plan.alpha:g} % interval"
+        several = len(self.comparison.names) > 1
+        head = [self.by, "system", "topics", name, *(["difference", level, "corrected p"] if several else [])]
+        rows = []
+        for each in self.slices(measure):
+            row = [each.group, each.system, f"{each.topics:,}{' (small)' * each.is_small}", f"{each.mean:.4f}"]
+            rows.append([*row, *(_cells(each) if several else [])])
+        return Table(head, rows, 2)
+
+    def sentences(self, measure: str | None = None) -> list[str]:
+        """Return a sentence for each system but the first: whether its difference to the first depends on the group."""
+        name, plan = measure or self.comparison.main, self.comparison.plan
+        first, slices = self.comparison.names[0], self.slices(measure)
+        what = IN_WORDS.get(self.by, self.by)
+        is_corrected = len(self.comparison.names) > 2 and plan.correction != "none"
+        found = []
+        for system, p in self.overall(measure).items():
+            about = f"{system} over {first} in {name}"
+            evidence = f"{'corrected ' * is_corrected}p {format_p(p, plan.alpha)}"
+            if np.isnan(p):
+                found.append(
+                    f"The gain of {about} cannot be tested by {what}: two groups with varied topics are needed."
+                )
+                continue
+            gains = [each for each in slices if each.system == system]
+            worst, *_, best = sorted(gains, key=lambda each: each.difference or 0.0)
+            if p <= plan.alpha:
+                found.append(
+                    f"The gain of {about} depends on {what} ({evidence}): it is largest for {best.group} "
+                    f"({format_difference(best.difference or 0)}) and smallest for {worst.group} "
+                    f"({format_difference(worst.difference or 0)})."
+                )
+            else:
+                found.append(f"These topics do not show that the gain of {about} depends on {what} ({evidence}).")
+        return found
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences about small groups, and about what the table has."""
+        small = [name for name, size in zip(self.grouping.names, self.grouping.sizes, strict=True) if size < SMALL]
+        if not small:
+            return []
+        return [f"Small groups, of fewer than {SMALL} topics, say little: {', '.join(small)}."]
+
+    def parts(self) -> list[Part]:
+        """Return the table of the main measure, and the sentences."""
+        return [self.table(), (*self.sentences(), *self.remarks)]
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each measure, group and system; pandas must be installed."""
+        rows = [(measure, *each) for measure in self.comparison.tested for each in self.slices(measure)]
+        names = ("measure", *Slice._fields)
+        return data_frame(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figures of all measures as a value for JSON."""
+        return {
+            "by": self.by,
+            "groups": self.groups,
+            "measures": {
+                measure: {
+                    "overall": self.overall(measure),
+                    "slices": [{**each._asdict(), "small": each.is_small} for each in self.slices(measure)],
+                }
+                for measure in self.comparison.tested
+            },
+        }
+
+    def __repr__(self) -> str:
+        sizes = zip(self.grouping.names, self.grouping.sizes.tolist(), strict=True)
+        return f"<{self.by}: {', '.join(f'{name} ({size:,})' for name, size in sizes)}>"
+
+
+def _corrected(p: np.ndarray, correction: str) -> np.ndarray:
+    """Return p-values corrected for their number; NaNs, which are no tests, stay."""
+    corrected, known = p.copy(), ~np.isnan(p)
+    corrected[known] = CORRECTIONS[correction](p[known])
+    return corrected
+
+
+def _cells(row: Slice) -> list[str]:
+    if row.difference is None:
+        return ["-", "-", "-"]
+    interval = f"{row.interval[0]:+.4f} to {row.interval[1]:+.4f}" if row.interval else "-"
+    return [
+        f"{row.difference:+.4f}" if round(row.difference, 4) else "0",
+        interval,
+        "-" if row.corrected is None else p_cell(row.corrected),
+    ]
+
+
+resolve_hints(__name__)

@@ -1,0 +1,98 @@
+"""How much the documents that nobody judged could change the comparison of two systems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from sublex.evaluation.measures import parse_measures
+from sublex.evaluation.run_evaluation import evaluate
+from sublex.statistics.sentences import format_difference
+from sublex.tools.messages import counted
+
+if TYPE_CHECKING:
+    from sublex.evaluation.comparison import Comparison
+    from sublex.evaluation.systems import System
+
+# The first documents that are looked at for a measure without a cutoff.
+DEPTH = 10
+
+
+class Bounds(NamedTuple):
+    """The difference of two systems now, and in the two cases that judging could bring.
+
+    `unjudged` is the number of documents without a judgement among the first `depth` of one of the systems. In the best case
+    for `a`, those that `a` ranks higher are relevant and no others; in the worst case, those that `b` ranks higher. For P@k,
+    these are the ends of what can be; for other measures, two cases that can be.
+    """
+
+    a: str
+    b: str
+    measure: str
+    depth: int
+    unjudged: int
+    difference: float
+    worst: float
+    best: float
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether the same system is ahead in both cases."""
+        return self.difference * self.worst > 0 and self.difference * self.best > 0
+
+    def sentence(self) -> str:
+        """Return the bounds in words."""
+        ahead, behind, low, high = self.a, self.b, self.worst, self.best
+        if self.difference < 0:
+            ahead, behind, low, high = behind, ahead, -high, -low
+        among = f"among the first {self.depth:,} of {ahead} or {behind}"
+        if not self.unjudged:
+            return f"No document {among} is unjudged."
+        does = "would not reverse" if self.is_safe else "could reverse" if self.difference else "could decide"
+        return (
+            f"{counted(self.unjudged, 'document')} {among} {'is' if self.unjudged == 1 else 'are'} unjudged, which {does} their "
+            f"order: {self.measure} would differ by {format_difference(low)} if those that favour {behind} were relevant, and by "
+            f"{format_difference(high)} if those that favour {ahead} were."
+        )
+
+
+def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
+    """Return the bounds of two systems, given by their places, for the main measure."""
+    measure = comparison.main
+    cutoff = parse_measures([measure])[0].params.get("cutoff")
+    depth = int(cutoff or DEPTH)
+    systems = comparison.systems[a], comparison.systems[b]
+    # Below its cutoff, a measure sees nothing of a run.
+    runs = [system.run.top(depth) if cutoff else system.run for system in systems]
+    grades = {qid: comparison.qrels[qid] for qid in comparison.qids}
+    highest = max(1, max((grade for judged in grades.values() for grade in judged.values()), default=1))
+    sides = {qid: _sides(systems, qid, grades[qid], depth) for qid in comparison.qids}
+    now = comparison.mean(measure)
+    ends = []
+    for favoured in (1, 0):
+        judged = {
+            qid: {**grades[qid], **{docno: highest if side == favoured else 0 for docno, side in sides[qid].items()}}
+            for qid in comparison.qids
+        }
+        first, second = (evaluate(judged, run, [measure]).mean_of(measure) for run in runs)
+        ends.append(first - second)
+    unjudged = sum(map(len, sides.values()))
+    names = comparison.names
+    return Bounds(names[a], names[b], measure, depth, unjudged, float(now[a] - now[b]), *ends)
+
+
+def _sides(systems: Sequence[System], qid: str, grades: Mapping[str, int], depth: int) -> dict[str, int]:
+    """Return for each unjudged document among the first of a system the place of the system that ranks it higher.
+
+    A document with one rank in both gets 2.
+    """
+    ranks = []
+    for system in systems:
+        docnos = system.run.docnos.take(system.run.topic(qid)[0][:depth]).tolist()
+        ranks.append({docno: rank for rank, docno in enumerate(docnos)})
+    sides = {}
+    for docno in dict.fromkeys([*ranks[0], *ranks[1]]):
+        if grades.get(docno, -1) < 0:
+            one, other = (own.get(docno, depth) for own in ranks)
+            sides[docno] = 2 if one == other else int(other < one)
+    return sides

@@ -1,0 +1,90 @@
+"""The kernel that finds the nearest documents of documents by their vectors. Callers check the arguments."""
+
+import numpy as np
+from numba import float32, float64, int32, int64
+
+from sublex.tools.compiled import I32, inner, kernel
+
+MATRIX = float32[:, ::1]
+NUMBERS = int32[:, ::1]
+
+
+@inner
+def product(one, other):
+    """Return the product of two vectors, added up in float64 in the order of their entries."""
+    total = 0.0
+    for entry in range(len(one)):
+        total += np.float64(one[entry]) * np.float64(other[entry])
+    return total
+
+
+@inner
+def least_of_best(values, own, heap):
+    """Return the lowest of the `len(heap)` highest values above 0, without the value at `own`; 0 if there are fewer."""
+    size = len(heap)
+    count = 0
+    for place in range(len(values)):
+        value = values[place]
+        if (count == size and value <= heap[0]) or place == own or value <= 0:
+            continue
+        # The lowest of the kept values stands first; each is at least its parent.
+        if count < size:
+            at = count
+            count += 1
+            if count == 1:
+                heap[0] = value
+                continue
+            while at > 0 and heap[(at - 1) // 2] > value:
+                heap[at] = heap[(at - 1) // 2]
+                at = (at - 1) // 2
+        else:
+            at = 0
+            while True:
+                child = 2 * at + 1
+                if child >= size:
+                    break
+                if child + 1 < size and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= value:
+                    break
+                heap[at] = heap[child]
+                at = child
+        heap[at] = value
+    return heap[0] if count == size else np.float32(0)
+
+
+@kernel((MATRIX, MATRIX, MATRIX, I32, int64, float64, NUMBERS, MATRIX))
+def nearest(estimates, vectors, others, ranks, first, margin, docs, cosines):
+    """Write the nearest of the vectors `others` for each row of `vectors`: their numbers to `docs`, their cosines to `cosines`.
+
+    The vectors have norm 1 or 0. `estimates` has the products of all pairs with errors of at most `margin`. Neighbours have
+    a cosine above 0 and stand by descending cosine; equal cosines, in float32, by ascending rank in `ranks`. The row r is
+    itself the vector first + r of `others`, and no neighbour of its own, if `first` is not negative. `docs` holds -1 before
+    the call, which stays where there are too few neighbours.
+    """
+    size = docs.shape[1]
+    heap = np.empty(size, np.float32)
+    for row in range(len(vectors)):
+        own = first + row if first >= 0 else -1
+        least = np.float64(least_of_best(estimates[row], own, heap)) - margin
+        count = 0
+        for other in range(len(others)):
+            if estimates[row, other] < least or other == own:
+                continue
+            cosine = np.float32(min(1.0, product(vectors[row], others[other])))
+            if cosine <= 0:
+                continue
+            place = count
+            while place > 0 and (
+                cosines[row, place - 1] < cosine
+                or (cosines[row, place - 1] == cosine and ranks[docs[row, place - 1]] > ranks[other])
+            ):
+                place -= 1
+            if place == size:
+                continue
+            for later in range(min(count, size - 1), place, -1):
+                docs[row, later] = docs[row, later - 1]
+                cosines[row, later] = cosines[row, later - 1]
+            docs[row, place] = other
+            cosines[row, place] = cosine
+            count = min(count + 1, size)

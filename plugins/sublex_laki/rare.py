@@ -1,0 +1,139 @@
+"""Find the phrases that a text is about and that the collection has too rarely for the network of keyphrases.
+
+Such a phrase stands between stop words, punctuation, and words that neither begin nor end phrases, such as most verbs.
+Which words begin and end phrases, `phrases` has learned from the collection.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from sublex.contracts.base import Break, TextWords
+from sublex.estimators.phrases.lexicon import COMMON_SHARE
+from sublex.estimators.phrases.phrase_list import PhraseList
+
+# A word is inside a phrase if it can begin or end one with at least the probability INSIDE; the first word of a phrase can
+# begin one with at least BEGINS, and the last word can end one with at least ENDS.
+INSIDE, BEGINS, ENDS = 0.3, 0.1, 0.3
+# Of a longer sequence only the last words are taken.
+LONGEST = 5
+# How likely a word that the model does not know can begin a phrase, and end one.
+UNKNOWN = 0.5
+# The facts about a phrase in a text, and how much each adds to the log-odds that the text is about the phrase: whether it
+# has several words; the logarithm of the number of words before it; the means of its words' idf, as a share of the largest
+# one, and of their residual idf; how likely its first word begins a phrase and its last word ends one; and the logarithm of
+# its number of occurrences. The numbers are those of logistic regressions: the ratios of the weights on keyphrases of readers
+# (python benchmarks/keyphrases.py learn), their size and BASE on verdicts (python benchmarks/keyphrases_rare.py learn).
+WEIGHTS = {"several": 3.26, "place": -0.57, "idf": 5.0, "residual": 2.6, "begins": 3.96, "ends": 4.96, "times": 1.3}
+BASE = -11.41
+
+
+class Chunk(NamedTuple):
+    """A phrase in a text: its terms, the places of its occurrences as pairs of a begin and an end, and its facts in the order
+    of `WEIGHTS`.
+    """
+
+    terms: tuple[str, ...]
+    spans: list[tuple[int, int]]
+    facts: list[float]
+
+    @property
+    def strength(self) -> float:
+        """The probability that the text is about the phrase."""
+        odds = BASE + float(np.dot(self.facts, [*WEIGHTS.values()]))
+        return float(1 / (1 + np.exp(-odds)))
+
+
+class Words(NamedTuple):
+    """The words of some texts as `chunks` reads them. Each array has an entry for each word; `idf` is a share of the largest
+    one.
+    """
+
+    terms: list[str]
+    breaks: np.ndarray
+    outside: np.ndarray
+    numbers: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    idf: np.ndarray
+    residual: np.ndarray
+
+
+def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> Words:
+    """Return the words of texts with what the phrases' model knows of them.
+
+    `units` has the number of each word in the phrases' lexicon, -1 for unknown words. Unknown words are as rare as the rarest
+    known ones.
+    """
+    known, size = units >= 0, len(phrases.lexicon)
+
+    def of_units(values: np.ndarray, unknown: float) -> np.ndarray:
+        return np.append(values, np.float32(unknown))[np.where(known, units, size)].astype(np.float64)
+
+    largest = phrases.word_idf.max(initial=0.0)
+    idf = of_units(phrases.word_idf, largest)
+    # With an analyzer that has no stop words, common words stand for them.
+    has_stops = phrases.lexicon.first_stop < size
+    stops = (
+        np.array([not term for term in texts.terms], bool)[texts.words] if has_stops else idf <= -np.log(COMMON_SHARE)
+    )
+    begins, ends = of_units(phrases.word_begins, UNKNOWN), of_units(phrases.word_ends, UNKNOWN)
+    numbers = np.array([not any(map(str.isalpha, word)) for word in texts.surfaces], bool)[texts.words]
+    terms = [texts.terms[word] for word in texts.words.tolist()]
+    residual = of_units(phrases.word_residual, 0.0)
+    outside = stops | (np.maximum(begins, ends) < INSIDE)
+    return Words(terms, texts.breaks, outside, numbers, begins, ends, idf / max(largest, 1e-9), residual)
+
+
+def chunks(words: Words, first: int, last: int) -> list[Chunk]:
+    """Return the phrases of the text whose words have the places from `first` to before `last`, in the order of the text."""
+    found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+    for begin, end in _spans(words, first, last):
+        found[tuple(words.terms[begin:end])].append((begin, end))
+    return [Chunk(terms, spans, _facts(words, spans, first)) for terms, spans in found.items()]
+
+
+def _spans(words: Words, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the begin and the end of each phrase of a text."""
+    begin = first
+    for place in range(first, last + 1):
+        ends_here = place == last or words.outside[place]
+        if ends_here or (words.breaks[place] > Break.HYPHEN and place > begin):
+            yield from _trimmed(words, begin, place)
+            begin = place + bool(ends_here)
+
+
+def _trimmed(words: Words, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the part of a sequence that can be a phrase, if there is one with a letter."""
+    while begin < end and (words.begins[begin] < BEGINS or words.numbers[begin]):
+        begin += 1
+    while begin < end and words.ends[end - 1] < ENDS:
+        end -= 1
+    begin = max(begin, end - LONGEST)
+    if begin < end and not words.numbers[begin:end].all():
+        yield begin, end
+
+
+def written(texts: TextWords, begin: int, end: int) -> str:
+    """Return some words of texts as they are written, with their hyphens."""
+    words = [texts.surfaces[word] for word in texts.words[begin:end].tolist()]
+    gaps = ["-" if texts.breaks[place] & Break.HYPHEN else " " for place in range(begin + 1, end)]
+    return "".join(part for pair in zip(words, [*gaps, ""], strict=True) for part in pair)
+
+
+def _facts(words: Words, spans: Sequence[tuple[int, int]], first: int) -> list[float]:
+    """Return the facts about a phrase that occurs at `spans` in the text that begins at the place `first`."""
+    begin, end = spans[0]
+    return [
+        float(end - begin > 1),
+        float(np.log1p(begin - first)),
+        float(words.idf[begin:end].mean()),
+        float(words.residual[begin:end].mean()),
+        float(words.begins[begin]),
+        float(words.ends[end - 1]),
+        float(np.log(len(spans))),
+    ]

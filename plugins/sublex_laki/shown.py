@@ -1,0 +1,160 @@
+"""What people are shown of a text: its keyphrases in the network, and phrases that are too rare for the network.
+
+The rows of documents know neither where a text mentions a keyphrase nor what it has beyond the network. A reader of the text
+does, and so does `shown`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from sublex.contracts.base import TextWords
+from sublex_laki.keyphrases import Keyphrases, falling, is_part
+from sublex_laki.rare import chunks, read_words, written
+from sublex_laki.units import Units
+
+# The log-odds that a text is about a keyphrase of the network that it mentions: START, and ODDS times those of its
+# probability, PLACE times the logarithm of the number of words before the first mention, and EVIDENCE times what the rest of
+# the text says for it (`weighed`). The numbers are those of a logistic regression on verdicts
+# (python benchmarks/keyphrases_rare.py learn).
+START, ODDS, PLACE, EVIDENCE = 0.72, 0.78, -0.375, 0.024
+# The same for a keyphrase that the text does not mention: SHARED times the share of its words that the text has, each word by
+# its idf. A text that has all of them, in another order or apart, is mostly about it.
+LATENT_START, LATENT_ODDS, SHARED = -2.3, 0.405, 3.39
+# A keyphrase with a smaller strength is not shown.
+LEAST_SHOWN = 0.05
+# A single word gives way to a phrase with it that has at least this strength.
+LIKELY = 0.5
+# Probabilities are at least this far from 0 and 1, so that their log-odds are finite.
+LEAST = 1e-6
+
+
+class Shown(NamedTuple):
+    """A keyphrase of a text.
+
+    `keyphrase` is its number in the network; None for a phrase that is too rare for the network. `strength` is the
+    probability that the text is about it, and `mentioned` whether the text mentions it.
+    """
+
+    name: str
+    terms: tuple[str, ...]
+    strength: float
+    keyphrase: int | None
+    mentioned: bool
+
+
+def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) -> Iterator[list[Shown]]:
+    """Yield the network's keyphrases of each text, the most probable first.
+
+    `counts` has the units of each text, and `chances` the probabilities of the keyphrases.
+    """
+    terms, phrases = keyphrases.units.terms, keyphrases.network.phrases
+    for text in range(counts.shape[0]):
+        found = list(falling(chances[[text]]))
+        here = keyphrases.is_mentioned(counts[[text]], [k for k, _ in found])
+        yield [
+            Shown(keyphrases.names[k], terms[phrases[k]], value, k, mentioned)
+            for (k, value), mentioned in zip(found, here, strict=True)
+        ]
+
+
+def of_texts(
+    keyphrases: Keyphrases, texts: TextWords, counts: csr_array, chances: csr_array, evidence: csr_array | None
+) -> Iterator[list[Shown]]:
+    """Yield the keyphrases of each text, those beyond the network too, the strongest first.
+
+    `evidence` has what each text says for each keyphrase besides its mentions. Without it, keyphrases of the network keep
+    their probabilities as strengths.
+    """
+    units, phrases = keyphrases.units, keyphrases.network.phrases
+    numbers = units.words_of(texts)
+    words, places = read_words(units.phrases, numbers, texts), first_places(units, texts)
+    begin = 0
+    for text, (end, items) in enumerate(zip(texts.ends.tolist(), of_network(keyphrases, counts, chances), strict=True)):
+        known = {item.terms for item in items if item.mentioned}
+        if evidence is not None:
+            own, shared = evidence[[text]].toarray()[0], shared_words(keyphrases, numbers[begin:end])
+            items = [
+                item._replace(
+                    strength=_strength(item.strength, places[text, int(phrases[k])], float(own[k]))
+                    if item.mentioned
+                    else _latent_strength(item.strength, float(shared[k]))
+                )
+                for item in items
+                if (k := item.keyphrase) is not None
+            ]
+        for chunk in chunks(words, begin, end):
+            if chunk.terms not in known:
+                items.append(Shown(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
+        begin = end
+        items = [item for item in items if item.strength >= LEAST_SHOWN]
+        yield sorted(items, key=lambda item: -item.strength)
+
+
+def shared_words(keyphrases: Keyphrases, numbers: np.ndarray) -> np.ndarray:
+    """Return for each keyphrase the share of its words that a text has. `numbers` has the text's words in the lexicon."""
+    shares = keyphrases.word_shares
+    here = np.zeros(shares.shape[1])
+    here[numbers[numbers >= 0]] = 1.0
+    return np.asarray(shares @ here)
+
+
+def _latent_strength(chance: float, shared: float) -> float:
+    """Return how likely a text is about a keyphrase that it does not mention, but of whose words it has a share."""
+    chance = min(max(chance, LEAST), 1 - LEAST)
+    odds = LATENT_START + LATENT_ODDS * np.log(chance / (1 - chance)) + SHARED * shared
+    return float(1 / (1 + np.exp(-odds)))
+
+
+def _strength(chance: float, place: int, evidence: float) -> float:
+    """Return how likely a text is about a keyphrase that it mentions first at a place."""
+    chance = min(max(chance, LEAST), 1 - LEAST)
+    odds = START + ODDS * np.log(chance / (1 - chance)) + PLACE * np.log1p(place) + EVIDENCE * evidence
+    return float(1 / (1 + np.exp(-odds)))
+
+
+def first_places(units: Units, texts: TextWords) -> dict[tuple[int, int], int]:
+    """Return for each text and each of its units how many words stand before the unit's first occurrence."""
+    found = units.find(units.words_of(texts), texts.breaks, texts.ends)
+    begins = np.append(0, texts.ends[:-1])[found.texts]
+    places: dict[tuple[int, int], int] = {}
+    for text, unit, place in zip(
+        found.texts.tolist(), found.units.tolist(), (found.begins - begins).tolist(), strict=True
+    ):
+        places.setdefault((text, unit), place)
+    return places
+
+
+def distinct(items: Sequence[Shown]) -> Iterator[Shown]:
+    """Yield keyphrases without those that say nearly the same as another one. The strongest of `items` comes first.
+
+    After "random graph", "graph" says nothing new, and "sparse random graph" little. "graph" is left out before "random
+    graph" too, if the text is likely about this. A rare phrase may have the terms of a keyphrase that the text does not
+    mention, in another form.
+    """
+    likely = [item.terms for item in items if item.strength >= LIKELY]
+    before: list[tuple[str, ...]] = []
+    for item in items:
+        own = item.terms
+        said = any(own == other or is_part(own, other) or _is_longer(own, other) for other in before)
+        if not said and not (len(own) == 1 and any(is_part(own, other) for other in likely)):
+            before.append(own)
+            yield item
+
+
+def _is_longer(whole: Sequence[str], part: Sequence[str]) -> bool:
+    """Return whether `whole` has all terms of `part`, one after another, and others, where `part` has several."""
+    return len(part) > 1 and is_part(part, whole)
+
+
+def without_parts(items: Sequence[Shown]) -> Iterator[Shown]:
+    """Yield keyphrases without those that are a part of one before them."""
+    before: list[tuple[str, ...]] = []
+    for item in items:
+        if not any(is_part(item.terms, other) for other in before):
+            before.append(item.terms)
+            yield item

@@ -1,0 +1,290 @@
+"""The stage `near`: its scores are those of the definition over segments, deletions and merges, and mistakes cost a sentence."""
+
+from __future__ import annotations
+
+import shutil
+
+import naive
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import manifest_of, texts, write_manifest
+from strategies import examples
+
+import sublex
+from sublex.cli import cli
+from sublex.errors import IndexCorrupt, IndexProblem, InputError
+from sublex.index.check import check
+from sublex.index.directory import Directory
+from sublex.index.format import FolderWriter
+from sublex.representations import fitting, neighbours
+from sublex.representations.model_store import StoreWriter
+from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, Vectors
+from sublex.representations.sketch import Sketch, Source, sketch_of
+
+OVER = "lsi(e=4, min_df=1)"
+GRAPH = f"near({OVER})"
+QUERIES = ("w0 w3", "w1 w2 w9", "w39")
+
+
+def documents(number: int, seed: int = 0, first: int = 0) -> list[dict[str, str]]:
+    """Return documents of random words. Every fifth has the text of the one before, so that some cosines are equal."""
+    written = texts(number, seed, 12)
+    return [
+        {"id": f"d{first + n:03}", "text": written[n - 1] if n % 5 == 4 else text} for n, text in enumerate(written)
+    ]
+
+
+def units_of(index: sublex.Index) -> dict[str, np.ndarray]:
+    """Return the vectors of the live documents of an index by docno, scaled to norm 1, as the graph compares them."""
+    over = index.representation(OVER)
+    found = {}
+    for segment in index.snapshot.segments:
+        units = Vectors.of(Source(over.model, over.inputs, segment, OVER)).units
+        found |= {segment.docno(doc): unit for doc, unit in enumerate(units) if not segment.dead[doc]}
+    return found
+
+
+def expect_definition(index: sublex.Index, k: int = 10, own: float = 0.7, add: bool = False, depth: int = 1000) -> None:
+    """Compare the scores of the stage with the definition."""
+    units = units_of(index)
+    for query in QUERIES:
+        before = {hit.docno: hit.score for hit in index.search(query, f"BM25 % {depth}", k=1000)}
+        stage = f"near({OVER}, k={k}, own={own}, add={str(add).lower()})"
+        found = {hit.docno: hit.score for hit in index.search(query, f"BM25 % {depth} >> {stage}", k=1000)}
+        wanted = naive.smoothed(before, units, k, own, add)
+        assert found.keys() == wanted.keys()
+        np.testing.assert_allclose([found[docno] for docno in wanted], list(wanted.values()), rtol=1e-6, atol=1e-7)
+
+
+@pytest.fixture
+def grown(tmp_path):
+    """An index of three segments whose graph was fitted to the first, with deleted documents."""
+    index = sublex.build(documents(60), tmp_path / "grown")
+    index.fit(GRAPH)
+    index.add(documents(25, 1, 100))
+    index.add(documents(30, 2, 200))
+    index.delete(["d003", "d104", "d220"])
+    assert len(index.snapshot.segments) == 3
+    return index
+
+
+@pytest.mark.parametrize(
+    ("k", "own", "add", "depth"), [(10, 0.7, False, 1000), (3, 0.0, False, 20), (5, 0.4, True, 15), (16, 1.0, True, 3)]
+)
+def test_scores_are_those_of_the_definition(grown, k, own, add, depth):
+    expect_definition(grown, k, own, add, depth)
+
+
+@settings(max_examples=examples(8), deadline=None)
+@given(st.data())
+def test_any_history_gives_the_scores_of_the_definition(tmp_path_factory, data):
+    """Documents are added, deleted and merged in any order, also before the fit."""
+    index = sublex.build(documents(data.draw(st.integers(8, 40))), tmp_path_factory.mktemp("near") / "index")
+    steps = data.draw(st.lists(st.sampled_from(["add", "delete", "merge", "reorder"]), max_size=5))
+    fit_at = data.draw(st.integers(0, len(steps)))
+    for number, step in enumerate([*steps, "end"]):
+        if number == fit_at:
+            index.fit(GRAPH)
+        live = sorted(units_of(index)) if index.fitted else sorted(map(str, index.snapshot.all_docnos))
+        if step == "add":
+            index.add(documents(data.draw(st.integers(1, 15)), number, 100 * (number + 1)))
+        elif step == "delete" and index.fitted and len(live) > 2:
+            index.delete(data.draw(st.lists(st.sampled_from(live), min_size=1, max_size=len(live) - 2, unique=True)))
+        elif step in ("merge", "reorder"):
+            index.merge(reorder=step == "reorder")
+    expect_definition(index, k=4)
+
+
+def test_a_graph_that_grew_and_one_fitted_anew_give_equal_scores(grown, tmp_path):
+    whole = sublex.build([*documents(60), *documents(25, 1, 100), *documents(30, 2, 200)], tmp_path / "whole")
+    whole.delete(["d003", "d104", "d220"])
+    whole.fit(GRAPH, grown.path)
+    for query in QUERIES:
+        hits = [index.search(query, f"BM25 >> {GRAPH}", k=1000) for index in (grown, whole)]
+        assert [tuple(hit)[1:3] for hit in hits[0]] == [tuple(hit)[1:3] for hit in hits[1]]
+
+
+@pytest.mark.parametrize("reorder", [False, True])
+def test_merging_changes_no_score(grown, reorder):
+    before = [[tuple(hit)[:3] for hit in grown.search(query, f"BM25 >> {GRAPH}", k=1000)] for query in QUERIES]
+    grown.merge(reorder=reorder)
+    assert len(grown.snapshot.segments) == 1 and check(grown.path) == []
+    after = [[tuple(hit)[:3] for hit in grown.search(query, f"BM25 >> {GRAPH}", k=1000)] for query in QUERIES]
+    assert before == after
+
+
+def test_a_list_from_which_too_many_documents_were_deleted_is_computed_anew(tmp_path):
+    index = sublex.build(documents(90), tmp_path / "index")
+    index.fit(GRAPH)
+    first = next(iter(units_of(index)))
+    near = naive.nearest(units_of(index)[first], {d: v for d, v in units_of(index).items() if d != first}, STORED)
+    index.delete([docno for docno, _ in near[: STORED - 2]])
+    expect_definition(index)
+
+
+def test_large_segments_are_compared_by_sketches(tmp_path, monkeypatch):
+    """Nearly all neighbours are found. The estimates of sketches are never far off in so few dimensions."""
+    index = sublex.build(documents(400), tmp_path / "index")
+    index.fit(OVER)
+    asked = []
+    monkeypatch.setattr(fitting, "EXACT", 1)
+    monkeypatch.setattr(fitting, "LEAST_DOCUMENTS", 1)
+    likely = neighbours.likely_nearest
+    monkeypatch.setattr(fitting, "likely_nearest", lambda *given: asked.append(given) or likely(*given))
+    index.fit(GRAPH)
+    assert len(asked) == 1 and isinstance(asked[0][2], Sketch)
+    over = index.representation(OVER)
+    source = Source(over.model, over.inputs, index.snapshot.segments[0], OVER)
+    vectors = Vectors.of(source)
+    exact = neighbours.Lists.stacked(list(neighbours.nearest(vectors.units, vectors, 0)))
+    likely = neighbours.Lists.stacked(list(neighbours.likely_nearest(vectors.units, vectors, sketch_of(source), 0)))
+    shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(exact.docs, likely.docs, strict=True)]
+    assert np.mean(shared) > 0.85 * STORED
+    assert likely.cosines.sum() > 0.99 * exact.cosines.sum()
+    assert not (likely.docs == np.arange(400)[:, None]).any()
+
+
+def test_the_explanation_adds_up_and_names_the_near_documents(grown):
+    ranking = f"BM25 % 10 >> near({OVER}, k=3, add=true)"
+    hits = grown.search("w0 w3", ranking, k=1000)
+    before = grown.search("w0 w3", "BM25 % 10", k=1000).docnos
+    assert len(hits) > 10
+    for hit in hits:
+        tree = grown.explain("w0 w3", hit.docno, ranking)
+        assert tree.value == pytest.approx(hit.score, rel=1e-6)
+        assert ("not found, counts as the lowest hit" in str(tree)) or hit.docno in before
+    near = naive.nearest(
+        units_of(grown)[hits[0].docno], {d: v for d, v in units_of(grown).items() if d != hits[0].docno}, 3
+    )
+    assert all(docno in str(grown.explain("w0 w3", hits[0].docno, ranking)) for docno, _ in near)
+    far = next(docno for docno in units_of(grown) if docno not in hits.docnos)
+    assert "neither a hit before this stage nor near one" in str(grown.explain("w0 w3", far, ranking))
+
+
+def test_a_part_of_a_blend_can_bring_in_documents(grown):
+    part = f"(BM25 % 5 >> near({OVER}, add=true))"
+    added = set(grown.search("w0 w3", part, k=1000).docnos)
+    found = grown.search("w0 w3", f"DirichletLM % 5 + {part}", k=1000).docnos
+    assert added <= set(found) and len(added) > 5
+
+
+def test_filters_after_and_before_the_stage_hold(tmp_path):
+    given = [{**document, "year": 2000 + n % 3} for n, document in enumerate(documents(60))]
+    index = sublex.build(given, tmp_path / "index", columns="year:int")
+    index.fit(GRAPH)
+    after = index.search("w0 w3", f'BM25 >> {GRAPH} >> where("year = 2001")', k=1000)
+    everything = {hit.docno: hit.score for hit in index.search("w0 w3", f"BM25 >> {GRAPH}", k=1000)}
+    assert after and all(everything[hit.docno] == hit.score and hit.fields["year"] == 2001 for hit in after)
+    before = index.search(
+        "w0 w3", f'BM25 >> where("year = 2001") >> near({OVER}, add=true) >> where("year > 2000")', k=1000
+    )
+    assert {hit.fields["year"] for hit in before} <= {2001, 2002}
+
+
+@pytest.mark.parametrize(
+    ("ranking", "message"),
+    [
+        ("near(lsi)", "finds no documents by itself; put a ranker before it"),
+        ("BM25 + near(lsi)", "smooths the scores of hits, and nothing was found before it; put a ranker before it"),
+        ("BM25 >> near(lsi, k=17)", "k=17 lies outside 1 to 16"),
+        ("BM25 >> near(lsi(e=9))", "No near.lsi.e=9.. in grown; fitted: near.* Run: sublex fit .*near.lsi.e=9"),
+    ],
+)
+def test_a_wrong_use_costs_a_sentence(grown, ranking, message):
+    with pytest.raises((InputError, IndexProblem), match=message):
+        grown.search("w0 w3", ranking)
+
+
+def test_a_graph_needs_a_representation_that_compares_vectors(grown):
+    with pytest.raises(InputError, match="BM25 needs no fit; name a model that needs one"):
+        grown.fit("near(BM25)")
+    with pytest.raises(InputError, match=r"near\(lda\(k=2.*\) needs vectors of documents, and lda.* compares none"):
+        grown.fit("near(lda(k=2, iterations=2))")
+
+
+def test_documents_that_a_graph_does_not_cover_cost_a_sentence(grown):
+    manifest = manifest_of(grown.path)
+    entry = next(entry for name, entry in manifest["fitted"].items() if name.startswith("near"))
+    (rows,) = entry["rows"].values()
+    del rows["segments"][manifest["segments"][-1]["name"]]
+    write_manifest(grown.path, manifest)
+    with pytest.raises(
+        IndexProblem, match=r"near\(.*\) does not cover 29 documents of .*; run: sublex fit .* --update"
+    ):
+        sublex.open(grown.path).search("w0", f"BM25 >> {GRAPH}")
+    assert sublex.open(grown.path, allow_uncovered=True).search("w0", f"BM25 >> {GRAPH}")
+    sublex.open(grown.path).fit(GRAPH)
+    expect_definition(sublex.open(grown.path))
+
+
+def test_the_representation_of_a_graph_cannot_be_forgotten_before_it(grown):
+    with pytest.raises(IndexProblem, match=r"near\(.*\) depends on lsi"):
+        grown.forget(OVER)
+    grown.forget(GRAPH, OVER)
+    assert not grown.fitted
+
+
+def test_the_card_has_the_size_of_the_lists(grown):
+    card = grown.card(GRAPH)
+    assert card["documents"] == 112
+    # Three segments of 60, 25 and 30 documents: each document has a list for each segment.
+    assert card["bytes of the lists"] > 3 * 115 * STORED * 8
+    shown = CliRunner().invoke(cli, ["card", str(grown.path), GRAPH])
+    assert shown.exit_code == 0 and "bytes of the lists" in shown.output
+
+
+@pytest.mark.parametrize(
+    ("name", "forge", "message"),
+    [
+        ("docs", lambda values: values + 60, "out of range"),
+        ("docs", lambda values: values - 2, "out of range"),
+        ("docs", lambda values: values[:, :5], "where the model has 24"),
+        ("docs", lambda values: values.astype(np.float32), "numbers of the type"),
+        ("cosines", lambda values: values + 1, "out of range"),
+        ("cosines", lambda values: values * np.nan, "not finite"),
+        ("cosines", lambda values: values[1:], "where the model has"),
+        ("", lambda values: values, "has no neighbours of segment"),
+    ],
+)
+def test_forged_lists_cost_a_sentence(grown, name, forge, message):
+    index = sublex.open(shutil.copytree(grown.path, grown.path.parent / "forged"))
+    manifest = manifest_of(index.path)
+    model, entry = next(item for item in manifest["fitted"].items() if item[0].startswith("near"))
+    (folder, rows), *_ = entry["rows"].items()
+    segment = manifest["segments"][0]["name"]
+    place = index.path / "representations" / model / folder / segment
+    kept = {
+        kind: np.load(place / f"{kind}_{segment}_{segment}.npy").reshape(-1, STORED) for kind in ("docs", "cosines")
+    }
+    shutil.rmtree(place)
+    with FolderWriter(Directory(place)) as writer:
+        store = StoreWriter(writer)
+        for kind, values in kept.items():
+            if name:
+                store.put(f"{kind}_{segment}_{segment}", forge(values) if kind == name else values)
+        rows["segments"][segment]["data"] = store.finish()._asdict()
+    write_manifest(index.path, manifest)
+    with pytest.raises(IndexCorrupt, match=message):
+        sublex.open(index.path).search("w0 w3", f"BM25 >> {GRAPH}")
+
+
+@settings(max_examples=examples(30))
+@given(st.integers(1, 60), st.integers(1, 6), st.integers(0, 1000), st.booleans())
+def test_the_kernel_finds_the_nearest(number, width, seed, same):
+    random = np.random.default_rng(seed)
+    units = random.integers(-2, 3, (number, width)).astype(np.float64)
+    norms = np.linalg.norm(units, axis=1)
+    units = (units / np.where(norms > 0, norms, 1)[:, None]).astype(np.float32)
+    ranks = random.permutation(number).astype(np.int32)
+    some = units if same else units[: number // 2 + 1][::-1].copy()
+    found = neighbours.Lists.stacked(list(neighbours.nearest(some, Vectors(units, ranks), 0 if same else NO_NEIGHBOUR)))
+    names = [f"{rank:03}" for rank in ranks.tolist()]
+    for row, unit in enumerate(some):
+        others = {names[n]: units[n] for n in range(number) if not (same and n == row)}
+        wanted = naive.nearest(unit, others, STORED)
+        docs = found.docs[row][found.docs[row] != NO_NEIGHBOUR].tolist()
+        assert [names[doc] for doc in docs] == [name for name, _ in wanted]
+        assert found.cosines[row][: len(wanted)].tolist() == [cosine for _, cosine in wanted]
