@@ -210,7 +210,7 @@ def test_a_column_that_no_document_has_is_refused_with_the_fields_that_there_are
         ("year:", r"The column year has the type ''"),
         ({"year": 3}, r"The column year has the type 3 \(int\)"),
         ("9a", r"'9a' \(str\) is no name of a column; a name begins with a letter"),
-        ("a b", r"'a b' \(str\) is no name of a column; .* to use a field of another name, rename it in the documents\."),
+        ("a b", r"'a b' \(str\) is no name of a column; .* rename it in the documents, or by a reader .* as in csv\(rename="),
         ("year:int,Not", r"A column cannot have the name Not, which has another meaning in conditions"),
         ("x" * 201, r"'xxx.* is no name of a column"),
         ({3: "int"}, r"3 \(int\) is no name of a column"),

@@ -153,6 +153,8 @@ def test_facets_are_those_of_search(session):
     twin = shlex.split(text_of(session.run(":to-cli")))
     assert invoke(*twin[1:]).output.endswith(shown) and "by the labels of lda(k=4)" in shown
     assert text_of(session.run(":facets 'lda(k=4)'")) == shown
+    counted = session.index.facets("river", "lda(k=4)", "BM25 + 0.5*lda(k=4)")
+    assert python_of(session) == f"{counted[:10]}\n" and len(counted) > 1
 
 
 # Code.
@@ -1654,6 +1656,38 @@ def test_the_shell_completes_the_columns_that_facets_count(tmp_path, monkeypatch
     engine.build(documents, tmp_path / "index", columns="kind,year:int")
     session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings())
     assert offered(session, ":facets ")[:2] == ["kind", "year"] and offered(session, ":facets kind ye")[:1] == ["year"]
+
+
+def test_the_python_of_facets_counts_the_same(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    documents = [
+        {
+            "id": f"d{k}",
+            "text": "crane river" if k else "river",
+            "kind": "bird" if k < 3 else "ship",
+            "year": 2010 + k % 2,
+        }
+        for k in range(4)
+    ]
+    engine.build(documents, tmp_path / "index", columns="kind,year:int")
+    settings = Settings(bars=False, language="query")
+    session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), settings)
+    session.run("+crane river -year:1999")
+    session.run(":facets kind")
+    assert python_of(session) == "[ValueCount(value='bird', docs=2), ValueCount(value='ship', docs=1)]\n"
+    session.run(":facets -n 1 kind year")
+    assert python_of(session) == (
+        "{'kind': [ValueCount(value='bird', docs=2)], 'year': [ValueCount(value=2011, docs=2)]}\n"
+    )
+    session.run(":set language=plain")
+    session.run("river")
+    session.run(':rank BM25 >> where("year = 2010")')
+    session.run(":facets kind")
+    assert python_of(session) == "[ValueCount(value='bird', docs=2)]\n"
+    session.run(":similar d1")
+    session.run(":facets kind")
+    with pytest.raises(InputError, match="try :to-cli"):
+        session.run(":to-python")
 
 
 @pytest.mark.parametrize("typed, columns", [

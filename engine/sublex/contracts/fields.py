@@ -93,7 +93,8 @@ def expect_name(name: Any, kind: str, known: Collection[str]) -> None:
     if not isinstance(name, str) or not is_name(name):
         raise InputError(
             f"{shown(name)} is no name of a {kind}; a name begins with a letter and has letters, digits, _, - and dots, "
-            f"at most {LONGEST_NAME} in all; to use a field of another name, rename it in the documents."
+            f"at most {LONGEST_NAME} in all; to use a field of another name, rename it in the documents, or by a reader of "
+            'named fields, as in csv(rename="year=Publication Year").'
         )
     if name in known:
         raise InputError(f"The {kind} {name} is named twice; name it once.")

@@ -161,7 +161,18 @@ def answered(index: Index, query: Query, pipeline: Pipeline, k: int, without: st
     return found._replace(hits=found.hits.without(index.doc(without) if without else None).first(k))
 
 
-@operation(faces=("shell",))
+def facets_code(given: Mapping[str, Any]) -> str:
+    """Return facets as code, or nothing if no name is given, or if `Index.facets` lacks what was asked."""
+    of, number = given["of"], given["number"]
+    if not of or given["without"] or given["queries"]:
+        return ""
+    counted = call_code("facets", given, repr(of[0] if len(of) == 1 else list(of)))
+    if len(of) == 1:
+        return f"{counted}[:{number}]"
+    return f"{{name: counts[:{number}] for name, counts in {counted}.items()}}"
+
+
+@operation(faces=("shell",), python=facets_code)
 def facets(
     context: Context,
     asked: Asked,
