@@ -107,6 +107,35 @@ def test_a_graph_that_grew_and_one_fitted_anew_give_equal_scores(grown, tmp_path
         assert [tuple(hit)[1:3] for hit in hits[0]] == [tuple(hit)[1:3] for hit in hits[1]]
 
 
+def test_a_graph_over_given_vectors_is_that_of_the_definition(tmp_path):
+    """Some documents have no vector, so that they have no near ones and are near to none; some are deleted."""
+    index = sublex.build(documents(40), tmp_path / "index")
+    index.add(documents(20, 1, 100))
+    random = np.random.default_rng(5)
+    names = [f"d{n:03}" for n in (*range(40), *range(100, 120)) if n % 7]
+    vectors = {name: [*map(float, random.integers(-1, 3, 3)), 1.0] for name in names}
+    index.add_vectors("given", vectors)
+    stage = "near(dense(given), k=4, own=0.5, add=true)"
+    index.fit(stage)
+    index.delete(["d001", "d105"])
+    live = {f"d{n:03}" for n in (*range(40), *range(100, 120))} - {"d001", "d105"}
+    zero = np.zeros(4, np.float32)
+    units = {
+        name: np.float32(np.array(vectors[name]) / np.linalg.norm(vectors[name])) if name in vectors else zero
+        for name in live
+    }
+    for merged in (False, True):
+        before = {hit.docno: hit.score for hit in index.search("w0 w3", "BM25 % 20", k=1000)}
+        found = {hit.docno: hit.score for hit in index.search("w0 w3", f"BM25 % 20 >> {stage}", k=1000)}
+        wanted = naive.smoothed(before, units, 4, 0.5, True)
+        assert found.keys() == wanted.keys() and len(found) > len(before)
+        np.testing.assert_allclose([found[name] for name in wanted], list(wanted.values()), rtol=1e-6)
+        if not merged:
+            index.merge(reorder=True)
+    with pytest.raises(IndexProblem, match="near.dense.given.* depends on the vectors given; run: sublex forget"):
+        index.add_vectors("given", {"d000": [1.0, 0.0, 0.0, 2.0]})
+
+
 @pytest.mark.parametrize("reorder", [False, True])
 def test_merging_changes_no_score(grown, reorder):
     before = [[tuple(hit)[:3] for hit in grown.search(query, f"BM25 >> {GRAPH}", k=1000)] for query in QUERIES]

@@ -319,13 +319,17 @@ class Composer(Uncopied):
 
     def model(self, component: Component) -> LoadedModel:
         """Return the fitted model of a component, loaded on first use."""
-        key = self._key(component)
         with self._lock:
-            self._used.add(key)
-            if key not in self._models:
-                self._models[key] = self._load(component)
-                self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
-            return self._models[key]
+            return self._kept(component)
+
+    def _kept(self, component: Component) -> LoadedModel:
+        """Return the fitted model of a component, loaded on first use. The caller holds the lock."""
+        key = self._key(component)
+        self._used.add(key)
+        if key not in self._models:
+            self._models[key] = self._load(component)
+            self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
+        return self._models[key]
 
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
@@ -345,13 +349,7 @@ class Composer(Uncopied):
 
     def _over(self, near: Near) -> LoadedRepresentation:
         """Return the representation whose vectors a graph compares. The caller holds the lock."""
-        component = self._namer.resolve(near.over)
-        key = self._key(component)
-        self._used.add(key)
-        if key not in self._models:
-            self._models[key] = self._load(component)
-            self._models[key].origin = partial(_model_of, self.snapshot, self.allow_uncovered, component)
-        found = self._models[key]
+        found = self._kept(self._namer.resolve(near.over))
         assert isinstance(found, LoadedRepresentation)
         return found
 
