@@ -151,7 +151,9 @@ def test_compare_prints_tables_and_sentences(demo):
     assert "BM25 >> RM3 >> BM25" in lines[2] and lines[2].split()[-2] == "a"
     assert "95 % interval" in lines[4] and "better/same/worse" in lines[4] and "ms a topic" in lines[4]
     assert lines[-3].startswith("* BM25 >> RM3 >> BM25 beats TFIDF by")
-    assert lines[-1].startswith("* 95 documents among the first 10 of BM25 >> RM3 >> BM25 or TFIDF are unjudged")
+    assert lines[-1].startswith(
+        "* 95 documents among the first 10 of BM25 >> RM3 >> BM25 or TFIDF for each topic are unjudged"
+    )
     assert "AP depends on the order of ties" in messages and "TFIDF 0.4911 (0.4860 to 0.4937)" in messages
     again = demo(*arguments)
     assert again[1] == output, "a cached run is used again, with the times of when it was made"

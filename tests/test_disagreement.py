@@ -160,5 +160,25 @@ def test_disagree_in_the_shell_uses_the_loaded_topics_and_judgements(demo):
     assert f"{B} against BM25: mean RBO" in output and "grade" in output
     assert f"--qrels {QRELS}" in output and "sublex disagree" in output
     assert f"sublex.disagree(index, {str(TOPICS)!r}, 'BM25', '{B}', {str(QRELS)!r})" in output
+    given = ":disagree -n 2 --documents 3 --depth 40 -m P@5 PL2"
+    output = demo(
+        "shell",
+        "demo",
+        "-c",
+        f":topics {TOPICS}",
+        "-c",
+        f":qrels {QRELS}",
+        "-c",
+        given,
+        "-c",
+        ":to-cli",
+        "-c",
+        ":to-python",
+    )[1]
+    assert "-n 2 --documents 3 --depth 40 --measure P@5" in output
+    assert "number=2, documents=3, depth=40, measure='P@5')" in output
+    assert "P@5 needs judgements" in "".join(
+        demo("disagree", "demo", str(TOPICS), "-r", "BM25", "-r", "PL2", "-m", "P@5")[1:]
+    )
     code, output, messages = demo("shell", "demo", "-c", ":disagree PL2")
     assert "load them by :topics FILE" in messages + output

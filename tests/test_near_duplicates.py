@@ -213,3 +213,24 @@ def test_groups_with_a_fault_are_refused_in_a_sentence(sublex, tmp_path, text, s
         "eval", *(str(tmp_path / n) for n in ("q.txt", "r.run")), "--collapse", str(tmp_path / "g.csv")
     )
     assert (code, output) == (2, "") and sentence in messages
+
+
+def test_python_counts_one_of_each_group_as_the_command_does(tmp_path):
+    qrels, run = {"1": {"a": 1, "c": 1}}, {"1": {"b": 3.0, "a": 2.0, "c": 1.0}}
+    # By hand: b and a are one document, which is relevant and first; c is second.
+    (tmp_path / "g.csv").write_text("document,group\na,1\nb,1\n")
+    for groups in ({"a": 7, "b": 7}, str(tmp_path / "g.csv"), tmp_path / "g.csv"):
+        with pytest.warns(engine.SublexWarning, match="near duplicates were left out, 1 hit and 0 judgements"):
+            assert engine.measure(qrels, run, "AP", collapse=groups).mean_of("AP") == 1
+        with pytest.warns(engine.SublexWarning, match="near duplicates were left out, 1 hit"):
+            assert engine.compare(None, None, qrels, run, "AP", collapse=groups).mean("AP")[0] == 1
+    documents = [
+        engine.Document(name, text) for name, text in (("a", "one two three four"), ("b", "one two three four"))
+    ]
+    found = engine.build([*documents, engine.Document("c", "five six seven")], tmp_path / "index").duplicates()
+    with pytest.warns(engine.SublexWarning, match="near duplicates were left out, 1 hit"):
+        assert engine.measure(qrels, run, "AP", collapse=found).mean_of("AP") == 1
+    with pytest.warns(engine.SublexWarning, match="so nothing was left out"):
+        assert engine.measure(qrels, run, "AP", collapse={"x": 1, "y": 1}).mean_of("AP") == pytest.approx(7 / 12)
+    with pytest.raises(InputError, match="The file of near duplicates"):
+        engine.measure(qrels, run, "AP", collapse=3)

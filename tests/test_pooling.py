@@ -55,7 +55,8 @@ def test_a_pool_by_change_comes_by_the_largest_difference_of_gains(ranked, judge
     gains = {doc: [1 / math.log2(2 + docs.index(doc)) if doc in docs else 0 for docs in ranked] for doc in DOCS}
     change = [max(gains[each.docno]) - min(gains[each.docno]) for each in found]
     assert change == pytest.approx(sorted(change, reverse=True))
-    assert [f"{value:.4f}" for value in change] == [each.why.split()[0] for each in found]
+    said = [f"{value:.4f}" if value else "the" for value in change]
+    assert said == [each.why.split()[0] for each in found]
 
 
 def test_move_to_front_follows_the_run_that_gives_relevant_documents():
@@ -107,6 +108,10 @@ def test_a_form_is_read_as_it_was_filled_in(tmp_path):
         ("1\ta\t99999999999\n", "is no grade"),
         ("1\ta\t²\n", "is no grade"),
         ("1\ta\t" + "9" * 5000 + "\n", "is no grade"),
+        ("1\ta\t" + "0" * 12 + "9" * 5000 + "\n", "is no grade"),
+        ("1\ta\t00000000000009999999999\n", "is no grade"),
+        ("#1\ta\tx\n", "line 1: x is no grade"),
+        ("1\ta\t1\n1\ta\t1\n1\ta\t0\n", "line 3: a has the grade 1 for topic 1 on a line above; keep one"),
     ],
 )
 def test_a_form_with_a_fault_is_refused_with_its_line(tmp_path, text, sentence):
@@ -122,6 +127,34 @@ def test_a_form_that_is_missing_or_not_text_is_refused(tmp_path):
     (tmp_path / "bytes.tsv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="is not text in UTF-8"):
         list(read_form(tmp_path / "bytes.tsv"))
+
+
+def test_a_topic_whose_id_begins_with_a_number_sign_is_no_comment(tmp_path):
+    form = tmp_path / "form.tsv"
+    form.write_text(form_text([Chosen("#1", "a", 2, "x")]))
+    assert list(read_form(form)) == [("#1", "a", 2)]
+
+
+def test_pools_from_python_are_those_of_the_command():
+    runs = {"one": {"1": {"a": 2.0, "b": 1.0}}, "two": {"1": {"b": 2.0, "a": 1.0}}}
+    found = engine.pool(runs, {"1": {"a": 1}}, method="change", budget=1)
+    assert found == (Chosen("1", "b", None, "0.3691 for two over one"),)
+    assert found.form().endswith("1\tb\t?\t0.3691 for two over one\n")
+    assert engine.pool(runs, {"1": {"a": 1}}, depth=1)[0].grade == 1
+    assert [each.docno for each in engine.pool(runs, depth=1)] == ["a", "b"]
+    assert list(found.to_pandas()["docno"]) == ["b"]
+    with pytest.raises(InputError, match="depth"):
+        engine.pool(runs, depth=0)
+
+
+def test_runs_and_judgements_of_other_topics_are_said():
+    runs = {"one": {"1": {"a": 1.0}}, "two": {"X1": {"a": 1.0}}}
+    with pytest.warns(engine.SublexWarning) as said:
+        engine.pool(runs, {"Z": {"a": 1}}, depth=1)
+    assert [str(each.message) for each in said] == [
+        "two has no topic of one; use runs of the same topics.",
+        "The judgements have no topic of one; use those of the same topics.",
+    ]
 
 
 # Bounds.
@@ -157,11 +190,11 @@ def test_bounds_are_those_of_all_judgements_that_could_be_made(one, other, judge
 
 def test_bounds_say_whether_judging_could_reverse_the_order():
     done = compare(systems_of("abcd", "badc"), qrels_of("1 0 a 1\n1 0 b 0\n1 0 c 0\n1 0 d 0\n"), names=["RR"])
-    assert done.bounds()[0].sentence() == "No document among the first 10 of s0 or s1 is unjudged."
+    assert done.bounds()[0].sentence() == "No document among the first 10 of s0 or s1 for each topic is unjudged."
     done = compare(systems_of("ax", "ya"), qrels_of("1 0 a 1\n"), names=["P@1"])
     assert done.bounds()[0].sentence() == (
-        "1 document among the first 1 of s0 or s1 is unjudged, which could reverse their order: P@1 would differ by 0 if those that "
-        "favour s1 were relevant, and by 1.000 if those that favour s0 were."
+        "1 document among the first 1 of s0 or s1 for each topic is unjudged, which could reverse their order: if those that favour "
+        "s1 were relevant, both would have the same P@1; if those that favour s0 were, s0 would be ahead by 1.000 P@1."
     )
     done = compare(systems_of("abx", "zyw"), qrels_of("1 0 a 1\n1 0 b 1\n1 0 z 0\n1 0 y 0\n"), names=["P@3"])
     assert done.bounds()[0].is_safe and "which would not reverse their order" in str(done)
@@ -199,6 +232,7 @@ def test_a_form_is_judged_in_the_shell_and_taken_back(demo):
     assert Path("mine.txt").read_text() == "1 0 birds-05 2\n", "a form with a fault writes nothing"
     Path("others.txt").write_text("1 0 birds-01 1\n")
     output, messages = demo("shell", "demo", "-c", ":qrels others.txt", "-c", ":judge --form form.tsv")[1:]
-    assert "was not made by :judge" in output + messages and Path("others.txt").read_text() == "1 0 birds-01 1\n"
+    assert "was not made by :judge" in output + messages and ":judge --write --form form.tsv" in output + messages
+    assert Path("others.txt").read_text() == "1 0 birds-01 1\n"
     output, messages = demo("shell", "demo", "-c", ":qrels mine.txt", "-c", ":judge --form nowhere.tsv")[1:]
     assert "There is no form nowhere.tsv" in output + messages

@@ -44,6 +44,19 @@ def comparison(index):
     )
 
 
+def test_more_groups_than_topics_are_one_for_each_value():
+    few, many = (grouped("x", [3.0, 1.0, 2.0, 1.0], groups) for groups in (4, 10**15))
+    assert few.names == many.names == ("1", "2", "3") and many.numbers.tolist() == [2, 0, 1, 0]
+
+
+def test_a_model_without_an_index_is_refused_with_what_is_missing(comparison):
+    run = run_of({"1": {"a": 1.0}}, "r")
+    with pytest.raises(
+        InputError, match=r"--by lda\(k=20\) reads an index; use sublex compare with INDEX TOPICS QRELS"
+    ):
+        engine.compare(None, None, {"1": {"a": 1}}, run, by="lda(k=20)")
+
+
 # Statistics.
 
 
@@ -182,7 +195,7 @@ def test_a_dependence_is_said_in_a_sentence_with_the_groups():
     found = engine.compare(None, None, qrels, {"one": one, "two": two}, "RR P@1", by=by, test="randomisation").slices[0]
     (text,) = found.sentences()
     assert text.startswith("The gain of two over one in RR depends on group (p < .001)")
-    assert "largest for odd (.500) and smallest for even (.042)" in text
+    assert "it is .500 for the group odd, and .042 for even" in text
     few = engine.compare(None, None, qrels, {"one": one, "two": two}, "RR", by={"0": "x", "1": "x"}).slices[0]
     assert few.remarks == ["Small groups, of fewer than 10 topics, say little: x."]
     assert [row[2] for row in few.table().rows] == ["2 (small)", "2 (small)", "22", "22"]
@@ -283,7 +296,12 @@ def test_unknown_properties_are_refused_in_a_sentence(index, by, sentence):
 
 def test_properties_that_need_an_index_or_topics_say_so():
     runs = [run_of({"1": {"a": 1.0}}, "x"), run_of({"1": {"a": 1.0}}, "y")]
-    for by, sentence in (("df", "reads an index"), ("length", "reads the topics"), ("lda(k=2)", "cannot be grouped")):
+    for by, sentence in (
+        ("df", "reads an index"),
+        ("length", "reads the topics"),
+        ("lda(k=2)", "reads an index"),
+        ("nope", "cannot be grouped"),
+    ):
         with pytest.raises(InputError, match=sentence):
             engine.compare(None, None, qrels_of("1 0 a 1\n"), runs, "AP", by=by)
     with pytest.raises(InputError, match="compares systems"):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sublex.contracts.base import Context, Query, Ranker
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.disagreement import Disagreement
+    from sublex.evaluation.pooling import Pool
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.language.finders import Finder
     from sublex.language.functions import Function, StoredDocument
@@ -86,6 +87,7 @@ __all__ = [
     "measure",
     "open",
     "parse",
+    "pool",
     "ranker",
     "read_qrels",
     "read_run",
@@ -358,6 +360,7 @@ def measure(
     index: Index | str | os.PathLike[str] | None = None,
     topics: Any = None,
     contradictions: str = "error",
+    collapse: Any = None,
 ) -> Evaluation:
     """Measure a run on every judged topic, and return the values by topic and their means.
 
@@ -374,7 +377,9 @@ def measure(
         index: The index, or its path, that an expression is run on.
         topics: The topics that an expression or a function is run on, in any form that `Index.run` takes.
         contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
+        collapse: Near duplicates, of which the first one in the run counts alone, as for `compare`.
     """
+    from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.given_systems import Setup, system_of
     from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.measures import DEFAULT_MEASURES
@@ -382,8 +387,9 @@ def measure(
     from sublex.trec.given_tables import qrels_of
 
     judgements, setup = qrels_of(qrels, contradictions), Setup(_index(index), _topics(topics))
-    system = system_of(run, setup)
-    warn([*judgements.notes, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
+    notes = list(judgements.notes)
+    (system,), judgements, left_out = collapsed([system_of(run, setup)], judgements, collapse)
+    warn([*notes, *left_out, *system.run.notes, *input_warnings([system], judgements, setup.topics, setup.index)])
     return evaluate(judgements, system.run, _names(measures) or DEFAULT_MEASURES, system.name)
 
 
@@ -443,6 +449,7 @@ def compare(
     queries: Mapping[str, Any] | None = None,
     by: str | Iterable[str | Mapping[str, Any]] | Mapping[str, Any] = (),
     groups: int = 3,
+    collapse: Any = None,
 ) -> Comparison:
     """Run systems on the judged topics, measure them, and test each pair of systems for a difference.
 
@@ -471,8 +478,11 @@ def compare(
         by: Properties of topics, such as "length", by which the attribute `slices` of the result shows groups; or a dictionary
             from ids of topics to groups. `Comparison.sliced` lists the properties.
         groups: The number of groups that `by` makes of numbers.
+        collapse: Near duplicates, of which the first one in a run counts alone: a result of `Index.duplicates`, the CSV of
+            `sublex duplicates`, or a dictionary from documents to groups.
     """
     from sublex.evaluation import comparison
+    from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.given_systems import Setup, systems_of
     from sublex.evaluation.measures import DEFAULT_MEASURES
     from sublex.tools.arguments import number, threads, whole
@@ -491,6 +501,8 @@ def compare(
         *dict.fromkeys(note for each in given for note in each.notes),
         *(note for each in given for note in each.run.notes),
     ]
+    given, judgements, left_out = collapsed(given, judgements, collapse)
+    notes += left_out
     wanted = list(by) if isinstance(by, Iterable) and not isinstance(by, (str, Mapping)) else [by]
     compared = comparison.compare(given, judgements, asked, names, opened, plan, notes, wanted, whole(groups, "groups"))
     warn(compared.notes)
@@ -546,6 +558,42 @@ def disagree(
     judgements = None if qrels is None else qrels_of(qrels, contradictions)
     pipelines = opened.pipeline(a, profile), opened.pipeline(b, profile)
     return disagreement(opened, topics_of(topics), pipelines, judgements, wanted, language)
+
+
+def pool(
+    runs: Any,
+    qrels: Any = None,
+    *,
+    method: str = "depth",
+    depth: int | None = None,
+    budget: int | None = None,
+    contradictions: str = "error",
+) -> Pool:
+    """Return the documents of runs that are worth judging next, topic by topic, the most useful ones of a topic first.
+
+    `result.form()` is the text of a form, which `:judge --form` of the shell reads once its grades are filled in. A
+    `SublexWarning` says which runs or judgements have no topic in common with the first run.
+
+    Args:
+        runs: A list, or a dictionary by name, of runs in any form that `measure` takes.
+        qrels: The judgements that are there already, in any form that `measure` takes; None for none.
+        method: "depth" takes documents by their best rank in any run; "front" moves runs to the front that have just given a
+            relevant document; "change" prefers documents whose judgement could change the difference between two runs most.
+        depth: The number of documents of each run that are looked at; by default 100 if there is a budget.
+        budget: The number of documents without a judgement to choose in all, shared among the topics; by default all.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
+    """
+    from sublex.evaluation.given_systems import Setup, systems_of
+    from sublex.evaluation.pooling import Pool, pool, pool_notes
+    from sublex.tools.arguments import whole
+    from sublex.trec.given_tables import qrels_of
+
+    systems = systems_of(runs, Setup(None, None))
+    judged = None if qrels is None else qrels_of(qrels, contradictions)
+    numbers = [None if given is None else whole(given, name) for name, given in (("depth", depth), ("budget", budget))]
+    chosen = pool(systems, judged if judged is not None else {}, method, *numbers)
+    warn([*(judged.notes if judged is not None else ()), *pool_notes(systems, judged)])
+    return Pool(chosen)
 
 
 def ranker(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sublex.errors import InputError
 from sublex.evaluation.systems import System
+from sublex.tools.arguments import file_path, text
+from sublex.tools.messages import counted
 from sublex.tools.plain_files import open_plain
 from sublex.trec.given_tables import qrels_of, run_of
 
@@ -49,6 +51,39 @@ def read_groups(path: str) -> dict[str, str]:
     except csv.Error as error:
         raise InputError(f"{path} is no CSV: {error}.") from None
     return found
+
+
+def collapsed(systems: Sequence[System], judgements: Qrels, groups: Any) -> tuple[list[System], Qrels, list[str]]:
+    """Return systems and judgements in which a group is one document, and a note of how much was left out.
+
+    `groups` is a file, the CSV of `sublex duplicates`; a result of `Index.duplicates`; or a dictionary from documents to groups.
+    Without groups, all stays as it is.
+    """
+    if groups is None or groups == "":
+        return list(systems), judgements, []
+    name, known = _named(groups)
+    runs, qrels = collapsed_systems(systems, known), collapsed_qrels(judgements, known)
+    hits = sum(len(before.run.docs) - len(after.run.docs) for before, after in zip(systems, runs, strict=True))
+    judged = sum(len(grades) - len(qrels[qid]) for qid, grades in judgements.items())
+    note = f"{name}: near duplicates were left out, {counted(hits, 'hit')} and {counted(judged, 'judgement')}."
+    if not hits and not judged:
+        note = f"{name}: no two documents of a group are hits or judged for one topic, so nothing was left out."
+    return runs, qrels, [note]
+
+
+def _named(given: Any) -> tuple[str, Mapping[str, str]]:
+    """Return a name for messages, and for each document in a group the first document of its group."""
+    from sublex.pipeline.near_duplicates import NearDuplicates
+
+    if isinstance(given, NearDuplicates):
+        return "collapse", {docno: group.docnos[0] for group in given.groups for docno in group.docnos}
+    if isinstance(given, Mapping):
+        first: dict[Any, str] = {}
+        return "collapse", {
+            text(docno, "A document of collapse"): first.setdefault(group, docno) for docno, group in given.items()
+        }
+    path = file_path(given, "The file of near duplicates")
+    return path, read_groups(path)
 
 
 def collapsed_qrels(qrels: Qrels, groups: Mapping[str, str]) -> Qrels:

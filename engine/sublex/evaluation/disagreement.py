@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 RUN_HITS, DEPTH = 1000, 100
 # The first documents of each ranking with which a document is compared, to say what moves it.
 TOP = 10
-# The words or topics that are named for a document.
-CAUSES = 3
+# The words or topics that are named for a document, and the characters of its title.
+CAUSES, TITLE = 3, 80
 
 
 class Wanted(NamedTuple):
@@ -229,6 +229,7 @@ def _movers(
         right = "" if grade is None else "b" if (grade > 0) == (direction > 0) else "a"
         shown = index.snapshot.shown(docs[place])
         title = " ".join(((shown.title or shown.text[:200]) if shown else "").split())
+        title = title if len(title) <= TITLE else f"{title[:TITLE]}…"
         movers.append(Mover(docno, title, ranks[0].get(docno), ranks[1].get(docno), kept, grade, right))
     return tuple(movers)
 

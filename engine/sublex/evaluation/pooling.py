@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sublex.errors import InputError
 from sublex.evaluation.systems import System
+from sublex.forms.frames import data_frame
 from sublex.tools.messages import one_line
 from sublex.tools.plain_files import open_plain
 
@@ -34,6 +35,18 @@ class Chosen(NamedTuple):
     docno: str
     grade: int | None
     why: str
+
+
+class Pool(tuple[Chosen, ...]):
+    """The documents to judge, a `Chosen` each."""
+
+    def form(self) -> str:
+        """Return the documents as the text of a form."""
+        return form_text(self)
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame with a row for each document; pandas must be installed."""
+        return data_frame({name: [getattr(each, name) for each in self] for name in Chosen._fields})
 
 
 class _Candidate(NamedTuple):
@@ -148,7 +161,12 @@ def _by_change(
             key=lambda each: each[0],
         )
         better, other = (a, b) if values[a] >= values[b] else (b, a)
-        found.append(_Candidate(docno, change, f"{change:.4f} for {systems[better].name} over {systems[other].name}"))
+        said = (
+            f"{change:.4f} for {systems[better].name} over {systems[other].name}"
+            if change
+            else "the same rank in all runs"
+        )
+        found.append(_Candidate(docno, change, said))
     return sorted(found, key=lambda each: -each.value)
 
 
@@ -157,6 +175,20 @@ METHODS: Mapping[str, Callable[[Sequence[Sequence[str]], Mapping[str, int], Sequ
     "front": _to_front,
     "change": _by_change,
 }
+
+
+def pool_notes(systems: Sequence[System], judged: Judgements | None) -> list[str]:
+    """Return sentences about runs, and judgements, that have no topic in common with the first run."""
+    first = systems[0]
+    known = set(first.run.qids)
+    notes = [
+        f"{system.name} has no topic of {first.name}; use runs of the same topics."
+        for system in systems[1:]
+        if known and len(system.run.qids) and not known.intersection(system.run.qids)
+    ]
+    if judged and known and not known.intersection(judged):
+        notes.append(f"The judgements have no topic of {first.name}; use those of the same topics.")
+    return notes
 
 
 def form_text(chosen: Sequence[Chosen]) -> str:
@@ -171,7 +203,7 @@ def form_text(chosen: Sequence[Chosen]) -> str:
 def read_form(path: Path) -> Iterator[tuple[str, str, int]]:
     """Yield topic, docno and grade of each document of a form that has a grade.
 
-    Raise InputError, with the line, for a form that is no form.
+    Raise InputError, with the line, for a form that is no form, and for a document with two grades.
     """
     try:
         with open_plain(path) as opened:
@@ -183,17 +215,26 @@ def read_form(path: Path) -> Iterator[tuple[str, str, int]]:
         raise InputError(f"Cannot read {path}: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is no form of sublex pool: it is not text in UTF-8.") from None
+    seen: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines, 1):
         cells = line.rstrip("\r").split("\t")
-        if line.startswith("#") or not line.strip():
+        # A topic's id may begin with #; it has no white space after that.
+        if line.startswith("# ") or not line.strip():
             continue
         if len(cells) < 3 or any(cell.split() != [cell] for cell in cells[:2]):
             raise InputError(f"{path}, line {number}: a form has topic, docno and grade, with tabs between them.")
         grade = cells[2].strip()
         if grade in (UNJUDGED, ""):
             continue
-        if not grade.removeprefix("-").isdecimal() or not grade.isascii() or abs(int(grade[:12])) >= 2**31:
+        digits = grade.removeprefix("-")
+        if not digits.isdecimal() or not digits.isascii() or len(digits) > 10 or int(digits) >= 2**31:
             raise InputError(
                 f"{path}, line {number}: {one_line(grade)[:40]} is no grade; write a whole number, or ? for none."
+            )
+        before = seen.setdefault((cells[0], cells[1]), int(grade))
+        if before != int(grade):
+            raise InputError(
+                f"{path}, line {number}: {one_line(cells[1])} has the grade {before} for topic {one_line(cells[0])} on a line "
+                "above; keep one of both lines."
             )
         yield cells[0], cells[1], int(grade)

@@ -81,6 +81,8 @@ def _values(by: str, facts: Facts) -> list[Value]:
     if by in fields:
         return field_of(facts, by, by)
     index = facts.index
+    if index is None and "(" in by:
+        facts.need_index(by)
     if index is None or (by.isidentifier() and by not in (*index.registry.names("representation"), *index.names)):
         known = ", ".join([*PROPERTIES, *fields])
         raise InputError(
@@ -110,6 +112,7 @@ def _number(value: Value) -> float | None:
 def _cut(values: Sequence[float | None], groups: int) -> tuple[tuple[str, ...], np.ndarray]:
     """Return groups of numbers, cut at quantiles; equal numbers are in one group. Topics without a number are the last group."""
     known = np.sort([value for value in values if value is not None])
+    groups = min(groups, max(2, len(known)))
     cuts = np.unique(known[[len(known) * cut // groups for cut in range(1, groups)]]) if len(known) else known
     places = np.array([np.searchsorted(cuts, v, "right") if v is not None else len(cuts) + 1 for v in values], np.int64)
     used, places = np.unique(places, return_inverse=True)
@@ -259,9 +262,8 @@ class Slices(InParts):
             worst, *_, best = sorted(gains, key=lambda each: each.difference or 0.0)
             if p <= plan.alpha:
                 found.append(
-                    f"The gain of {about} depends on {what} ({evidence}): it is largest for {best.group} "
-                    f"({format_difference(best.difference or 0)}) and smallest for {worst.group} "
-                    f"({format_difference(worst.difference or 0)})."
+                    f"The gain of {about} depends on {what} ({evidence}): it is {format_difference(best.difference or 0)} for "
+                    f"the group {best.group}, and {format_difference(worst.difference or 0)} for {worst.group}."
                 )
             else:
                 found.append(f"These topics do not show that the gain of {about} depends on {what} ({evidence}).")

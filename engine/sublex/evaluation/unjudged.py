@@ -13,6 +13,7 @@ from sublex.tools.messages import counted
 if TYPE_CHECKING:
     from sublex.evaluation.comparison import Comparison
     from sublex.evaluation.systems import System
+    from sublex.trec.runs import Run
 
 # The first documents that are looked at for a measure without a cutoff.
 DEPTH = 10
@@ -45,14 +46,22 @@ class Bounds(NamedTuple):
         ahead, behind, low, high = self.a, self.b, self.worst, self.best
         if self.difference < 0:
             ahead, behind, low, high = behind, ahead, -high, -low
-        among = f"among the first {self.depth:,} of {ahead} or {behind}"
+        among = f"among the first {self.depth:,} of {ahead} or {behind} for each topic"
         if not self.unjudged:
             return f"No document {among} is unjudged."
         does = "would not reverse" if self.is_safe else "could reverse" if self.difference else "could decide"
         return (
             f"{counted(self.unjudged, 'document')} {among} {'is' if self.unjudged == 1 else 'are'} unjudged, which {does} their "
-            f"order: {self.measure} would differ by {format_difference(low)} if those that favour {behind} were relevant, and by "
-            f"{format_difference(high)} if those that favour {ahead} were."
+            f"order: if those that favour {behind} were relevant, {self._lead(ahead, behind, low)}; if those that favour {ahead} "
+            f"were, {self._lead(ahead, behind, high)}."
+        )
+
+    def _lead(self, one: str, other: str, difference: float) -> str:
+        """Return in words which system is ahead, and by how much."""
+        if not round(difference, 4):
+            return f"both would have the same {self.measure}"
+        return (
+            f"{one if difference > 0 else other} would be ahead by {format_difference(abs(difference))} {self.measure}"
         )
 
 
@@ -63,7 +72,7 @@ def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
     depth = int(cutoff or DEPTH)
     systems = comparison.systems[a], comparison.systems[b]
     # Below its cutoff, a measure sees nothing of a run.
-    runs = [system.run.top(depth) if cutoff else system.run for system in systems]
+    runs = [_hits(system.run.top(depth) if cutoff else system.run, comparison.qids) for system in systems]
     grades = {qid: comparison.qrels[qid] for qid in comparison.qids}
     highest = max(1, max((grade for judged in grades.values() for grade in judged.values()), default=1))
     sides = {qid: _sides(systems, qid, grades[qid], depth) for qid in comparison.qids}
@@ -74,11 +83,31 @@ def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
             qid: {**grades[qid], **{docno: highest if side == favoured else 0 for docno, side in sides[qid].items()}}
             for qid in comparison.qids
         }
-        first, second = (evaluate(judged, run, [measure]).mean_of(measure) for run in runs)
+        first, second = (_mean(measure, judged, run) for run in runs)
         ends.append(first - second)
     unjudged = sum(map(len, sides.values()))
     names = comparison.names
     return Bounds(names[a], names[b], measure, depth, unjudged, float(now[a] - now[b]), *ends)
+
+
+def _hits(run: Run, qids: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the hits of each topic with numbers that fall from the first to the last, read once for both cases."""
+    return {
+        qid: {docno: float(-rank) for rank, docno in enumerate(run.docnos.take(run.topic(qid)[0]).tolist(), 1)}
+        for qid in qids
+    }
+
+
+def _mean(measure: str, judged: Mapping[str, Mapping[str, int]], hits: Mapping[str, Mapping[str, float]]) -> float:
+    """Return the mean of a measure. AP, the usual one, looks at relevant documents alone, not at each of many hits."""
+    if measure != "AP":
+        return evaluate(judged, hits, [measure]).mean_of(measure)
+    total = 0.0
+    for qid, grades in judged.items():
+        relevant = [docno for docno, grade in grades.items() if grade > 0]
+        ranks = sorted(-hits[qid][docno] for docno in relevant if docno in hits[qid])
+        total += sum(place / rank for place, rank in enumerate(ranks, 1)) / max(1, len(relevant))
+    return total / len(judged)
 
 
 def _sides(systems: Sequence[System], qid: str, grades: Mapping[str, int], depth: int) -> dict[str, int]:

@@ -32,7 +32,17 @@ def disagree_code(given: Mapping[str, Any]) -> str:
     rankers = list(compared(given["rankers"], given["ranking"]))
     qrels = judgements.path if judgements else given["qrels"]
     options = f", {qrels!r}" if qrels else ""
-    options += "" if given["language"] == "plain" else f", language={given['language']!r}"
+    changed = {
+        "number": 10,
+        "documents": 5,
+        "depth": 100,
+        "measure": "AP",
+        "language": "plain",
+        "contradictions": "error",
+    }
+    options += "".join(f", {name}={given[name]!r}" for name, default in changed.items() if given[name] != default)
+    vectors = dict(text.split("=", 1) for text in given["queries"])
+    options += f", queries={vectors!r}" if vectors else ""
     return f"sublex.disagree(index, {path!r}, {rankers[0]!r}, {rankers[1]!r}{options})" if path else ""
 
 
@@ -95,6 +105,8 @@ def disagree(
         if qrels is not None:
             judgements = sublex.read_qrels(qrels, contradictions)
             notes += judgements.notes
+    if judgements is None and chosen != "AP":
+        notes.append(f"{chosen} needs judgements; name their file by --qrels.")
     index = context.index
     context.prepare("analyze search explain number-terms", index)
     first, *others = [context.pipeline(ranker, profile) for ranker in named]
@@ -109,6 +121,13 @@ def disagree(
     shown = disagreements(found)
     shown.notes = notes
     if loaded_topics.path:
-        options = {"qrels": judgements.path if judgements is not None and judgements.path else None}
-        shown.step = Step("disagree", context.path, loaded_topics.path, r=tuple(map(str, (first, *others))), **options)
+        changed = {
+            "n": (number, 10), "documents": (documents, 5), "depth": (depth, 100), "measure": (chosen, "AP"),
+            "language": (language, "plain"), "queries": (queries, ()), "contradictions": (contradictions, "error"),
+        }  # fmt: skip
+        shown.step = Step(
+            "disagree", context.path, loaded_topics.path, r=tuple(map(str, (first, *others))),
+            qrels=judgements.path if judgements is not None and judgements.path else None,
+            **{name: given for name, (given, default) in changed.items() if given != default},
+        )  # fmt: skip
     return shown

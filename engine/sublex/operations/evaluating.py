@@ -69,6 +69,7 @@ def compare_code(given: Mapping[str, Any]) -> str:
     options += "" if language == "plain" else f", language={language!r}"
     vectors = dict(text.split("=", 1) for text in given["queries"])
     options += f", queries={vectors!r}" if vectors else ""
+    options += f", collapse={given['collapse']!r}" if given["collapse"] else ""
     options += f", by={list(given['by'])!r}, groups={given['groups']!r}" if given["by"] else ""
     return f"sublex.compare(index, {files[0]!r}, {files[1]!r}, {rankers!r}{options}).table()" if files else ""
 
@@ -82,6 +83,7 @@ def _compare_step(
     queries: tuple[str, ...],
     by: tuple[str, ...] = (),
     groups: int = GROUPS,
+    collapse: str = "",
 ) -> Step | None:
     """Return the comparison of rankers on the loaded files as a step of the command line; None without files."""
     files = loaded.files()
@@ -89,7 +91,7 @@ def _compare_step(
     read = None if language == "plain" else language
     if files is None:
         return None
-    options = {"contradictions": rule, "language": read, "queries": queries or None}
+    options = {"contradictions": rule, "language": read, "queries": queries or None, "collapse": collapse or None}
     grouped = {"by": by, "groups": None if groups == GROUPS else groups} if by else {}
     return Step("compare", context.path, *files, r=tuple(rankers), **options, **grouped)
 
@@ -127,6 +129,7 @@ def measure(
     """
     import sublex
     from sublex.display.evaluation import evaluation_json, evaluation_table, slices_json, slices_table
+    from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.input_warnings import input_warnings
     from sublex.evaluation.run_evaluation import evaluate
     from sublex.forms.parts import part_lines
@@ -146,7 +149,8 @@ def measure(
         pipelines = [context.pipeline(ranker) for ranker in rankers or (loaded.ranking,)]
         notes = [*dict.fromkeys(note for pipeline in pipelines for note in pipeline.notes)]
         systems = [_run(context, loaded.loaded_topics, pipeline, RUN_HITS, language=language) for pipeline in pipelines]
-    systems, judgements = _collapsed(systems, judgements, collapse)
+    systems, judgements, said = collapsed(systems, judgements, collapse)
+    notes += said
     with context.step("Measured the runs"):
         found = [evaluate(judgements, system.run, names, system.name) for system in systems]
         groupings = _groupings(context, by, groups, systems, judgements, loaded.loaded_topics or topics)
@@ -160,8 +164,9 @@ def measure(
         tables[-1](4), lambda: data, lambda: tables[-1](10), notes, lambda: part_lines(t(4) for t in tables)
     )
     shown.step = _compare_step(
-        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries, by, groups
-    )
+        context, loaded, [evaluation.name for evaluation in found], contradictions, language, queries, by, groups,
+        collapse,
+    )  # fmt: skip
     return shown
 
 
@@ -189,16 +194,6 @@ def _groupings(
             )
     facts = Facts(list(judgements), systems, judgements, given, context.index if context.has_index else None)
     return [grouping(each, facts, groups) for each in by]
-
-
-def _collapsed(systems: list[System], judgements: Qrels, file: str) -> tuple[list[System], Qrels]:
-    """Return systems and judgements in which the near duplicates that a file groups are one document; without a file, as they are."""
-    from sublex.evaluation.collapsing import collapsed_qrels, collapsed_systems, read_groups
-
-    if not file:
-        return systems, judgements
-    groups = read_groups(file)
-    return collapsed_systems(systems, groups), collapsed_qrels(judgements, groups)
 
 
 def _measures(given: Sequence[str]) -> list[str]:
@@ -277,6 +272,7 @@ def compare(
     """
     import sublex
     from sublex.display.comparison import comparison
+    from sublex.evaluation.collapsing import collapsed
     from sublex.evaluation.comparison import Plan, compare
     from sublex.pipeline.query_forms import topics_notes
     from sublex.report.page import render_page
@@ -304,14 +300,15 @@ def compare(
             _run(context, topics, p, k, workers=workers, fresh=fresh, language=language) for p in pipelines
         ] + systems
         said += [] if loaded.loaded_topics or not index else topics_notes(topics, index, language)
-    systems, judgements = _collapsed(systems, judgements, collapse)
+    systems, judgements, left_out = collapsed(systems, judgements, collapse)
+    said += left_out
     plan = Plan(test, correction, alpha, seed)
     with context.step("Measured and tested the systems"):
         done = compare(systems, judgements, topics or None, names, index, plan, [*notes, *run_notes], by, groups)
     shown = comparison(done)
     shown.notes, shown.step = (
         [*said, *done.notes],
-        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups),
+        _compare_step(context, loaded, [*map(str, pipelines)], contradictions, language, queries, by, groups, collapse),
     )
     shown.files = {".html": lambda: render_page(done, context.command_line)}
     return shown

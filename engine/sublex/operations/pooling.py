@@ -40,7 +40,7 @@ def pool(
         sublex pool bm25.run pl2.run --budget 50 --method change --qrels qrels.txt
     """
     import sublex
-    from sublex.evaluation.pooling import form_text
+    from sublex.evaluation.pooling import form_text, pool_notes
     from sublex.evaluation.pooling import pool as chosen_of
 
     context.prepare("number-terms read-runs")
@@ -52,6 +52,7 @@ def pool(
     shown = figures(Table(["topic", "document", "grade", "why"], rows, 4), lambda: [each._asdict() for each in chosen])
     unjudged = sum(each.grade is None for each in chosen)
     notes = [*(note for system in systems for note in system.run.notes), *(judged.notes if judged is not None else ())]
+    notes += pool_notes(systems, judged)
     shown.notes = [*notes, f"{counted(unjudged, 'document')} to judge, and {len(chosen) - unjudged:,} judged."]
     shown.files = dict.fromkeys((".tsv", ".txt"), lambda: form_text(chosen))
     shown.about = f"is a form: {counted(unjudged, 'document')} to judge, and {len(chosen) - unjudged:,} judged"

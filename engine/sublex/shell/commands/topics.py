@@ -19,7 +19,7 @@ from sublex.operations.running import run as write_runs
 from sublex.pipeline.query_forms import topics_notes
 from sublex.shell.judging import is_own, take_back, write_judgement
 from sublex.shell.session import LANGUAGE, Last, Session, ShellContext
-from sublex.tools.messages import counted
+from sublex.tools.messages import counted, shell_word
 from sublex.tools.outputs import expect_no_input
 
 
@@ -124,7 +124,7 @@ def _judge_form(session: Session, path: Path, form: Path, write: bool) -> Shown:
     new = [(qid, docno, grade) for qid, docno, grade in given if qid not in known or known[qid].get(docno) != grade]
     if not new:
         return sentence(f"{form} has no new judgement.")
-    _expect_leave(session, path, write)
+    _expect_leave(session, path, write, f":judge --write --form {shell_word(str(form))}")
     for qid, docno, grade in new:
         write_judgement(path, qid, docno, grade)
     return _judged(session, f"{counted(len(new), 'judgement')} of {form} written to {path}")
@@ -137,7 +137,7 @@ def unjudge(session: Session, write: Write = False) -> Shown:
     A judgement that was changed gets its grade from before.
     """
     path = _judgements(session)
-    _expect_leave(session, path, write)
+    _expect_leave(session, path, write, ":unjudge --write")
     step = take_back(path)
     before = f"has grade {step.before[0].split()[-1]} again" if step.before else "is not judged any more"
     return _judged(session, f"topic {step.qid}: {step.docno} {before}")
@@ -149,15 +149,16 @@ def _judgements(session: Session) -> Path:
     return session.qrels_path
 
 
-def _expect_leave(session: Session, path: Path, write: bool) -> None:
-    """Raise InputError unless the session may write to a file: its own, or one to which the user lets it write."""
+def _expect_leave(session: Session, path: Path, write: bool, instead: str = ":judge --write N GRADE") -> None:
+    """Raise InputError unless the session may write to a file: its own, or one to which the user lets it write.
+
+    `instead` is the command that writes to it without asking.
+    """
     if write or path.absolute() in session.judged or is_own(path):
         session.judged |= {path.absolute()}
         return
     if session.confirm is None:
-        raise InputError(
-            f"{path} was not made by :judge, or was changed since; to write to it: :judge --write N GRADE."
-        )
+        raise InputError(f"{path} was not made by :judge, or was changed since; to write to it: {instead}.")
     if not session.confirm(f"{path} was not made by :judge, or was changed since. Write judgements to it?"):
         raise InputError(f"{path} stays as it is; load another file by :qrels FILE, which may be new.")
     session.judged |= {path.absolute()}
