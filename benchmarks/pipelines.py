@@ -151,9 +151,7 @@ class Scores:
         return self._known[test.name, text]
 
 
-def table(
-    known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False, title: str = ""
-) -> None:
+def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False, title: str = "") -> None:
     """Print a table of one measure under a title. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic."""
     tests = known.tests
     print(
