@@ -408,7 +408,7 @@ def test_each_built_in_name_parses_and_prints_as_itself(index):
 
 def test_built_in_names_are_listed_unless_a_name_hides_them(index):
     done = invoke("name", "demo")
-    assert "Built in: good, better, best. To see what one stands for: sublex name demo best" in done.messages
+    assert "Built in: good, better, best. To see what one stands for: sublex name ./demo best" in done.messages
     index.name("BEST", "BM25")
     assert "Built in: good, better." in invoke("name", "demo").messages
 

@@ -512,9 +512,12 @@ def test_similar_documents_share_the_best_terms(session):
     assert "is at rank 2 of 252 by lsi(e=10)" in text_of(session.run(":explain 1"))
 
 
-def test_similar_documents_come_from_a_fitted_graph(session):
+def test_similar_documents_come_from_a_fitted_graph(fitted, tmp_path):
+    import shutil
+
+    shutil.copytree(fitted, tmp_path / "copy")
+    session = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
     session.index.fit("near(lsi(e=10))")
-    session.reopen()
     session.run(QUERY)
     shown = session.run(":similar birds-05")
     nearest = session.index.similar("birds-05", session.settings.k)

@@ -232,7 +232,7 @@ def similar(
 
     EXPR is a fitted graph, such as near(lsi), or a representation, such as lsi(e=50), which compares the text of the
     document. Without EXPR, a fitted graph is taken; without a graph, the 25 best terms of the document are the query. The
-    document itself is left out.
+    document itself is left out. In the shell, its best terms become the last query; for a representation, its text does.
 
     Examples:
         sublex similar demo birds-05
