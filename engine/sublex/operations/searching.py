@@ -228,7 +228,7 @@ def similar(
     profile: Profile = None,
     ranking: Ranking = None,
 ) -> Shown:
-    """Find documents like another: by a graph of near documents, by its 25 best terms, or by a representation.
+    """Find documents like another one, by a fitted graph or by its best terms.
 
     EXPR is a fitted graph, such as near(lsi), or a representation, such as lsi(e=50), which compares the text of the
     document. Without EXPR, a fitted graph is taken; without a graph, the 25 best terms of the document are the query. The
