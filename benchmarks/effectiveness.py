@@ -270,12 +270,13 @@ def by_topic(qids: Sequence[str], values: np.ndarray) -> np.ndarray:
 
 
 def load(collections: Path, name: str, split: str, work: Path, store: str = "text,terms", fields: str = "") -> Test:
-    """Index a collection, and return it with its topics and judgements."""
+    """Index a collection, unless `work` has its index, and return it with its topics and judgements."""
     folder = collections / name
     source: Any = folder if split else folder / "docs.trec"
     if fields and not split:
         source = list(titled(source.read_text()))
-    index = sublex.build(source, work / name, store=store, fields=fields)
+    kept = work / name
+    index = sublex.open(kept) if kept.exists() else sublex.build(source, kept, store=store, fields=fields)
     topics = sublex.read_topics(folder / ("queries.jsonl" if split else "topics.trec"))
     qrels = sublex.read_qrels(folder / (f"qrels/{split}.tsv" if split else "qrels.txt"))
     return Test(name, index, [topic for topic in topics if topic.qid in qrels], qrels)

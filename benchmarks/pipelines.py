@@ -1,13 +1,14 @@
 """Choose the weights of the pipelines `better` and `best`, and measure `good`, `better` and `best`, with significance by topic.
 
-    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts]
+    python benchmarks/pipelines.py COLLECTIONS [--weights | --tables | --parts] [--work FOLDER]
 
 COLLECTIONS holds a folder for each of adi, cranfield, medline, cacm, vaswani (docs.trec, topics.trec, qrels.txt) and scifact (BEIR,
 with its test judgements). With --weights the script measures every setting of the ranges below on every collection. It prints the
 setting with the highest mean gain in AP over all collections, and for each collection the setting that the other five choose, with
 the gain of the collection under that setting. With --tables it prints the tables of the three pipelines as Sublex has them, and of
 `best` without each of its parts; with --parts, those of further parts of `best`, which Sublex does not use. Without an option it
-does all of this. The base is BM25 with the lengths and the parameters of Lucene.
+does all of this. With --work, the indexes and their fitted models stay in FOLDER, and the next call uses them again. The base is BM25
+with the lengths and the parameters of Lucene.
 """
 
 from __future__ import annotations
@@ -150,11 +151,11 @@ class Scores:
         return self._known[test.name, text]
 
 
-def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False) -> None:
-    """Print a table of one measure. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic."""
+def table(known: Scores, rows: dict[str, str], measure: str, base: str, topics: bool = False, title: str = "") -> None:
+    """Print a table of one measure under a title. ▲ and ▼ are significant at .05 after Holm's correction over the rows, by topic."""
     tests = known.tests
     print(
-        f"\n{measure}\n\n| pipeline | {' | '.join(test.name for test in tests)} | gain | without adi |"
+        f"\n{title or measure}\n\n| pipeline | {' | '.join(test.name for test in tests)} | gain | without adi |"
         f"{' won, lost, tied |' * topics}"
     )
     print(f"|---|{'---|' * len(tests)}---|---|{'---|' * topics}")
@@ -190,10 +191,13 @@ def main() -> None:
         ("parts", "measure further parts"),
     ):
         parser.add_argument(f"--{option}", action="store_true", help=help)
+    parser.add_argument("--work", type=Path, help="keep the indexes and their fitted models in this folder")
     given = parser.parse_args()
     every = not (given.weights or given.tables or given.parts)
-    with tempfile.TemporaryDirectory() as work:
-        tests = [load(given.collections, *one, Path(work)) for one in COLLECTIONS]
+    with tempfile.TemporaryDirectory() as temporary:
+        work = given.work or Path(temporary)
+        work.mkdir(parents=True, exist_ok=True)
+        tests = [load(given.collections, *one, work) for one in COLLECTIONS]
         known = Scores(tests)
         if given.weights or every:
             for name in RANGES:
@@ -201,9 +205,9 @@ def main() -> None:
         if given.tables or every:
             for measure in MEASURES:
                 table(known, PIPELINES, measure, BASE, topics=True)
-            table(known, WITHOUT, "AP, parts left out or replaced", BASE)
+            table(known, WITHOUT, "AP", BASE, title="AP, parts left out or replaced")
         if given.parts or every:
-            table(known, FURTHER, "AP, further parts", BASE)
+            table(known, FURTHER, "AP", BASE, title="AP, further parts")
 
 
 if __name__ == "__main__":

@@ -406,6 +406,13 @@ def test_each_built_in_name_parses_and_prints_as_itself(index):
         assert str(parse(text)) == text
 
 
+def test_built_in_names_are_listed_unless_a_name_hides_them(index):
+    done = invoke("name", "demo")
+    assert "Built in: good, better, best. To see what one stands for: sublex name ./demo best" in done.messages
+    index.name("BEST", "BM25")
+    assert "Built in: good, better." in invoke("name", "demo").messages
+
+
 def test_a_name_of_the_index_hides_the_built_in_one(index):
     assert index.name("Best", "BM25 + 0.1*good") == ""
     assert str(index.pipeline("best")) == "BM25 + 0.1*(Burst >> BM25 >> Sharp >> BM25)"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import naive
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from command import invoke
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import manifest_of, texts, write_manifest
@@ -211,6 +213,62 @@ def test_filters_after_and_before_the_stage_hold(tmp_path):
         "w0 w3", f'BM25 >> where("year = 2001") >> near({OVER}, add=true) >> where("year > 2000")', k=1000
     )
     assert {hit.fields["year"] for hit in before} <= {2001, 2002}
+
+
+# Documents like another one.
+
+
+def test_similar_documents_are_those_of_the_definition(grown):
+    units = units_of(grown)
+    for docno in ("d000", "d110", "d229"):
+        others = {other: unit for other, unit in units.items() if other != docno}
+        for k, graph in ((1, None), (10, GRAPH), (STORED, "near(lsi, own=0.1)"), (500, None)):
+            found = grown.similar(docno, k, graph)
+            wanted = naive.nearest(units[docno], others, min(k, STORED))
+            assert [(hit.docno, hit.score) for hit in found] == wanted and found[0].rank == 1
+
+
+def test_similar_documents_come_from_the_first_graph_unless_one_is_named(grown):
+    other = "lsi(e=2, min_df=1)"
+    grown.fit(f"near({other})")
+    first, second = grown.similar("d000"), grown.similar("d000", graph=f"near({OVER})")
+    assert first.docnos == grown.similar("d000", graph=f"near({other})").docnos != second.docnos
+
+
+@pytest.mark.parametrize(
+    ("docno", "graph", "message"),
+    [
+        ("d000", "near(lsi(e=9))", "No near.lsi.e=9.. in grown; fitted: near.* Run: sublex fit .*near.lsi.e=9"),
+        ("d000", OVER, r"lsi\(e=4, min_df=1\) is no graph of near documents; name one such as"),
+        ("d003", None, "No document d003 in"),
+        ("nowhere", None, "No document nowhere in"),
+    ],
+)
+def test_a_wrong_question_for_similar_documents_costs_a_sentence(grown, docno, graph, message):
+    with pytest.raises((InputError, IndexProblem), match=message):
+        grown.similar(docno, graph=graph)
+
+
+def test_similar_documents_need_a_graph_in_python(tmp_path):
+    index = sublex.build(documents(20), tmp_path / "index")
+    with pytest.raises(InputError, match="has no graph of near documents; run: sublex fit .* 'near.lsi.'"):
+        index.similar("d000")
+    # The command compares the best terms then, and says nothing of a graph.
+    done = json.loads(invoke("similar", str(index.path), "d000", "--format", "json", "-k", "3").output)
+    assert "graph" not in done and len(done["hits"]) == 3
+
+
+def test_the_command_names_the_graph_that_it_used(grown):
+    done = invoke("similar", str(grown.path), "d000", "-k", "3")
+    assert done.code == 0 and f"The documents nearest to d000 in {GRAPH}, with their cosines." in done.messages
+    assert [line.split()[2] for line in done.output.splitlines() if line.split()[0] in "123"] == (
+        grown.similar("d000", 3).docnos
+    )
+    data = json.loads(invoke("similar", str(grown.path), "d000", "near(lsi)", "--format", "json").output)
+    assert data["graph"] == GRAPH and [hit["docno"] for hit in data["hits"]] == grown.similar("d000").docnos
+    # A representation compares the text of the document, as before.
+    by_text = invoke("similar", str(grown.path), "d000", OVER, "--format", "json")
+    assert "graph" not in json.loads(by_text.output) and GRAPH not in by_text.messages
 
 
 @pytest.mark.parametrize(

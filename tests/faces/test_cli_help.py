@@ -267,6 +267,8 @@ def completions(line: str) -> list[str]:
         ("sublex components axi", ["plain,Axiomatic"]),
         ("sublex search demo x -r bm25p", ["plain,BM25PRF"]),
         ('sublex search demo x -r "BM25 >> rm', ["plain,BM25 >> RM3"]),
+        ("sublex search demo x -r bette", ["plain,better"]),
+        ("sublex fit demo bes", ["plain,best"]),
         ('sublex search demo x -r "0.3*zsc', ["plain,0.3*zscore"]),
         ('sublex search demo x -r "minmax(PL', ["plain,minmax(PL2", "plain,minmax(PL2F"]),
         ('sublex search demo x -r "bm25(k', ["plain,bm25(k1=", "plain,bm25(k3="]),

@@ -514,6 +514,27 @@ def test_similar_documents_share_the_best_terms(session):
     assert "is at rank 2 of 252 by lsi(e=10)" in text_of(session.run(":explain 1"))
 
 
+def test_similar_documents_come_from_a_fitted_graph(fitted, tmp_path):
+    import shutil
+
+    shutil.copytree(fitted, tmp_path / "copy")
+    session = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
+    session.index.fit("near(lsi(e=10))")
+    session.run(QUERY)
+    shown = session.run(":similar birds-05")
+    nearest = session.index.similar("birds-05", session.settings.k)
+    assert docnos(session) == nearest.docnos and shown.data["graph"] == "near(lsi(e=10))"
+    assert "birds-05 in near(lsi(e=10))" in shown.notes[0]
+    code, command = python_of(session), text_of(session.run(":to-cli"))
+    assert [row.split()[1] for row in code.splitlines()] == nearest.docnos
+    assert re.search(r"sublex similar \S+ birds-05 'near\(lsi\(e=10\)\)'", command)
+    # The terms of the document are the last query, so that other rankings of it can be looked at.
+    session.run(":rank PL2")
+    assert session.query.text.count("^") == 25 and "birds-05" not in docnos(session)
+    session.run(":set k=30")
+    assert len(session.run(":similar birds-05 near(lsi)").data["hits"]) == 24
+
+
 def test_words_of_a_query_are_read_while_they_are_typed(session):
     reader = Reader(session.index.snapshot)
     read = reader.read("the cranes by rivver ")
@@ -1206,6 +1227,7 @@ def test_what_may_follow_is_offered(session):
     assert "mine" in offered(session, ":rank PL2 + mi") and "model" in offered(session, ":similar 1 mod")
     assert offered(session, ":unname m") == offered(session, ":name m") == ["mine", "model"]
     assert offered(session, ":forget lda(k=4) ls") == offered(session, ":card ls") == ["lsi(e=10)"]
+    assert offered(session, ":rank goo") == ["good"] and offered(session, ":fit bett") == ["better"]
     assert offered(session, ":fit mod")[:1] == ["model"] and "mine" not in offered(session, ":fit mi")
     for name in ("mine", "model"):
         session.run(f":unname {name}")

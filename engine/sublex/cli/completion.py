@@ -82,14 +82,16 @@ def profiles(context: click.Context, parameter: click.Parameter, incomplete: str
 def expressions(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the last word of an expression: a component, a name or a fitted model, or a parameter or its value."""
     from sublex.language import plugins
+    from sublex.language.names import built_in
 
     manifest = _manifest(context)
     word, continuations = continuations_of(incomplete, plugins.load(), manifest.columns if manifest else {})
     before = incomplete[: len(incomplete) - len(word)]
     found = [(text, help) for text, help in continuations if begins(text, word)]
     if "raw" in dict(continuations):
-        # Besides components, offer the names that the index gives to expressions, and its fitted models.
-        found += [(text, help) for text, help in _known(context).items() if begins(text, word)]
+        # Besides components, offer names of expressions, those of the index and the built-in ones, and fitted models.
+        there = built_in(manifest.names if manifest else {})
+        found += [(text, help) for text, help in {**there, **_known(context)}.items() if begins(text, word)]
     return [CompletionItem(_as_typed(before + text), help=help) for text, help in found]
 
 

@@ -50,6 +50,11 @@ def found(name: str, names: Mapping[str, str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def built_in(names: Mapping[str, str]) -> dict[str, str]:
+    """Return the built-in names that `names` does not hide, with what they stand for."""
+    return {name: text for name, text in PIPELINES.items() if found(name, names) is None}
+
+
 def written_out(
     expression: Expression, names: Mapping[str, str], registry: Registry, resources: Collection[str]
 ) -> Expression:

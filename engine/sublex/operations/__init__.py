@@ -92,7 +92,7 @@ GROUPS = {
 }
 NAMES = {name: place for section in SECTIONS.values() for name, place in section.items()}
 # What stands for these on the command line is an option of another operation, or a form of its own.
-WITHOUT_COMMAND = frozenset(("term", "facets", "similar", "versus", "why-not"))
+WITHOUT_COMMAND = frozenset(("term", "facets", "versus", "why-not"))
 # The section of the operations of plugins.
 PLUGINS = "Plugins"
 

@@ -8,6 +8,7 @@ from sublex.errors import IndexProblem, SublexError
 from sublex.forms.lines import Shown, records, sentence
 from sublex.operations.context import Context
 from sublex.operations.declaring import operation, positional
+from sublex.tools.messages import Message, Step
 
 
 @operation(python="index.names")
@@ -48,7 +49,9 @@ def name(
 
 
 def _listed(context: Context) -> Shown:
-    """Return the names of an index as records. A name that cannot be used has the reason."""
+    """Return the names of an index as records, with a note on the built-in ones. A name that cannot be used has the reason."""
+    from sublex.language.names import built_in
+
     index, rows = context.index, []
     for name, text in sorted(index.names.items()):
         try:
@@ -58,7 +61,10 @@ def _listed(context: Context) -> Shown:
             problem = str(error)
         rows.append((name, text, problem))
     head = ("name", "expression", "problem") if any(problem for *_, problem in rows) else ("name", "expression")
-    return records(head, [row[: len(head)] for row in rows])
+    there = list(built_in(index.names))
+    known = f"Built in: {', '.join(there)}. To see what one stands for: "
+    notes = [Message(known, Step("name", index.path, there[-1]))] if there else []
+    return records(head, [row[: len(head)] for row in rows], notes=notes)
 
 
 @operation(python="index.unname({name})")

@@ -224,7 +224,13 @@ def _facets(index: Index, query: Query, pipeline: Pipeline, counted: list[str], 
     return shown([facets_of(index, query, pipeline, of, without=left_out) for of in counted], number)
 
 
-@operation(faces=("shell",))
+def similar_code(given: Mapping[str, Any]) -> str:
+    """Return the nearest documents of a document in a graph as code."""
+    graph = f", {given['ranker']!r}" if given["ranker"] else ""
+    return f"index.similar({given['docno']!r}, {given['k']}{graph})"
+
+
+@operation(forms=("table", "json", "csv"), python=similar_code, prints="hits")
 def similar(
     context: Context,
     docno: Docno,
@@ -233,17 +239,56 @@ def similar(
     profile: Profile = None,
     ranking: Ranking = None,
 ) -> Shown:
-    """Find documents like another: by its 25 best terms, or with EXPR by a representation such as lsi(e=50).
+    """Find documents like another one, by a fitted graph or by its best terms.
 
-    The terms become the last query, as weighted terms. With EXPR, the text of the document becomes the last query. The
-    document itself is left out.
+    EXPR is a fitted graph, such as near(lsi), or a representation, such as lsi(e=50), which compares the text of the
+    document. Without EXPR, a fitted graph is taken; without a graph, the 25 best terms of the document are the query. The
+    document itself is left out. In the shell, its best terms become the last query; for a representation, its text does.
+
+    Examples:
+        sublex similar demo birds-05
     """
-    from sublex.pipeline.likeness import like_document
+    from sublex.pipeline.likeness import graphs, like_document
 
     index = context.index
+    graph = _graph(context, ranker) if ranker else next(iter(graphs(index)), None)
+    if graph:
+        return _near(context, docno, graph, k, profile, ranking)
     query = index.document(docno).contents if ranker else like_document(index, docno).text
     asked = Asked(query, ranker or ranking, k, profile, weighted=not ranker, without=docno)
     return context.ask(search, **asked._asdict())
+
+
+def _graph(context: Context, expression: str) -> str | None:
+    """Return the graph of near documents that an expression names; None for an expression of another kind."""
+    from sublex.language.expression import Call
+
+    written = context.index.written_out(expression)
+    is_graph = isinstance(written, Call) and written.name.lower() == "near"
+    return context.meaning(expression) if is_graph else None
+
+
+def _near(context: Context, docno: str, graph: str, k: int, profile: str | None, ranking: str | None) -> Shown:
+    """Return the nearest documents of a document in a graph as Shown. Its best terms become the last query, for passages too."""
+    from sublex.contracts.base import Query
+    from sublex.display.hits import NO_EXTRAS, hits
+    from sublex.pipeline.likeness import graphs, like_document
+    from sublex.pipeline.pipeline import Answer
+
+    index = context.index
+    context.prepare("analyze", index)
+    with context.step(f"Looked into {graph}"):
+        found = index.similar(docno, k, graph)
+    query = like_document(index, docno) if index.store & {"text", "terms"} else Query("", ())
+    answer = Answer(query, found, 0.0)
+    context.remember(query=query, answer=answer, used=ranking, found=found, like=docno)
+    shown = hits(index, answer, context.extras or NO_EXTRAS)
+    others = [other for other in graphs(index) if other != graph]
+    also = f"; also fitted: {', '.join(others)}" if others else ""
+    note = f"The documents nearest to {docno} in {graph}, with their cosines{also}."
+    result = Shown(lambda: shown.lines, lambda: {"graph": graph, "hits": shown.data}, shown.head, shown.rows, [note])
+    result.step = similar.step({"docno": docno, "ranker": graph, "k": k, "profile": profile}, index.path)
+    return result
 
 
 def versus_code(given: Mapping[str, Any]) -> str:

@@ -324,6 +324,17 @@ class Index(Contents):
         doc = self._live(docno, ready.snapshot)
         return ready.explain(self.query(text, language), doc)
 
+    def similar(self, docno: str, k: int = 10, graph: Expr | None = None) -> Hits:
+        """Return the documents that are nearest to a document in a fitted graph, nearest first, with their cosines as scores.
+
+        `graph` is the expression of the graph, such as "near(lsi)". Without it, the graph that is fitted is taken; of
+        several, the first in alphabetical order. A graph has up to 24 nearest documents for each.
+        """
+        from sublex.pipeline.likeness import nearest_documents
+
+        chosen = None if graph is None else str(operand(graph, ">>"))
+        return nearest_documents(self, arguments.text(docno, "The docno"), arguments.whole(k, "k"), chosen)
+
     def duplicates(self, threshold: float = 0.8, width: int = 3) -> NearDuplicates:
         """Return groups of near duplicates: documents that share at least `threshold` of their runs of `width` words.
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from sublex.errors import SublexError
 from sublex.faces.continuations import continuations_of
 from sublex.index.spelling import suggestions
+from sublex.language.names import built_in
 from sublex.language.plugins import Registration
 from sublex.operations import Operation
 from sublex.representations.stored_models import expressions_of
@@ -129,7 +130,7 @@ class Completions:
         helps = dict(offers)
         if "raw" in helps:
             # Where a component may stand, a fitted model and a name may stand too.
-            helps |= dict.fromkeys(self._fitted(), "fitted") | self._meanings()
+            helps |= dict.fromkeys(self._fitted(), "fitted") | built_in(index.names) | self._meanings()
         for found in fuzzy(typed, helps):
             yield Offer(found, len(typed), helps[found])
 
@@ -140,6 +141,8 @@ class Completions:
         yield from self._that_are(
             text, lambda c: c.kind == "representation" or any(param.stage != "query" for param in c.params)
         )
+        there = {} if "(" in text else built_in(self.session.index.names)
+        yield from (Offer(name, len(text), there[name]) for name in fuzzy(text, there))
 
     def _that_are(self, text: str, wanted: Callable[[Registration], bool]) -> Iterator[Offer]:
         """Yield the wanted components, and the fitted models of these components.
