@@ -495,7 +495,9 @@ def test_mistakes_cost_a_sentence(small):
     ):
         with pytest.raises(InputError, match=words):
             small.query(text, language="query")
-    with pytest.raises(InputError, match=r"The language of queries is 'lucene' \(str\); give plain or query\."):
+    with pytest.raises(
+        InputError, match=r"The language of queries is 'lucene' \(str\); give plain or query or weighted\."
+    ):
         small.query("a", language="lucene")
     with pytest.raises(InputError, match=r"Topic 7: #uw1 is smaller"):
         small.run({"6": "stem", "7": "#uw1(stem cells)"}, language="query")

@@ -115,7 +115,7 @@ def intern(text, starts, keys, hashes, slots, known_keys, known_hashes, ends, ar
     return numbers, n
 
 
-@kernel((U64, int64, int64), before="order-terms")
+@kernel((U64, int64, int64), before="order-terms search")
 def refill(hashes, n, size):
     """Return a hash table with the numbers of the first `n` strings. Its `size` is a power of two.
 

@@ -661,6 +661,7 @@ class Index(Contents):
         documents.
         """
         from sublex.building.indexing import parse_size
+        from sublex.language.known_encoders import keep_encoder
         from sublex.other_engines.ciff.weights import vectors_of
         from sublex.representations.job import Options
         from sublex.representations.vector_sets import add
@@ -668,18 +669,18 @@ class Index(Contents):
         size = parse_size(memory)
         options = Options(workers, size, progress, say=say, registry=self.registry)
         batches, named = vectors_of(data, ids, size), arguments.text(name, "The name of the vectors")
-        known = self._keep_encoder(encoder, named) if encoder is not None else None
+        found, known = self._named_encoder(encoder, named) if encoder is not None else (None, None)
         summary = add(self.path, named, batches, options, stored, replace, known)
         self._open()
+        # A Python function stays out of the user's list, because no file can name it.
+        if found is not None and not isinstance(found, PythonPart):
+            keep_encoder(self.registry, found)
         return summary
 
-    def _keep_encoder(self, encoder: str | Expression, name: str) -> NamedEncoder:
-        """Write the encoder of the vectors `name` into the user's list, and return its kind and hash.
-
-        A Python function stays out of the list, because no file can name it. Raise InputError for an encoder of no vectors.
-        """
+    def _named_encoder(self, encoder: str | Expression, name: str) -> tuple[Component, NamedEncoder]:
+        """Return the encoder of the vectors `name`, with its kind and hash. Raise InputError for an encoder of no vectors."""
         from sublex.language.encoding import identity_of
-        from sublex.language.known_encoders import encoder_of, keep_encoder
+        from sublex.language.known_encoders import encoder_of
         from sublex.representations.vector_sets import NamedEncoder
 
         if not isinstance(encoder, (str, Expression)):
@@ -692,9 +693,7 @@ class Index(Contents):
             kind = made.kind
         if kind == "pairs":
             raise InputError(f"{found} gives scores of pairs, and {name} are vectors; name their own encoder.")
-        is_python = isinstance(found, PythonPart)
-        identity = identity_of(made, found) if is_python else keep_encoder(self.registry, found).identity
-        return NamedEncoder(str(found), kind, identity)
+        return found, NamedEncoder(str(found), kind, identity_of(made, found))
 
     def remove_vectors(self, name: str) -> None:
         """Remove vectors, with the models that score by them."""

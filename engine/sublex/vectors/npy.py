@@ -206,7 +206,7 @@ def has_arrays(path: str, names: Sequence[str]) -> bool:
     try:
         with open_plain(path) as stream, zipfile.ZipFile(stream) as archive:
             members = {info.filename.removesuffix(".npy") for info in archive.infolist()}
-    except (zipfile.BadZipFile, OSError, NotImplementedError, struct.error):
+    except (*ZIP_ERRORS, OSError):
         return False
     return members.issuperset(names)
 
