@@ -72,7 +72,7 @@ def draw(given: argparse.Namespace) -> None:
 
 
 def score(given: argparse.Namespace) -> None:
-    """Print how many of the first five, and of those that are shown as strong, are right."""
+    """Print the share of right phrases: among the first five of each document, and among those that are shown without --perhaps."""
     rows = rows_of(given.key)
     letters = {place: own[0] for place, own in letters_of(rows, [given.verdicts]).items()}
     docs = len({doc for doc, _ in rows})

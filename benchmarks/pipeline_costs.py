@@ -1,4 +1,4 @@
-"""Measure what the pipelines `good`, `better` and `best` cost: seconds and bytes of the models that they fit, and time of a query.
+"""Measure the pipelines `good`, `better` and `best`: the time of a query, and the seconds and bytes that their models take.
 
     python benchmarks/pipeline_costs.py arxiv-cs.jsonl [--documents 100000] [--queries 100] [--rounds 3] [--work FOLDER]
 

@@ -134,7 +134,7 @@ def weights(tests: Sequence[Test], name: str) -> None:
 
 
 class Scores:
-    """The measures of pipelines on the collections, by topic. A pipeline runs once on a collection, for all measures."""
+    """Scores of pipelines for each topic of the collections. All measures of a pipeline come from one run, which is kept."""
 
     def __init__(self, tests: Sequence[Test]):
         self.tests, self._known = tests, dict[tuple[str, str], Any]()

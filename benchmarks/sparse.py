@@ -150,7 +150,7 @@ def pisa_engine(folder: Path, docs: int, asked: list[Query], algorithm: str = "m
 
 
 def seismic_engine(folder: Path, docs: int, asked: list[Query], wanted: Engine, k: int) -> Engine:
-    """Return SEISMIC on the same weights, with the least effort that finds nearly all of what `wanted` finds."""
+    """Return SEISMIC over the same weights. Of the efforts in EFFORTS, it takes the first that finds nearly all hits of `wanted`."""
     from seismic import SeismicIndex, get_seismic_string  # type: ignore[import-not-found]
 
     def build(place: Path) -> None:

@@ -13,14 +13,12 @@ import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shared import manifest_of, write_manifest
+from shared import forge_rows
 from strategies import examples
 
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
-from sublex.index.directory import Directory
-from sublex.index.format import FolderWriter
 from sublex.vectors.given import batches_of
 from sublex.vectors.matrices import Matrices
 from sublex.vectors.stored import Layout
@@ -449,7 +447,7 @@ def test_forged_tokens_and_starts_with_checksums_do_no_harm(tmp_path, name, valu
     index = sublex.build(documents(0, 2), tmp_path / "i")
     write_tokens(tmp_path / "v.npz", {"d0": np.eye(2, dtype=np.float32)}, {"d0": ["a", "b"]})
     index.add_vectors("v", tmp_path / "v.npz")
-    forged(index.path, name, values)
+    forge_rows(index.path, name, lambda array: np.array(values, array.dtype))
     index = sublex.open(index.path)
     try:
         assert pairs(index, "d0", {"crane": [[0.0, 1.0]]}) == ["query token 1 ↔ document token 2"]
@@ -459,27 +457,6 @@ def test_forged_tokens_and_starts_with_checksums_do_no_harm(tmp_path, name, valu
         index.add_vectors("v", {"d1": [[1.0, 2.0]]})
     index.add_vectors("v", {"d1": [[1.0, 2.0]]}, replace=True)
     assert not check(index.path)
-
-
-def forged(root, name: str, values: list[int]) -> None:
-    """Write other values in the place of a component of rows, with sound checksums."""
-    (file,) = root.rglob(f"{name}.npy")
-    kept = {path.stem: np.load(path) for path in file.parent.glob("*.npy") if path.stem != "checksums"}
-    kept[name] = np.array(values, kept[name].dtype)
-    place = Directory(root)
-    for part in file.parent.relative_to(root).parts:
-        place /= part
-    place.remove()
-    with FolderWriter(place) as folder:
-        for each, array in kept.items():
-            folder.put(each, array)
-        entry = folder.finish()
-    manifest = manifest_of(root)
-    _, model, rows, segment = file.parent.relative_to(root).parts
-    manifest["fitted"][model]["rows"][rows]["segments"][segment]["data"] = json.loads(
-        json.dumps(entry._asdict(), default=dict)
-    )
-    write_manifest(root, manifest)
 
 
 def test_matrices_are_taken_by_slices_numbers_and_masks():

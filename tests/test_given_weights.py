@@ -12,14 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
-from shared import manifest_of, write_manifest
+from shared import forge_rows
 from strategies import examples
 
 import sublex
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError
 from sublex.index.check import check
-from sublex.index.directory import Directory
-from sublex.index.format import FolderWriter
 from sublex.language.expression import Call
 from sublex.other_engines.ciff.weights import vectors_of
 from sublex.representations import list_files
@@ -215,7 +213,7 @@ def test_weights_are_scored_as_a_byte_stores_them(built, largest, lost):
         built.add_vectors("v", weights, stored="float16", replace=True)
 
 
-# Files, queries and explanations.
+# Formats of files, forms of queries, and explanations.
 
 
 def write(path, weights: Weights) -> None:
@@ -426,26 +424,6 @@ def test_the_command_counts_weights_and_searches(built, tmp_path, command):
 # Damage.
 
 
-def forged(root, name: str, place: int, value: float) -> None:
-    """Write another value into a component of rows, with sound checksums."""
-    (file,) = root.rglob(f"{name}.npy")
-    kept = {path.stem: np.load(path) for path in file.parent.glob("*.npy") if path.stem != "checksums"}
-    kept[name][place] = value
-    folder = Directory(root)
-    for part in file.parent.relative_to(root).parts:
-        folder /= part
-    folder.remove()
-    with FolderWriter(folder) as writer:
-        for each, array in kept.items():
-            writer.put(each, array)
-        entry = writer.finish()
-    manifest = manifest_of(root)
-    _, model, rows, segment = file.parent.relative_to(root).parts
-    written = json.loads(json.dumps(entry._asdict(), default=dict))
-    manifest["fitted"][model]["rows"][rows]["segments"][segment]["data"] = written
-    write_manifest(root, manifest)
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [("data", 0.0), ("data", -1.0), ("data", np.nan), ("data", np.inf), ("indices", 99), ("indices", -1)],
@@ -453,7 +431,11 @@ def forged(root, name: str, place: int, value: float) -> None:
 def test_forged_rows_with_sound_checksums_are_refused(built, name, value):
     built.add_vectors("v", weights_of([f"d{k}" for k in range(30)]))
 
-    forged(built.path, f"rows.{name}", 3, value)
+    def damage(array: np.ndarray) -> np.ndarray:
+        array[3] = value
+        return array
+
+    forge_rows(built.path, f"rows.{name}", damage)
     with pytest.raises(IndexCorrupt, match=r"sublex vectors (remove|add)|damaged|fit it again"):
         scored(sublex.open(built.path), QUERY)
 

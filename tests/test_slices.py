@@ -18,7 +18,7 @@ from strategies import examples
 
 import sublex as engine
 from sublex.errors import InputError
-from sublex.evaluation.slices import GROUPS, grouped
+from sublex.evaluation.grouping import GROUPS, grouped
 from sublex.evaluation.topic_properties import clarity_of
 from sublex.report.page import render_page
 from sublex.retrieval.term_table import TermTable

@@ -17,7 +17,7 @@ QUERIES = {
 
 @pytest.fixture
 def files(demo, tmp_path):
-    """The command, with files of weighted topics and of judgements beside the demo index."""
+    """The function that runs commands. In its folder are the demo index, topics.tsv (weighted topics) and qrels.txt."""
     (tmp_path / "topics.tsv").write_text("".join(f"{qid}\t{text}\n" for qid, text in TOPICS.items()))
     index = sublex.open("indexes/demo")
     best = {qid: index.search(query, "BM25", k=3).docnos for qid, query in QUERIES.items()}

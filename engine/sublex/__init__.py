@@ -569,7 +569,7 @@ def pool(
     budget: int | None = None,
     contradictions: str = "error",
 ) -> Pool:
-    """Return the documents of runs that are worth judging next, topic by topic, the most useful ones of a topic first.
+    """Choose documents of runs to judge next. Documents of a topic stand together, the most useful one first.
 
     `result.form()` is the text of a form, which `:judge --form` of the shell reads once its grades are filled in. A
     `SublexWarning` says which runs or judgements have no topic in common with the first run.

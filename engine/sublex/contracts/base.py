@@ -63,6 +63,11 @@ class Document(NamedTuple):
         """
         return "".join([contents_of(self.title, self.text), *other_texts(self.fields, self.searched)])
 
+    def heading(self, most: int = 80) -> str:
+        """Return the title, or the beginning of the text if there is none, on one line of at most `most` characters."""
+        heading = " ".join((self.title or self.text[: 2 * most]).split())
+        return heading if len(heading) <= most else f"{heading[: most - 1]}…"
+
 
 class Token(NamedTuple):
     """One word of a text, as representations that read word sequences receive it.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sublex.forms.tables import Table
 
 if TYPE_CHECKING:
+    from sublex.evaluation.grouping import Grouping
     from sublex.evaluation.run_evaluation import Evaluation
-    from sublex.evaluation.slices import Grouping
 
 
 def evaluation_json(evaluation: Evaluation, by_topic: bool) -> dict[str, Any]:

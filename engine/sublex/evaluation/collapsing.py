@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sublex.errors import InputError
 from sublex.evaluation.systems import System
 from sublex.tools.arguments import file_path, text
 from sublex.tools.messages import counted
-from sublex.tools.plain_files import open_plain
+from sublex.tools.plain_files import read_text
 from sublex.trec.given_tables import qrels_of, run_of
 
 if TYPE_CHECKING:
@@ -27,16 +26,7 @@ def read_groups(path: str) -> dict[str, str]:
 
     Raise InputError, with the line, for a file that is no such CSV.
     """
-    try:
-        with open_plain(Path(path)) as opened:
-            data = opened.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise InputError(f"{path} has more than 1 GB; give the CSV of sublex duplicates.")
-        lines = data.decode("utf-8-sig").splitlines() or [""]
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not text in UTF-8; give the CSV of sublex duplicates.") from None
+    lines = read_text(path, MOST_BYTES, "the CSV of sublex duplicates").splitlines() or [""]
     first: dict[str, str] = {}
     found: dict[str, str] = {}
     try:
@@ -72,7 +62,7 @@ def collapsed(systems: Sequence[System], judgements: Qrels, groups: Any) -> tupl
 
 
 def _named(given: Any) -> tuple[str, Mapping[str, str]]:
-    """Return a name for messages, and for each document in a group the first document of its group."""
+    """Return what messages call the groups, and a dictionary from each document in a group to the group's first document."""
     from sublex.pipeline.near_duplicates import NearDuplicates
 
     if isinstance(given, NearDuplicates):

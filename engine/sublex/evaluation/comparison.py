@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sublex.errors import InputError
+from sublex.evaluation.grouping import GROUPS, By, grouping
 from sublex.evaluation.input_warnings import input_warnings
 from sublex.evaluation.measures import DEFAULT_MEASURES, is_count, parse_measures
 from sublex.evaluation.run_evaluation import Evaluation, evaluate
-from sublex.evaluation.slices import GROUPS, By, Slices, grouping
+from sublex.evaluation.slices import Slices
 from sublex.evaluation.systems import System
 from sublex.evaluation.topic_properties import Facts
 from sublex.evaluation.unjudged import Bounds, bounds

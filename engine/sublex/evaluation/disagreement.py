@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 RUN_HITS, DEPTH = 1000, 100
 # The first documents of each ranking with which a document is compared, to say what moves it.
 TOP = 10
-# The words or topics that are named for a document, and the characters of its title.
-CAUSES, TITLE = 3, 80
+# The words or topics that are named for a document.
+CAUSES = 3
 
 
 class Wanted(NamedTuple):
@@ -189,7 +189,7 @@ def disagreement(
 
 
 def _scores(topics: Topics, qrels: Qrels, runs: Sequence[Any], measure: str) -> dict[str, tuple[float, float]]:
-    """Return the measures of both runs for each judged topic."""
+    """Return the pair of scores that the measure gives the two runs on each judged topic, by topic."""
     qids = [topic.qid for topic in topics if topic.qid in qrels]
     if not qids:
         raise InputError("No topic is judged; give the judgements of these topics.")
@@ -228,9 +228,9 @@ def _movers(
         kept = tuple(Cause(label, value) for label, value in causes if value * direction > 0.005)
         right = "" if grade is None else "b" if (grade > 0) == (direction > 0) else "a"
         shown = index.snapshot.shown(docs[place])
-        title = " ".join(((shown.title or shown.text[:200]) if shown else "").split())
-        title = title if len(title) <= TITLE else f"{title[:TITLE]}…"
-        movers.append(Mover(docno, title, ranks[0].get(docno), ranks[1].get(docno), kept, grade, right))
+        movers.append(
+            Mover(docno, shown.heading() if shown else "", ranks[0].get(docno), ranks[1].get(docno), kept, grade, right)
+        )
     return tuple(movers)
 
 

@@ -16,7 +16,7 @@ from sublex.errors import InputError
 from sublex.evaluation.systems import System
 from sublex.forms.frames import data_frame
 from sublex.tools.messages import one_line
-from sublex.tools.plain_files import open_plain
+from sublex.tools.plain_files import read_text
 
 # The first documents of each run that are looked at if only a budget is given.
 DEPTH = 100
@@ -62,7 +62,7 @@ def pool(
     depth: int | None = None,
     budget: int | None = None,
 ) -> list[Chosen]:
-    """Return the documents to judge, topic by topic in the order of the first run, the most useful ones of a topic first.
+    """Choose the documents to judge. Topics stand in the order of the first run, and in a topic the most useful document is first.
 
     `method` is one of:
 
@@ -205,16 +205,7 @@ def read_form(path: Path) -> Iterator[tuple[str, str, int]]:
 
     Raise InputError, with the line, for a form that is no form, and for a document with two grades.
     """
-    try:
-        with open_plain(path) as opened:
-            data = opened.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise InputError(f"{path} has more than {MOST_BYTES:,} bytes, which is no form.")
-        lines = data.decode("utf-8-sig").split("\n")
-    except OSError as error:
-        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is no form of sublex pool: it is not text in UTF-8.") from None
+    lines = read_text(path, MOST_BYTES, "a form of sublex pool").split("\n")
     seen: dict[tuple[str, str], int] = {}
     for number, line in enumerate(lines, 1):
         cells = line.rstrip("\r").split("\t")

@@ -35,7 +35,7 @@ from sublex.operations.searching import compared, language_of
 from sublex.tools.messages import Step, counted
 
 if TYPE_CHECKING:
-    from sublex.evaluation.slices import Grouping
+    from sublex.evaluation.grouping import Grouping
     from sublex.evaluation.systems import System
     from sublex.pipeline.pipeline import Pipeline
     from sublex.trec.qrels import Qrels
@@ -180,7 +180,7 @@ def _groupings(
 ) -> list[Grouping]:
     """Return the groups of judged topics that the user asks for."""
     import sublex
-    from sublex.evaluation.slices import grouping
+    from sublex.evaluation.grouping import grouping
     from sublex.evaluation.topic_properties import Facts
 
     if not by:

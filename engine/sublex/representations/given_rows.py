@@ -172,7 +172,7 @@ class NewRows:
     """
 
     kind = DENSE
-    # The texts of the tokens of matrices, or of the terms of weights.
+    # What each row of a matrix stands for, a token, or each column of weights, a term, as texts; empty for vectors.
     tokens: Sequence[str] = ()
 
     def __init__(self, snapshot: Snapshot, found: Found, stored: str):

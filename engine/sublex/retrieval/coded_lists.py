@@ -96,7 +96,7 @@ class CodedLists:
             self._state[again] = SETTLED
 
     def _of_state(self, terms: np.ndarray, state: int) -> np.ndarray:
-        """Return the distinct terms whose state is `state`, in ascending order."""
+        """Return those of the terms that are in the state `state`, each once, ascending."""
         # np.unique would load NumPy's masked arrays first, which takes 20 ms.
         found = np.sort(terms[self._state[terms] == state])
         return found[np.diff(found, prepend=-1) > 0]

@@ -22,8 +22,6 @@ from sublex.retrieval.passages import passages_of
 from sublex.tools.messages import counted, cut
 from sublex.tools.strings import Strings
 
-# Characters of a title that `print` and a notebook show.
-TITLE_SHOWN = 80
 # The need for stored texts, in the message about an index that has none.
 PURPOSE = "has the titles, texts and fields of hits"
 
@@ -203,8 +201,7 @@ class Hits(InParts):
     def _title(self, doc: int) -> str:
         """Return a document's title, or the beginning of its text if it has no title, or "" if neither can be read."""
         document = self.snapshot.shown(doc)
-        title = " ".join((document.title or document.text[: 2 * TITLE_SHOWN]).split()) if document else ""
-        return title if len(title) <= TITLE_SHOWN else f"{title[: TITLE_SHOWN - 1]}…"
+        return document.heading() if document else ""
 
     @property
     def docnos(self) -> list[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class WeightLists(CodedLists):
-    """The posting lists of the columns of rows, deleted documents left out.
+    """The posting list of each column: the documents that have a weight there, without deleted ones.
 
     `rows` has a row of weights (float32, above 0) for each document of the segment, and `dead` marks deleted documents.
     `stored` is the folder with the lists, if they are on disk.

@@ -32,6 +32,23 @@ def open_plain(path: str | os.PathLike[str], make: bool = False) -> BinaryIO:
     raise OSError(errno.EINVAL, "it is not a plain file", name)
 
 
+def read_text(path: str | os.PathLike[str], most: int, what: str) -> str:
+    """Return the text of a file in UTF-8 of at most `most` bytes; `what` says what the user should give.
+
+    Raise InputError, in one sentence, for a file that cannot be read, is larger, or is no text.
+    """
+    try:
+        with open_plain(path) as opened:
+            data = opened.read(most + 1)
+        if len(data) > most:
+            raise InputError(f"{path} has more than {most:,} bytes; give {what}.")
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"Cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8; give {what}.") from None
+
+
 def plain_names(folder: str) -> list[str]:
     """Return the names of the entries of a folder that another program will open.
 
