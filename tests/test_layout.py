@@ -16,6 +16,7 @@ KNOWN = frozenset(FILES)
 LAYERS = [
     {"errors", "tools"},
     {"forms"},
+    {"trees"},
     {"contracts", "language"},
     {"analysis"},
     {"readers", "trec"},
@@ -32,6 +33,7 @@ LAYERS = [
     {"pipeline"},
     {"statistics", "lint"},
     {"evaluation"},
+    {"learning"},
     {"tuning"},
     {"report"},
     {"display"},

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sublex.language.python_expanders import PythonExpander
     from sublex.language.python_filters import PythonFilter
     from sublex.language.python_rankers import PythonRanker
+    from sublex.learning.features import Features
     from sublex.other_engines.backends import BackendRow
     from sublex.pipeline.index import Index
     from sublex.retrieval.hits import Hits
@@ -58,6 +59,7 @@ __all__ = [
     "Document",
     "Evaluation",
     "Expression",
+    "Features",
     "Hits",
     "Index",
     "IndexCorrupt",
@@ -80,10 +82,12 @@ __all__ = [
     "disagree",
     "encoder",
     "expander",
+    "features",
     "finder",
     "from_ciff",
     "fuse",
     "keep",
+    "learned",
     "measure",
     "open",
     "parse",
@@ -745,6 +749,87 @@ def rerank(
     return rerank(function, name, version, batch, cache)
 
 
+def learned(
+    model: Any,
+    parts: Iterable[str | Expression],
+    *,
+    name: str | None = None,
+    version: str | int | None = None,
+) -> Expression:
+    """Return a part of an expression that ranks by a learned model, as in `"BM25 % 200" >> sublex.learned(model, ["BM25", "lsi"])`.
+
+    The model scores the hits of the stage before it. Its features are the scores of these hits by the parts, in their order. A
+    hit on which a part has no opinion gets the lowest score that the part gives to any hit. `sublex.features` makes the same
+    rows for training, and `sublex.tune` trains and measures a model by cross-validation.
+
+    Args:
+        model: A model with a method `predict(rows)`, such as one of scikit-learn, LightGBM or XGBoost. If it has `predict_proba`,
+            the score is the grade to expect. Or the path of a model that LightGBM saved as text or XGBoost as JSON; these are read
+            without the two packages.
+        parts: The expressions of the features, each with a normaliser around it if the model should get normalised scores.
+        name: The name in the printed form, `learned(name@hash, […])`; by default that of the model's class.
+        version: A text or number that stands for the hash of the model. Change it whenever the model changes.
+    """
+    from sublex.language.learned import learned
+
+    return learned(model, parts, name, version)
+
+
+def features(
+    index: Index | str | os.PathLike[str],
+    topics: Any,
+    qrels: Any,
+    parts: Iterable[str | Expression],
+    candidates: str | Expression = "BM25 % 200",
+    fields: str = "title",
+    *,
+    workers: int | None = None,
+    profile: str | None = None,
+    contradictions: str = "error",
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    language: str = "plain",
+    queries: Mapping[str, Any] | None = None,
+) -> Features:
+    """Return the features of candidates, from which a model can learn to rank.
+
+    The result has a row for each candidate of each topic and a column for each expression. A `SublexWarning` says for which topics
+    nothing was found, and how many candidates have no judgement.
+
+    Args:
+        index: An index or its path.
+        topics: Topics in any form that `Index.run` takes.
+        qrels: Relevance judgements in any form that `measure` takes; None for rows without grades.
+        parts: The expressions whose scores are the features. A candidate on which one has no opinion gets the lowest score that it
+            gives to any candidate of the topic.
+        candidates: The expression that finds the candidates.
+        fields: The fields of a topic file, or of records, that make the query.
+        workers: The number of threads; by default one a core.
+        profile: The profile whose defaults rankers get; by default the index's own.
+        contradictions: The rule for judgements of one document with different grades, as `read_qrels` describes it.
+        progress: Called with the number of topics done and their total.
+        language: The language of the topics: "plain", or "query" for the query language.
+        queries: Vectors of the topics, as for `Index.with_queries`.
+    """
+    from sublex.learning.features import features
+    from sublex.tools.arguments import threads
+    from sublex.trec.given_tables import qrels_of
+    from sublex.trec.given_topics import topics_of
+
+    opened = _index(index)
+    if opened is None:
+        raise InputError("Features need an index; give one, or its path.")
+    if isinstance(parts, str):
+        raise InputError("sublex.features takes a list of expressions, as in ['BM25', 'lsi'].")
+    opened = opened if queries is None else opened.with_queries(queries)
+    asked, judged = topics_of(topics, fields), None if qrels is None else qrels_of(qrels, contradictions)
+    found = features(
+        opened, asked, judged, parts, candidates, workers=threads(workers), profile=profile, language=language,
+        progress=progress,
+    )  # fmt: skip
+    warn([*asked.notes, *(judged.notes if judged is not None else ()), *found.notes])
+    return found
+
+
 def write_report(comparison: Comparison, path: str | os.PathLike[str], overwrite: bool = False) -> None:
     """Write the report of a comparison: one HTML file that needs no other file.
 
@@ -788,7 +873,8 @@ def tune(
         index: An index or its path.
         topics: Topics in any form that `Index.run` takes.
         qrels: Relevance judgements in any form that `measure` takes.
-        expression: An expression with ranges, such as "BM25(b={0..1})" or "PL2 + {0,0.1,0.3}*lsi".
+        expression: An expression with ranges, such as "BM25(b={0..1})" or "PL2 + {0,0.1,0.3}*lsi". Or one without ranges that ends
+            with `sublex.learned(model, parts)`: the model is then trained anew for each fold, by its method `fit`.
         measure: The measure to maximise.
         fields: The fields of a topic file, or of records, that make the query.
         folds: The number of folds of the cross-validation.

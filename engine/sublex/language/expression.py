@@ -23,7 +23,7 @@ NAME = re.compile(r"[^\W\d][\w.:/-]*")
 GIVEN_NAME = re.compile(r"[^\W\d][\w-]{0,63}")
 NORMALISERS = ("minmax", "zscore", "rank", "raw", "rrf")
 # Python objects print as one of these words with a name in parentheses; the functions of `sublex` that make them have these names.
-PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank", "encoder")
+PYTHON_WORDS = ("ranker", "finder", "keep", "expander", "rerank", "encoder", "learned")
 KEYWORDS = {"true": True, "false": False, "inf": math.inf, "-inf": -math.inf}
 Change = Callable[[Any], Any]
 

@@ -98,6 +98,10 @@ class Component(Call):
         name = f"{self.registration.plugin}:{self.registration.name}"
         return _resolved, (self.kind, Call(name, self.args, self.params))
 
+    def resolved(self, canonical: Callable[[Expression], Expression]) -> Component:
+        """Return the component with the expressions that it holds resolved by `canonical`: itself, since it was resolved whole."""
+        return self
+
     def make(self) -> Any:
         """Return a new object from the component's factory."""
         return self.registration.factory(**self.values)
@@ -317,7 +321,7 @@ class Registry:
         `defaults` are ranking defaults by component, such as `{"BM25": {"k1": 0.9}}`. A resolved call is returned as it is.
         """
         if isinstance(call, Component):
-            return call
+            return call.resolved(lambda part: self.resolve_all(part, defaults))
         registration = self.find(kind, call.name)
         if kind in BY_NAME and len(call.args) > sum(p.default is ... for p in registration.params):
             raise InputError(

@@ -60,7 +60,7 @@ SECTIONS = {
     },
     "Evaluate rankings": {
         "eval": "evaluating:measure", "compare": "evaluating", "disagree": "disagreeing", "pool": "pooling",
-        "tune": "evaluating", "lint": "linting",
+        "tune": "evaluating", "features": "learning", "lint": "linting",
     },
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",

@@ -35,6 +35,7 @@ from sublex.language.expression import (
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
+from sublex.language.learned import Learned, LearnedFile
 from sublex.language.names import pipelines_in, refuse_near_names
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
@@ -51,6 +52,7 @@ from sublex.pipeline.stages.expander import ExpanderStage
 from sublex.pipeline.stages.filter import FilteredScorer, FilterScoring, NamedFilter
 from sublex.pipeline.stages.finder import finder_scorer
 from sublex.pipeline.stages.function import FunctionScoring
+from sublex.pipeline.stages.learned import Feature, LearnedScoring
 from sublex.pipeline.stages.listing import Everything, Listing
 from sublex.pipeline.stages.mask import Mask, Masks
 from sublex.pipeline.stages.near import NearScoring
@@ -510,6 +512,8 @@ class _Composition:
                 return Scorer(Listing(self.composer.snapshot).start)
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
+            case Learned():
+                return self.learned(node, node.parts)
             case Finder():
                 return finder_scorer(node, self.composer.snapshot, self.cache)
             case PythonExpander():
@@ -564,6 +568,12 @@ class _Composition:
             )
         return Part(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
 
+    def learned(self, model: Learned | LearnedFile, parts: Sequence[Expression]) -> Scorer:
+        """Return the scorer of a learned model, whose features are the scores of the parts."""
+        features = [Feature(str(part), self.cached(part, part)) for part in parts]
+        through = all(feature.scorer.through for feature in features)
+        return Scorer(partial(LearnedScoring, model, self.composer.snapshot, features), finds=False, through=through)
+
     def scale(self, normaliser: str) -> Scale:
         """Return the scale of a normaliser, given by its name."""
         return Scale(NORMALISERS[normaliser], self.composer.snapshot)
@@ -615,8 +625,6 @@ def _python_parts(expression: str | Expression) -> list[PythonPart] | None:
     """
     if isinstance(expression, str):
         return []
-    if isinstance(expression, PythonPart):
-        return [expression]
     components = list(components_in(expression))
     parts = [component for component in components if isinstance(component, PythonPart)]
     return parts if len(parts) == len(components) else None

@@ -21,6 +21,7 @@ DIGITS = 12
 # The most settings that a list shows, and the most columns that a grid shows.
 SHOWN = 10
 OPTIMISTIC = "chosen and measured on the same topics: optimistic"
+TRAINED = "trained and measured on the same topics: optimistic"
 
 
 class Setting(NamedTuple):
@@ -218,3 +219,39 @@ class Tuning(InParts):
             return ""
         names = " and ".join(self.at_end)
         return f"The best setting has {names} at an end of its range; a wider range may hold a better one."
+
+
+class Training(Tuning):
+    """The result of `sublex.tune` for an expression that ends with a learned model, as in `"BM25 % 200" >> sublex.learned(…)`.
+
+    In each fold a copy of the model is trained on all other topics, and measured on the topics of the fold. `best` has the model
+    that was trained on all topics, and `default` the expression before the model, which finds the candidates.
+    """
+
+    def figures(self) -> list[Figure]:
+        """Return the figures to compare: cross-validated, trained on all topics, and the ranking before the model."""
+        text, first = self.best.setting.text, self.default
+        assert first is not None
+        return [
+            Figure(
+                "cross-validated", self.cross_validated, "", "each topic by the model that learned from the other folds"
+            ),
+            Figure("trained on all topics", self.best.score, text, f"{text} ({TRAINED})", chosen_on_topics=True),
+            Figure("before the model", first.score, first.setting.text, first.setting.text),
+        ]
+
+    def tried(self) -> str:
+        """Return the expression, the measure, and the numbers of topics and folds, on one line."""
+        return f"{self.expression} by {self.measure}: {len(self.qids):,} topics, {len(self.folds)} folds"
+
+    def parts(self) -> list[Part]:
+        """Return what was trained, the table of folds and figures, and how to run the model of all topics."""
+        return [
+            self.tried(),
+            self.table(figures=True),
+            "To run the model: index.search(query, tuning.best.setting.tree)",
+        ]
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{figure.name} {figure.value:.4f}" for figure in self.figures())
+        return f"<{self.tried()}: {figures}>"

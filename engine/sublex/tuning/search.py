@@ -30,6 +30,7 @@ from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
 from sublex.tuning.result import DIGITS, Fold, Scored, Setting, Tuning
+from sublex.tuning.training import model_to_train, trained
 
 SEARCHES = ("grid", "random")
 Progress = Callable[[int, int], None]
@@ -67,6 +68,10 @@ def tune(
     texts = _judged(topics, qrels)
     qids = tuple(texts)
     parts = split(len(qids), folds, seed)
+    if model := model_to_train(tree):
+        judge = Judge(index, qrels, qids, measure, k)
+        unused = tuple(qid for qid in qrels if qid not in texts)
+        return trained(index, tree, model, texts, qrels, parts, judge, unused, workers, profile, language, progress)
     slots = space.slots(tree, composer.registry, defaults)
     if search not in SEARCHES:
         raise InputError(f"No search {search}; there are {', '.join(SEARCHES)}.")

@@ -1,0 +1,181 @@
+"""Learned models as parts of an expression: they score documents by rows of features, which are the scores of other expressions."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sublex.errors import InputError, contract
+from sublex.language.expression import Call, Change, Expression, no_ranges, operand, print_value
+from sublex.language.given_scores import finite_scores
+from sublex.language.python_parts import PythonPart, make_part
+from sublex.trees.forest import Forest, UnreadModel, read_forest
+
+# The most features of a model.
+MOST = 1000
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Learned(PythonPart):
+    """A Python object with a method `predict(rows)`, and the expressions whose scores are the columns of the rows.
+
+    `sublex.learned` documents the kinds of objects.
+    """
+
+    word = "learned"
+    parts: tuple[Expression, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_parts(self.parts)
+
+    @cached_property
+    def _printed(self) -> str:
+        mark = super()._printed
+        return f"{mark[:-1]}, {print_value(self.parts)})"
+
+    def children(self) -> Iterable[Any]:
+        return self.parts
+
+    def map(self, change: Change) -> Learned:  # type: ignore[override]
+        return self.with_parts(tuple(change(part) for part in self.parts))
+
+    def resolved(self, canonical: Callable[[Expression], Expression]) -> Learned:
+        return self.map(canonical)
+
+    def with_parts(self, parts: tuple[Expression, ...]) -> Learned:
+        """Return the same model with other expressions in place of its own."""
+        given = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
+        return type(self)(**{**given, "parts": parts})
+
+    def with_model(self, model: Any) -> Learned:
+        """Return a part with another model, such as one that learned from other topics."""
+        return learned(model, self.parts, self.name, self.identity.version or None)  # type: ignore[return-value]
+
+    def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
+        """Return the scores of documents. `rows` has a row of features for each of them."""
+        with self.call() as thing, contract(self.kind, self.name):
+            given = _predicted(thing, rows)
+        return finite_scores(self, given, docnos)
+
+    def contributions(self, row: np.ndarray) -> np.ndarray | None:
+        """Return what each feature adds to the score of a row, and last the score without features.
+
+        Return None for a model of which this is not known.
+        """
+        with self.call() as thing, contract(self.kind, self.name):
+            if forest := _forest_of(thing):
+                return forest.contributions(row)
+            slopes = np.asarray(getattr(thing, "coef_", ()), np.float64)
+            if slopes.shape != row.shape or hasattr(thing, "predict_proba"):
+                return None
+            return np.append(slopes * row, float(np.ravel(thing.intercept_)[0]))
+
+
+class LearnedFile:
+    """A model of LightGBM or XGBoost in a file, and the expressions whose scores are the columns of its rows.
+
+    It has the methods of `Learned`. `shown` is its printed form.
+    """
+
+    def __init__(self, shown: str, path: str | os.PathLike[str], parts: Sequence[Expression]):
+        self._shown, self._forest, self.parts = shown, read_forest(path), tuple(parts)
+        check_parts(self.parts)
+        check_names(f"The model {Path(path).name}", self._forest.width, self._forest.names, self.parts)
+
+    def __str__(self) -> str:
+        return self._shown
+
+    def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
+        """Return the scores of documents. `rows` has a row of features for each of them."""
+        return self._forest.predict(rows)
+
+    def contributions(self, row: np.ndarray) -> np.ndarray | None:
+        """Return what each feature adds to the score of a row, and last the score without features."""
+        return self._forest.contributions(row)
+
+
+def learned(
+    model: Any, parts: Iterable[str | Expression], name: str | None = None, version: object = None
+) -> Expression:
+    """Return a model as a part of an expression. `sublex.learned` documents the parameters."""
+    if isinstance(parts, (str, Expression)):
+        raise InputError("sublex.learned takes a list of expressions, as in sublex.learned(model, ['BM25', 'lsi']).")
+    given = tuple(operand(part, ">>") for part in parts)
+    check_parts(given)
+    if isinstance(model, (str, os.PathLike)):
+        if name is not None or version is not None:
+            raise InputError("A model in a file is known by the file; leave out name= and version=.")
+        return Call("learned", (os.fspath(model), given))
+    if isinstance(model, type) or not callable(getattr(model, "predict", None)):
+        kind = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise InputError(
+            f"sublex.learned takes a model with a method predict(rows), or the path of one, and not {kind}; fit one first."
+        )
+    width = getattr(model, "n_features_in_", None)
+    named = tuple(map(str, getattr(model, "feature_names_in_", ())))
+    if isinstance(width, (int, np.integer)):
+        check_names("The model", int(width), named, given)
+    return make_part(Learned, "model", model, name, version, parts=given)
+
+
+def check_parts(parts: Sequence[Expression]) -> None:
+    """Raise InputError for no part, too many, one with a range, and one that comes twice."""
+    if not 0 < len(parts) <= MOST:
+        raise InputError(f"A learned model takes 1 to {MOST:,} expressions as features, and not {len(parts):,}.")
+    seen: set[str] = set()
+    for part in parts:
+        if str(no_ranges(part)) in seen:
+            raise InputError(f"The feature {part} comes twice; give each once.")
+        seen.add(str(part))
+
+
+def check_names(what: str, width: int, names: Sequence[str], parts: Sequence[Expression]) -> None:
+    """Raise InputError for a model that learned from another number of features, or from these in another order."""
+    if width != len(parts):
+        raise InputError(f"{what} was trained with {width} features, and {len(parts)} expressions are given.")
+    # LightGBM writes _ for a space.
+    printed, named = ([str(name).replace(" ", "_") for name in each] for each in (parts, names))
+    if named != printed and sorted(named) == sorted(printed):
+        raise InputError(
+            f"{what} was trained with the features {', '.join(names)}; give the expressions in this order."
+        )
+
+
+def _predicted(model: Any, rows: np.ndarray) -> Any:
+    """Return what a model predicts. For one that chooses among grades it is the grade to expect."""
+    with warnings.catch_warnings():
+        # The order of the names was compared when the part was made.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        if hasattr(model, "inplace_predict"):  # XGBoost's own class, whose `predict` takes another kind of table.
+            return model.inplace_predict(rows)
+        if hasattr(model, "predict_proba") and hasattr(model, "classes_"):
+            return np.asarray(model.predict_proba(rows)) @ np.asarray(model.classes_, np.float64)
+        return model.predict(rows)
+
+
+def _forest_of(model: Any) -> Forest | None:
+    """Return the trees of a model of LightGBM or XGBoost; None for another, or one of a kind that is not read."""
+    from sublex.trees.lightgbm_text import from_lightgbm
+    from sublex.trees.xgboost_json import from_xgboost
+
+    if hasattr(model, "predict_proba"):
+        return None
+    try:
+        if hasattr(model, "get_booster"):
+            model = model.get_booster()
+        if hasattr(model, "save_raw"):
+            return from_xgboost(bytes(model.save_raw("json")).decode())
+        model = getattr(model, "booster_", model)
+        if hasattr(model, "model_to_string"):
+            return from_lightgbm(model.model_to_string())
+    except (UnreadModel, ValueError, KeyError):
+        pass
+    return None

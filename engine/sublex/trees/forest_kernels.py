@@ -1,0 +1,125 @@
+"""Kernels of decision trees: the sums of trees for rows of features, and the Shapley values of one row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from sublex.tools.compiled import F64, I32, U8, inner, kernel
+
+# A node with this feature is a leaf.
+LEAF = -1
+# Which values are missing at a node: none, so that NaN counts as 0; zeros, with NaN; or NaN alone.
+NOTHING, ZEROS, NAN = 0, 1, 2
+# Numbers as near to 0 as this are zeros.
+ZERO = 1e-35
+TREES = (I32, I32, F64, I32, I32, U8, U8, F64)
+
+
+@inner
+def goes_left(value, threshold, missing_left, missing):
+    """Return whether a value of a feature goes to the left child of a node."""
+    if np.isnan(value):
+        if missing != NOTHING:
+            return missing_left != 0
+        value = 0.0
+    if missing == ZEROS and -ZERO <= value <= ZERO:
+        return missing_left != 0
+    return value <= threshold
+
+
+@kernel((*TREES, F64, types.int64, F64))
+def sums(roots, feature, threshold, left, right, missing_left, missing, value, rows, width, found):
+    """Write the sum of all trees for each row of `width` features into `found`."""
+    for row in range(len(found)):
+        total = 0.0
+        for tree in range(len(roots)):
+            node = roots[tree]
+            while feature[node] != LEAF:
+                at = rows[row * width + feature[node]]
+                node = left[node] if goes_left(at, threshold[node], missing_left[node], missing[node]) else right[node]
+            total += value[node]
+        found[row] = total
+
+
+@kernel((*TREES, F64, F64, types.int64, F64))
+def shapley(roots, feature, threshold, left, right, missing_left, missing, value, cover, row, depth, found):
+    """Add the Shapley values of a row to `found`, which has one more item than the row: the prediction without features.
+
+    The walk keeps the features of the path that it is on. For each: `known`, 1 if the row's value goes along the path and 0 if
+    not, and `share`, the part of the training data that goes along. A leaf of value v adds v times the product of `known` for
+    the features that are known and of `share` for the others. `depth` is the largest number of nodes on a path.
+    """
+    stack, child = np.empty(depth + 1, np.int32), np.empty(depth + 1, np.int8)
+    used, features = np.empty(depth + 1, np.int32), np.int64(0)
+    known, share = np.empty(depth + 1), np.empty(depth + 1)
+    # What a node changed, so that it can be undone: the place of its feature, and the values before.
+    place_of, known_before, share_before = np.empty(depth + 1, np.int32), np.empty(depth + 1), np.empty(depth + 1)
+    chances = np.empty(depth + 2)
+    for tree in range(len(roots)):
+        stack[0], child[0], top, features = roots[tree], 0, np.int64(0), np.int64(0)
+        while top >= 0:
+            node = stack[top]
+            if feature[node] == LEAF:
+                _leaf(value[node], used, known, share, features, chances, found)
+                top -= 1
+                continue
+            if child[top]:
+                # Back from a child: undo what going to it changed.
+                place = place_of[top]
+                if known_before[top] < 0:
+                    features -= 1
+                else:
+                    known[place], share[place] = known_before[top], share_before[top]
+            if child[top] == 2:
+                top -= 1
+                continue
+            to_left = child[top] == 0
+            child[top] += 1
+            following = left[node] if to_left else right[node]
+            goes = goes_left(row[feature[node]], threshold[node], missing_left[node], missing[node]) == to_left
+            both = cover[left[node]] + cover[right[node]]
+            part = cover[following] / both if both > 0 else 0.5
+            place = np.int64(0)
+            while place < features and used[place] != feature[node]:
+                place += 1
+            place_of[top] = place
+            if place == features:
+                used[place], known[place], share[place] = feature[node], 1.0, 1.0
+                known_before[top] = -1.0
+                features += 1
+            else:
+                known_before[top], share_before[top] = known[place], share[place]
+            known[place] *= 1.0 if goes else 0.0
+            share[place] *= part
+            top += 1
+            stack[top], child[top] = following, 0
+
+
+@inner
+def _leaf(value, used, known, share, features, chances, found):
+    """Add the Shapley values of one leaf: those of the game whose value is a product over the features of the path."""
+    without = value
+    for each in range(features):
+        without *= share[each]
+    found[len(found) - 1] += without
+    for each in range(features):
+        if known[each] == share[each]:
+            continue
+        # chances[n]: the sum over all sets of n other features of the product of known in the set and of share outside.
+        chances[0] = 1.0
+        number = np.int64(0)
+        for other in range(features):
+            if other == each:
+                continue
+            number += 1
+            chances[number] = 0.0
+            for n in range(number, 0, -1):
+                chances[n] = chances[n] * share[other] + chances[n - 1] * known[other]
+            chances[0] *= share[other]
+        # The weight of a set of n others is n! (number - n)! / (number + 1)!.
+        weight, total = 1.0 / (number + 1), 0.0
+        for n in range(number + 1):
+            total += weight * chances[n]
+            weight *= (n + 1) / max(number - n, 1)
+        found[used[each]] += value * (known[each] - share[each]) * total

@@ -1,0 +1,116 @@
+"""Train a learned model by cross-validation: each fold is ranked by a model that learned from the topics of the other folds."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from sublex.errors import InputError, contract
+from sublex.language.expression import Chain, Expression, chain, ranges, walk
+from sublex.language.learned import Learned
+from sublex.learning.features import Features, features
+from sublex.pipeline.index import Index
+from sublex.retrieval.hits import Hits
+from sublex.tuning.judge import Judge
+from sublex.tuning.result import Fold, Scored, Setting, Training
+
+Progress = Callable[[int, int], None]
+
+
+def model_to_train(tree: Expression) -> Learned | None:
+    """Return the model that an expression ends with; None if it has none.
+
+    Raise InputError for an expression with a model that stands elsewhere, or with ranges beside the model.
+    """
+    models = [node for node in walk(tree) if isinstance(node, Learned)]
+    if not models or ranges(tree):
+        return None
+    last = tree.stages[-1] if isinstance(tree, Chain) else None
+    if len(models) > 1 or last is not models[0]:
+        raise InputError(
+            "To train a model, put it at the end of the expression and name no other, as in 'BM25 % 200' >> sublex.learned(model, […])."
+        )
+    if not callable(getattr(models[0].thing, "fit", None)):
+        raise InputError(
+            f"{type(models[0].thing).__name__} has no method fit, so it cannot be trained; write a range to tune, as in BM25(b={{0..1}})."
+        )
+    return models[0]
+
+
+def trained(
+    index: Index,
+    tree: Expression,
+    model: Learned,
+    texts: Mapping[str, str],
+    qrels: Mapping[str, Mapping[str, int]],
+    parts: Sequence[np.ndarray],
+    judge: Judge,
+    unused: tuple[str, ...],
+    workers: int | None,
+    profile: str | None,
+    language: str,
+    progress: Progress,
+) -> Training:
+    """Return what models score on the topics that they did not learn from. `parts` has the numbers of the topics of each fold."""
+    assert isinstance(tree, Chain)
+    before, qids = chain(tree.stages[:-1]), list(texts)
+    table = features(
+        index, list(texts.items()), qrels, model.parts, before,
+        workers=workers or 1, profile=profile, language=language, progress=progress,
+    )  # fmt: skip
+    held_out, folds = np.empty(len(qids)), []
+    for part in parts:
+        others = np.setdiff1d(np.arange(len(qids)), part)
+        learned = fitted(model, table.of_topics(qids[topic] for topic in others))
+        scores = _scores(index, table, learned, qids, judge)
+        held_out[part] = scores[part]
+        setting = _setting(before, learned)
+        folds.append(
+            Fold(tuple(qids[t] for t in part), setting, float(scores[others].mean()), float(scores[part].mean()))
+        )
+    final = fitted(model, table)
+    best = Scored(_setting(before, final), _scores(index, table, final, qids, judge))
+    first = Scored(Setting(str(before), table.candidates, {}, before), _scores(index, table, None, qids, judge))
+    return Training(
+        str(tree), str(judge.measure), "training", (), tuple(qids), unused, (best.setting,), best.by_topic[None, :],
+        tuple(folds), held_out, best, first, (), language,
+    )  # fmt: skip
+
+
+def fitted(model: Learned, table: Features) -> Learned:
+    """Return a copy of a model that learned from the rows of a table."""
+    assert table.grades is not None
+    fresh = copy.deepcopy(model.thing)
+    takes = inspect.signature(fresh.fit).parameters
+    sizes = {"group": table.sizes} if "group" in takes else {}
+    if not sizes and "qid" in takes:
+        sizes = {"qid": np.repeat(np.arange(len(table.sizes)), table.sizes)}  # type: ignore[dict-item]
+    if not len(table):
+        raise InputError(
+            "No candidates were found for the topics to learn from; the ranker before the model finds nothing."
+        )
+    with contract(model.kind, model.name):
+        fresh.fit(table.values, table.grades, **sizes)
+    return model.with_model(fresh)
+
+
+def _setting(before: Expression, model: Learned) -> Setting:
+    whole = chain((before, model))
+    return Setting(str(whole), str(whole), {}, whole)
+
+
+def _scores(index: Index, table: Features, model: Learned | None, qids: Sequence[str], judge: Judge) -> np.ndarray:
+    """Return the measure of each topic when its candidates are ranked by a model, or stay as they were found."""
+    rankings = []
+    for qid in qids:
+        rows = table.groups.get(qid, slice(0, 0))
+        docnos = table.docnos[rows]
+        docs = np.array([index.doc(docno) for docno in docnos], np.int32)
+        scores = -np.arange(len(docs), dtype=np.float64)
+        if model is not None and len(docs):
+            scores = model.scores(table.values[rows], docnos)
+        rankings.append(Hits.ranked(index.snapshot, docs, scores).first(judge.depth))
+    return judge.scores(rankings)
