@@ -26,7 +26,7 @@ import tomotopy
 from scipy.sparse import csr_array
 
 from sublex.estimators.topics.counts import tokens_of, whole_counts_of
-from sublex_lda.gibbs import GibbsChain
+from sublex_lda.gibbs import TopicChain
 from sublex_lda.model import LDA
 from sublex_lda.perplexity import completion
 
@@ -112,7 +112,7 @@ def speeds(rows: csr_array, ks: list[int], timed: int) -> None:
     tokens = int(rows.data.sum())
     print("\n| K | Sublex, ns per token | tomotopy | times as fast |\n|---|---|---|---|", flush=True)
     for k in ks:
-        chain, model = GibbsChain(rows, np.full(k, ALPHA), BETA), peer(rows, k, 0)
+        chain, model = TopicChain(rows, np.full(k, ALPHA), BETA), peer(rows, k, 0)
         found: dict[str, list[float]] = {"ours": [], "theirs": []}
         sweep_peer(model, WARM)
         for _ in range(WARM):

@@ -27,7 +27,7 @@ import sublex
 from sublex.estimators.phrases.phrase_list import NAMES, PhraseList
 from sublex.tools.workers import Workers
 from sublex_phrases.mining import Mined, mine, phrase_list_of
-from sublex_phrases.text import Text, read_text
+from sublex_phrases.text import JoinedTexts, read_text
 
 # Phrases that readers judge, and the seed that draws them.
 JUDGED, SEED = 60, 27
@@ -37,7 +37,7 @@ EVERY = 5
 OTHERS, BINS = 10, 4
 
 
-def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Mined]:
+def measured(index: sublex.Index, support: int, workers: int) -> tuple[JoinedTexts, Mined]:
     """Print how long each part takes, and return the text and the phrases."""
     vocabulary = index.corpus.vocabulary
     begin, processor = time.perf_counter(), time.process_time()
@@ -54,7 +54,7 @@ def measured(index: sublex.Index, support: int, workers: int) -> tuple[Text, Min
     return text, mined
 
 
-def gold_nodes(index: sublex.Index, path: str, text: Text, mined: Mined, several: bool = True) -> np.ndarray:
+def gold_nodes(index: sublex.Index, path: str, text: JoinedTexts, mined: Mined, several: bool = True) -> np.ndarray:
     """Return the nodes of the gold phrases of several words, or of the single words among them."""
     with lzma.open(path, "rt") as lines:
         gold = {phrase for line in lines for phrase in json.loads(line)["keyphrases"]}

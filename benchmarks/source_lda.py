@@ -29,7 +29,7 @@ from scipy.special import rel_entr
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.counts import Tokens
 from sublex_lda.model import LDA
-from sublex_sourcelda.gibbs import GibbsChain
+from sublex_sourcelda.gibbs import SourceChain
 from sublex_sourcelda.model import SourceLDA
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import EXPONENTS, divergence, smoothings
@@ -99,16 +99,16 @@ def js(p: np.ndarray, q: np.ndarray) -> np.ndarray:
     return (rel_entr(p, middle).sum(axis=-1) + rel_entr(q, middle).sum(axis=-1)) / 2
 
 
-def swept(chain: GibbsChain, sweeps: int) -> GibbsChain:
+def swept(chain: SourceChain, sweeps: int) -> SourceChain:
     """Return a chain after some sweeps."""
     for _ in range(sweeps):
         chain.sweep()
     return chain
 
 
-def chain_of(data: Data, priors: Priors, alphas: float = 50.0, seed: int = 0) -> GibbsChain:
+def chain_of(data: Data, priors: Priors, alphas: float = 50.0, seed: int = 0) -> SourceChain:
     """Return a chain with the published program's beta."""
-    return GibbsChain(data.tokens, len(data.words), priors, 200 / len(data.words), alphas, seed=seed)
+    return SourceChain(data.tokens, len(data.words), priors, 200 / len(data.words), alphas, seed=seed)
 
 
 # Experiments.
@@ -151,7 +151,7 @@ def swept_plain(data: Data, k: int, sweeps: int) -> float:
     size = len(data.words)
     document = np.repeat(np.arange(len(data.tokens.starts) - 1), np.diff(data.tokens.starts))
     rows = csr_array((np.ones(len(document)), (document, data.tokens.words)), shape=(document[-1] + 1, size))
-    chain = gibbs.GibbsChain(rows, np.full(k, 50 / k), 200 / size)
+    chain = gibbs.TopicChain(rows, np.full(k, 50 / k), 200 / size)
     chain.sweep()
     began = time.process_time()
     for _ in range(sweeps):

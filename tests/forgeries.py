@@ -42,7 +42,7 @@ from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.format import CHECKSUMS, FolderWriter
 from sublex.language import plugins
-from sublex.other_engines.attaching import Given, attach_index
+from sublex.other_engines.attaching import AttachSettings, attach_index
 from sublex.representations import list_files, segment_rows, sketch_files
 from sublex_lucene import installed
 from sublex_whoosh.backend import missing as whoosh_is_missing
@@ -192,7 +192,7 @@ def make_mirrors(folder: Path) -> None:
     with patch.dict(os.environ, XDG_CONFIG_HOME=str(folder / "config")):
         for name in ("shelf", "whoosh", "lucene"):
             if (source := folder / f"{name}.source").exists():
-                placed = Given(positions=True)
+                placed = AttachSettings(positions=True)
                 attach_index(folder / name, f"{name}:{source}", placed, trust=True, registry=registry())
     index.to_ciff(folder / "ciff.source")
     sublex.from_ciff(folder / "ciff.source", folder / "ciff", analyzer="english")

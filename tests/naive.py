@@ -21,7 +21,7 @@ import numpy as np
 
 from sublex.analysis.tokens import raw_tokens
 from sublex.contracts.base import Analyzer, DocStats, Document, FieldStatistics, Ranker, TermStats
-from sublex.contracts.operators import GAP, Kind, Operator
+from sublex.contracts.operators import GAP, Operator, OperatorKind
 
 # Analysis: raw tokens, words by the rules of UAX 29, Porter's stemmer, and the terms of a text.
 
@@ -927,12 +927,12 @@ def intervals_of(part: Any, positions: Mapping[str, Sequence[int]]) -> list[Inte
     if not isinstance(part, Operator):
         return [(place, place) for place in positions.get(part, ())]
     found = [intervals_of(inner, positions) for inner in part.parts]
-    if part.kind is Kind.FIELD:
+    if part.kind is OperatorKind.FIELD:
         first, last = positions.fields.get(part.field, (0, -1))  # type: ignore[attr-defined]
         return [(begin, end) for begin, end in found[0] if first <= begin and end <= last]
-    if part.kind is Kind.SYNONYMS:
+    if part.kind is OperatorKind.SYNONYMS:
         return minimal(itertools.chain(*found))
-    fits = _ordered if part.kind is Kind.ORDERED else _within
+    fits = _ordered if part.kind is OperatorKind.ORDERED else _within
     return minimal(
         (min(b for b, _ in chosen), max(e for _, e in chosen))
         for chosen in itertools.product(*found)

@@ -22,7 +22,7 @@ from sublex.index import manifest as manifests
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
 from sublex.index.format import FolderWriter
-from sublex.index.schema import Mismatch, record_of
+from sublex.index.schema import SchemaMismatch, record_of
 from sublex.index.snapshot import Snapshot
 from sublex.pipeline.index import Index
 from sublex.rankers.bm25 import BM25
@@ -125,7 +125,7 @@ def manifest_of(root: Path) -> dict[str, Any]:
 
 def write_manifest(root: Path, values: dict[str, Any]) -> None:
     """Write JSON values as a manifest with a valid checksum, and with a valid fingerprint unless the values are no manifest."""
-    with suppress(Mismatch):
+    with suppress(SchemaMismatch):
         values = values | {"fingerprint": manifests.fingerprint_of(record_of(values, Manifest))}
     path = root / "index.json"
     # The file may be linked to that of another index, which stays as it is.

@@ -19,7 +19,7 @@ from shared import PLUGINS, manifest_of, positions_of, write_manifest
 
 import sublex
 from sublex.contracts.base import Document, Query, QueryTerm
-from sublex.contracts.operators import Kind, ordered, synonyms
+from sublex.contracts.operators import OperatorKind, ordered, synonyms
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, SublexError
 from sublex.index import check as checking
 from sublex.index.directory import Directory
@@ -715,7 +715,7 @@ def test_an_operator_that_a_retriever_does_not_take_costs_a_sentence(shelf, monk
     with pytest.raises(InputError, match=sentence):
         index.explain(query, "b1", "ShelfCount")
     # A retriever that takes synonyms gets them; the others are still refused.
-    monkeypatch.setattr(shelf.ShelfCount, "takes", lambda self, term: term.kind is Kind.SYNONYMS, raising=False)
+    monkeypatch.setattr(shelf.ShelfCount, "takes", lambda self, term: term.kind is OperatorKind.SYNONYMS, raising=False)
     assert index.search(query, "ShelfCount").docnos == ["b1", "b2"]
     with pytest.raises(InputError, match="does not take the operator #1"):
         index.search(Query("", (QueryTerm(phrase),)), "ShelfCount")

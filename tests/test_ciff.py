@@ -27,7 +27,7 @@ from sublex.errors import InputError, SublexError
 from sublex.index.check import check
 from sublex.index.snapshot import Snapshot
 from sublex.other_engines.ciff import messages
-from sublex.other_engines.ciff.header import Header
+from sublex.other_engines.ciff.header import CiffHeader
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -74,7 +74,7 @@ def records(docs: Sequence[tuple[str, int]] = DOCS) -> list[bytes]:
 
 
 def head(lists: int = 3, docs: int = 4, version: int = 1, tokens: int = 9, **more: Any) -> bytes:
-    header = Header(version, lists, docs, lists, docs, tokens, tokens / max(docs, 1), "A test.")
+    header = CiffHeader(version, lists, docs, lists, docs, tokens, tokens / max(docs, 1), "A test.")
     return header._replace(**more).encoded()
 
 
@@ -156,7 +156,7 @@ def test_the_bytes_of_a_file_are_those_of_protobuf(tmp_path: Path) -> None:
         field(4, field(1, 1) + field(2, 1)),
     )  # fmt: skip
     documents = [message(field(2, "d0"), field(3, 3)), *records()[1:]]
-    header = Header(1, 3, 4, 3, 4, 9, 9 / 4, "Written by Sublex. Analyzer: plain").encoded()
+    header = CiffHeader(1, 3, 4, 3, 4, 9, 9 / 4, "Written by Sublex. Analyzer: plain").encoded()
     assert (tmp_path / "f").read_bytes() == header + bank + crane + river + b"".join(documents)
 
 

@@ -21,7 +21,7 @@ from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.rankers.bm25 import BM25
 from sublex.retrieval.blocks import Blocks
-from sublex.retrieval.bounds import LEVELS, Bounds
+from sublex.retrieval.bounds import LEVELS, ImpactBounds
 from sublex.retrieval.coding import pairs
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.coding.coding_kernels import BEGIN, COUNT, MOST_IN_ONE, MOST_IN_TWO, RUN, VALUES, WIDTH
@@ -40,7 +40,7 @@ class Made(NamedTuple):
     """Coded postings, and the documents and impacts that they were made from; NaN is the impact of a deleted document."""
 
     coded: CodedPostings
-    bounds: Bounds
+    bounds: ImpactBounds
     docs: list[np.ndarray]
     impacts: list[np.ndarray]
 
@@ -49,7 +49,7 @@ def made(docs: list[np.ndarray], impacts: list[np.ndarray], documents: int = DOC
     """Code the postings of some terms."""
     df = np.array([len(own) for own in docs], np.int64)
     coded, terms = CodedPostings(df, documents), np.arange(len(df))
-    bounds = Bounds.unknown(len(df))
+    bounds = ImpactBounds.unknown(len(df))
     values, live, numbers, ends = [], [], [], []
     for own in impacts:
         there = ~np.isnan(own)

@@ -13,7 +13,7 @@ from strategies import examples
 
 from sublex.contracts.base import Query
 from sublex.contracts.columns import Column, days_of, documents_of, meeting, without_column
-from sublex.contracts.comparisons import RANGES, Comparison
+from sublex.contracts.comparisons import RANGES, ColumnTest
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 
@@ -78,7 +78,7 @@ def asked(draw):
         rows = [row[:1] for row in rows if row]
     relation = draw(st.sampled_from([*SIGNS, "in", *RANGES, *["begins"] * (kind == "text")]))
     number = draw(st.integers(0, 4)) if relation == "in" else 2 if relation in RANGES else 1
-    return kind, rows, Comparison("c", relation, tuple(draw(GIVEN[kind]) for _ in range(number)))
+    return kind, rows, ColumnTest("c", relation, tuple(draw(GIVEN[kind]) for _ in range(number)))
 
 
 @settings(max_examples=examples(500), deadline=None)
@@ -117,14 +117,14 @@ def test_rows_counts_and_order_are_those_of_the_values(made, random, descending)
 
 def test_a_condition_joins_comparisons():
     column = column_of("int", [[1], [2, 3], [], [5]])
-    below, three = Comparison("c", "<", (3,)), Comparison("c", "=", (3,))
+    below, three = ColumnTest("c", "<", (3,)), ColumnTest("c", "=", (3,))
     assert meeting(Condition("all", (below, three)), lambda name: column).tolist() == [False, True, False, False]
     assert meeting(Condition("any", (below, three)), lambda name: column).tolist() == [True, True, False, False]
     assert meeting(Condition("not", (below,)), lambda name: column).tolist() == [False, False, True, True]
 
 
 def test_a_condition_loses_what_reads_one_column_alone():
-    a, b = Comparison("a", "=", (1,)), Comparison("b", "=", (1,))
+    a, b = ColumnTest("a", "=", (1,)), ColumnTest("b", "=", (1,))
     both = Condition("any", (a, b))
     assert without_column(Condition("all", (a, b, Condition("not", (a,)))), "a") == Condition("all", (b,))
     assert without_column(both, "a") == both
@@ -142,14 +142,14 @@ def test_a_condition_loses_what_reads_one_column_alone():
 ])  # fmt: skip
 def test_a_value_of_another_type_costs_a_sentence(kind, value, message):
     with pytest.raises(InputError) as error:
-        documents_of(Comparison("c", "=", (value,)), column_of(kind, []))
+        documents_of(ColumnTest("c", "=", (value,)), column_of(kind, []))
     assert str(error.value) == message
 
 
 @pytest.mark.parametrize("kind, called", [("int", "whole numbers"), ("float", "numbers"), ("date", "dates")])
 def test_only_texts_have_a_beginning(kind, called):
     with pytest.raises(InputError, match=f"^c is a column of {called}, and 2015\\* is the beginning of a text.$"):
-        documents_of(Comparison("c", "begins", ("2015",)), column_of(kind, []))
+        documents_of(ColumnTest("c", "begins", ("2015",)), column_of(kind, []))
 
 
 def test_days_are_counted_from_1970():
@@ -191,11 +191,11 @@ def test_days_are_counted_from_1970():
 ])  # fmt: skip
 def test_what_is_no_comparison_costs_a_sentence(made, message):
     with pytest.raises(InputError) as error:
-        Comparison(*made)
+        ColumnTest(*made)
     assert str(error.value).startswith(message)
 
 
 def test_a_comparison_takes_any_list_and_numbers_of_numpy():
-    assert Comparison("c", "in", [np.int64(3), np.float32(0.5), "x"]) == ("c", "in", (3, 0.5, "x"))
+    assert ColumnTest("c", "in", [np.int64(3), np.float32(0.5), "x"]) == ("c", "in", (3, 0.5, "x"))
     with pytest.raises(InputError, match="The condition of a query is 5 .int.; give a Condition."):
         Query("", (), condition=5)

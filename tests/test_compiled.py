@@ -235,7 +235,7 @@ def test_a_job_for_each_signature_of_the_engine_and_the_plugins():
     jobs = all_jobs(MODULES)
     assert len(jobs) == len(set(jobs))
     roots = ENGINE, Path(sublex_fisher.__file__).parents[1]
-    texts = {path: path.read_text(encoding="utf-8") for root in roots for path in root.rglob("*kernels.py")}
+    texts = {path: path.read_text(encoding="utf-8") for root in roots for path in root.rglob("*_kernels.py")}
     names = {
         (path.parent.name, name)
         for path, text in texts.items()
@@ -265,7 +265,7 @@ def test_kernels_of_plugins_are_found_in_the_folders_of_their_packages(monkeypat
         "fowl/wing/flap_kernels.py": head + "@kernel((int64,), (int64, int64), before='flap')\ndef flap(x, y=1):\n    return x\n",
         "fowl/wing/also_kernels.py": head + "from fowl.wing.flap_kernels import flap\n@kernel((int64,))\ndef fly(x):\n    return flap(x)\n",
         "fowl/wing/unlike_kernel.py": "raise ImportError('this is no file of kernels')",
-        "fish/kernels.py": head + "@kernel((int64,), before='swim')\ndef swim(x):\n    return x\n",
+        "fish/tail_kernels.py": head + "@kernel((int64,), before='swim')\ndef swim(x):\n    return x\n",
         "fish/__init__.py": "raise SystemExit(1)",
     }  # fmt: skip
     for name, text in texts.items():
@@ -377,7 +377,7 @@ def test_warmup_compiles_all_that_is_missing(command, monkeypatch):
     asked = []
     monkeypatch.setattr("sublex.cli.warmup.compile_missing", lambda jobs: asked.extend(jobs))
     assert command("warmup") == (0, "", "All kernels are compiled.\n")
-    assert asked == all_jobs(MODULES) and {"sublex.index.posting_kernels", "sublex_fisher.kernels"} <= {
+    assert asked == all_jobs(MODULES) and {"sublex.index.posting_kernels", "sublex_fisher.fisher_kernels"} <= {
         job.module for job in asked
     }
 

@@ -22,8 +22,10 @@ from scipy.sparse import csr_array
 from shared import PLUGINS
 from strategies import ALL
 
+from sublex import Expression
 from sublex.contracts.base import Document, Example, Explanation, Facet, Mark, Param, Query, QueryTerm, Ranker
 from sublex.contracts.encoders import Encoded
+from sublex.contracts.fitted import Smoother
 from sublex.contracts.hookspecs import hookimpl
 from sublex.contracts.operators import Operator, ordered
 from sublex.errors import InputError, PluginError, UnknownName
@@ -44,6 +46,7 @@ from sublex.testing import (
     readers,
     registrations,
     representations,
+    smoothers,
 )
 from sublex_lda.representation import LDARepresentation
 
@@ -913,6 +916,66 @@ def test_a_check_of_rerankers_finds_its_fault(registered, tmp_path, scores, mess
         check_of("mine", check)(tmp_path / "broken")
 
 
+class Lifted(Smoother):
+    """A smoother that follows the contract."""
+
+    k = 4
+
+    def __init__(self, over):
+        self.over = over
+
+    def smooth(self, scores, near, cosines):
+        return np.maximum(scores, np.where(cosines > 0, near, -np.inf).max(axis=1))
+
+    def explain(self, score, near, cosines):
+        return max([score, *near.values()], key=lambda part: part.value)
+
+
+def changing(self, scores, near, cosines):
+    near[:] = 0
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("check", "members", "message"),
+    [
+        (smoothers.smooth_scores_each_document, {"smooth": changing}, "smooth changed an array that it got"),
+        (
+            smoothers.smooth_scores_each_document,
+            {"smooth": lambda self, scores, near, cosines: near},
+            r"shape \(40, 4\) .* one finite number for each of the 40 documents",
+        ),
+        (
+            smoothers.smooth_scores_each_document,
+            {"smooth": lambda self, scores, near, cosines: scores / cosines.sum(axis=1)},
+            "for random scores; return one finite number",
+        ),
+        (
+            smoothers.smooth_looks_at_the_document_alone,
+            {"smooth": lambda self, scores, near, cosines: scores - scores.mean()},
+            "gives a document another score .* than among all",
+        ),
+        (
+            smoothers.search_gives_explained_scores,
+            {"explain": lambda self, score, near, cosines: Explanation(score.value + 3, "more")},
+            "explained .* where the score is",
+        ),
+        (
+            smoothers.search_gives_explained_scores,
+            {"explain": lambda *given: Lifted.explain(*given)._replace(kind="sum", parts=(given[1], given[1]))},
+            "the parts of .* give",
+        ),
+    ],
+)
+def test_a_check_of_smoothers_finds_its_fault(registered, tmp_path, check, members, message):
+    over = Param("over", Expression, ..., stage="fit")
+    registered(**registers("smoother", Lifted, over))
+    check_of("mine(lsi(e=5))", check)(tmp_path / "whole")
+    registered(**registers("smoother", type("Broken", (Lifted,), members), over))
+    with pytest.raises(AssertionError, match=message):
+        check_of("mine(lsi(e=5))", check)(tmp_path / "broken")
+
+
 class Constant(Ranker):
     """A ranker with one parameter."""
 
@@ -1097,6 +1160,7 @@ def test_the_built_in_plugins_pass_their_checks(tmp_path, plugin):
     "names",
     [
         ("phrases", "phrases(support=4)"),
+        ("near(lsi(e=20))",),
         ("swg",),
         ("whoosh",),
         ("lda(k=3, iterations=20)", 'topic("0", of=lda(k=3, iterations=20))'),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import sublex
 from sublex.contracts.base import Query, QueryTerm
-from sublex.contracts.operators import DEEPEST, MOST_NESTED, Kind, Operator, operator, ordered, synonyms, window
+from sublex.contracts.operators import DEEPEST, MOST_NESTED, Operator, OperatorKind, operator, ordered, synonyms, window
 from sublex.errors import IndexProblem
 from sublex.expanders.dependence import FDM, MOST_SUBSETS, SDM
 from sublex.retrieval.feedback import Feedback
@@ -176,7 +176,7 @@ def test_a_window_of_many_words_is_one_unit_and_stands_in_small_subsets():
     near = window([*"abcdefg"], 10)
     asked = Query("", (QueryTerm(near), *map(QueryTerm, "hijklmn")))
     found = [term.term for term in FDM(size=10).expand(asked, Words()).terms if isinstance(term.term, Operator)]
-    windows = [term.parts for term in found if term.kind is Kind.WINDOW and term != near]
+    windows = [term.parts for term in found if term.kind is OperatorKind.WINDOW and term != near]
     assert max(len(parts) for parts in windows if near in parts) == MOST_NESTED
     assert max(map(len, windows)) == 7
     assert math.isclose(sum(FDM(size=10).expand(asked, Words()).weights().values()), 1.0)
@@ -185,7 +185,7 @@ def test_a_window_of_many_words_is_one_unit_and_stands_in_small_subsets():
 def test_of_many_subsets_those_of_close_words_are_taken():
     asked = query(" ".join(f"w{place:03}" for place in range(200)))
     found = [term.term for term in FDM().expand(asked, Words()).terms if isinstance(term.term, Operator)]
-    windows = [term for term in found if term.kind is Kind.WINDOW]
+    windows = [term for term in found if term.kind is OperatorKind.WINDOW]
     assert len(windows) == MOST_SUBSETS == 1000
     distances = [max(places) - min(places) for places in ([int(word[1:]) for word in t.parts] for t in windows)]
     # 199 pairs of neighbours, 2 * 198 sets over three words, and the first of those over four.

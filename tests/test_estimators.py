@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sublex.errors import InputError
-from sublex.estimators import kernels, linear
+from sublex.estimators import bag_kernels, linear
 from sublex.estimators.blocks import blocks_of, in_order, rows_of, spans, totals
 from sublex.estimators.svd import truncated_svd
 
@@ -125,7 +125,7 @@ def test_few_rows_and_many_get_the_same_scores():
 
 def test_distinct_terms_leave_no_trace():
     seen, found = np.zeros(9, np.bool_), np.empty(6, np.int64)
-    assert kernels.distinct(np.array([4, 1, 4, 8, 1, 4], np.int32), seen, found) == 3
+    assert bag_kernels.distinct(np.array([4, 1, 4, 8, 1, 4], np.int32), seen, found) == 3
     assert found[:3].tolist() == [4, 1, 8] and not seen.any()
 
 

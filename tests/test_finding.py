@@ -18,7 +18,7 @@ from sublex.errors import InputError, PluginError
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.representations import finding, sketch, sketch_files, sketch_kernels
-from sublex.representations.sketch import Source, sketch_of
+from sublex.representations.sketch import VectorSource, sketch_of
 from sublex.representations.sketch_files import read_sketch, write_sketch
 from sublex.tools.workers import Workers
 
@@ -48,9 +48,9 @@ class Compared(Given):
     cosines, similarity = False, "dot"
 
 
-def source(vectors: np.ndarray, block: int = 7, model: type[Given] = Given) -> Source:
+def source(vectors: np.ndarray, block: int = 7, model: type[Given] = Given) -> VectorSource:
     blocks = [vectors[begin : begin + block] for begin in range(0, len(vectors), block)]
-    return Source(
+    return VectorSource(
         model(), SimpleNamespace(blocks=lambda segment: iter(blocks)), SimpleNamespace(docs=len(vectors)), "given"
     )
 

@@ -29,7 +29,7 @@ from sublex.language import plugins
 from sublex.representations import view as views
 from sublex.representations.inputs import ModelVocabulary
 from sublex.representations.model_store import StoreReader, StoreWriter
-from sublex.representations.view import View
+from sublex.representations.view import IndexView
 
 pytestmark = pytest.mark.usefixtures("projection")
 
@@ -62,7 +62,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
     random = np.random.default_rng(0)
     parts = [random.standard_normal((segment.docs, 5)).astype(np.float32) for segment in several.snapshot.segments]
     view, whole = (
-        View(several.snapshot, several.snapshot.segments, ModelVocabulary(terms), parts),
+        IndexView(several.snapshot, several.snapshot.segments, ModelVocabulary(terms), parts),
         np.vstack(parts).astype(np.float64),
     )
     counts = np.zeros((len(whole), len(terms)))
@@ -82,7 +82,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
         assert np.array_equal(view.terms(docs).toarray(), counts[docs])
     assert np.array_equal(view.products(vector)[live], view.products(vector, live))
     assert np.array_equal(view.dot(weights)[live], view.dot(weights, live))
-    halves = View(
+    halves = IndexView(
         several.snapshot, several.snapshot.segments, ModelVocabulary(terms), [part.astype(np.float16) for part in parts]
     )
     np.testing.assert_allclose(halves.products(vector, live), whole[live] @ vector, atol=0.02)
@@ -93,7 +93,7 @@ def test_a_view_agrees_with_dense_matrices(several, monkeypatch, few, levels):
 def test_weights_may_be_a_function_that_few_documents_ask_for_few_words(several, monkeypatch, few):
     monkeypatch.setattr(views, "FEW", few)
     terms = several.corpus.vocabulary[3::2]
-    view = View(
+    view = IndexView(
         several.snapshot,
         several.snapshot.segments,
         ModelVocabulary(terms),
@@ -139,7 +139,7 @@ def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
     whole, terms = np.vstack(dense).astype(np.float32).astype(np.float64), several.corpus.vocabulary[3::2]
     vector, live = random.standard_normal(6), several.corpus.docs
     for kind in (np.float32, np.float64):
-        view = View(
+        view = IndexView(
             several.snapshot,
             segments,
             ModelVocabulary(terms),
@@ -159,12 +159,12 @@ def test_sparse_rows_and_posting_lists_agree_with_dense_matrices(several):
     for word in range(0, len(terms), 40):
         expected = counts[:, [several.corpus.vocabulary.index(terms[word])]].toarray()[:, 0].tolist()
         assert view.counts(word, live).tolist() == view.counts(word)[live].tolist() == expected
-    strange = View(several.snapshot, segments, ModelVocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
+    strange = IndexView(several.snapshot, segments, ModelVocabulary(["zyzzyva"]), [csr_array(part) for part in dense])
     assert not strange.counts(0).any()
 
 
 def test_a_value_is_computed_once_for_a_view(several):
-    view = View(several.snapshot, several.snapshot.segments, ModelVocabulary([]), [])
+    view = IndexView(several.snapshot, several.snapshot.segments, ModelVocabulary([]), [])
     computed = []
     for name in ("a", "b", "a"):
         assert view.once(name, lambda name=name: computed.append(name) or name) == name
@@ -202,7 +202,7 @@ def test_rows_stay_mapped_and_no_query_copies_them(several, monkeypatch, express
 
 def test_a_view_reads_nothing_beside_its_rows(several):
     parts = [np.ones((segment.docs, 4), np.float32) for segment in several.snapshot.segments]
-    view = View(several.snapshot, several.snapshot.segments, ModelVocabulary(["crane"]), parts)
+    view = IndexView(several.snapshot, several.snapshot.segments, ModelVocabulary(["crane"]), parts)
     for vector in (np.ones(3), np.ones(5), np.float64(1), np.ones((2, 4))):
         with pytest.raises(PluginError, match="cannot be multiplied with rows of"):
             view.products(vector)

@@ -21,7 +21,7 @@ from sublex.errors import IndexCorrupt, IndexProblem, InputError
 from sublex.index.check import check
 from sublex.vectors.given import batches_of
 from sublex.vectors.matrices import Matrices
-from sublex.vectors.stored import Layout
+from sublex.vectors.stored import RowLayout
 
 WIDTH = 5
 
@@ -304,7 +304,7 @@ def test_matrices_are_scored_as_they_are_stored(built, stored, lost):
     matrices, query = matrices_of([f"d{k}" for k in range(29)]), matrices_of("q", 1)["q"]
     summary = built.add_vectors("v", matrices, stored=stored)
     assert (summary.lost > 0) == (lost > 0) and summary.lost <= lost
-    layout = Layout(WIDTH, stored)
+    layout = RowLayout(WIDTH, stored)
     kept = {docno: layout.vectors(layout.rows(matrix)) for docno, matrix in matrices.items()}
     assert near(scored(built, query), query, kept)
     built.add(documents(30, 33))

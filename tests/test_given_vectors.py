@@ -27,7 +27,7 @@ from sublex.index.check import check
 from sublex.vectors.given import batches_of
 from sublex.vectors.npids import read_npids
 from sublex.vectors.read import read_vectors
-from sublex.vectors.stored import UNCOVERED, Layout
+from sublex.vectors.stored import UNCOVERED, RowLayout
 
 SIMILARITIES = ("dot", "cosine", "l2")
 WIDTH = 7
@@ -508,7 +508,7 @@ def test_vectors_are_scored_as_they_are_stored(built, stored, lost, kind):
     rows[7], rows[8] = 0, rows[8] * 1e-20
     summary = built.add_vectors("v", rows, [f"d{k}" for k in range(30)], stored=stored)
     assert summary.lost <= lost if stored != "float16" else summary.lost <= 1
-    layout = Layout(WIDTH, stored)
+    layout = RowLayout(WIDTH, stored)
     kept = layout.vectors(layout.rows(rows))
     assert np.abs(kept - rows).max() <= lost * np.abs(rows).max()
     vectors = {f"d{k}": kept[k] for k in range(30)}
@@ -761,7 +761,7 @@ def test_a_model_that_lies_about_its_rows_is_refused(built):
 
 def test_scales_that_nobody_writes_are_refused():
     for stored in ("float32", "int8"):
-        layout = Layout(3, stored)
+        layout = RowLayout(3, stored)
         layout.check_scales(
             layout.scales(
                 np.concatenate([layout.rows(vectors_of(2, 0, 3)), layout.blank(1), layout.blank(1, UNCOVERED)])

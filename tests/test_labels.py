@@ -419,9 +419,9 @@ def test_the_command_line_lists_and_decides(demo: Callable[..., Done]):
 def test_the_shell_reads_an_expression_with_blanks(index, capsys):
     from sublex.shell.commands import built_in
     from sublex.shell.session import Session
-    from sublex.shell.settings import Settings
+    from sublex.shell.settings import ShellSettings
 
-    session = Session(lambda: sublex.open(index.path), index.path, built_in(), Settings(bars=False))
+    session = Session(lambda: sublex.open(index.path), index.path, built_in(), ShellSettings(bars=False))
     session.run(f':label {LDA} rename 3 "Cranes and rivers"')
     assert label_of(index, LDA, 3) == "Cranes and rivers"
 

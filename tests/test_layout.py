@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -190,12 +191,29 @@ def test_files_of_kernels_contain_all_kernels_and_nothing_else():
             f"{path}: use the decorators of sublex.tools.compiled"
         )
         kernels = {*functions(path, "kernel("), *functions(path, "inner")}
-        if path.name == "kernels.py" or path.name.endswith("_kernels.py"):
+        if path.name.endswith("_kernels.py"):
             for node in syntax(path).body:
                 if isinstance(node, ast.FunctionDef):
                     assert kernels & {*ast.walk(node)}, f"{path}: {node.name} is no kernel"
         else:
-            assert not kernels, f"{path}: kernels live in files called kernels.py or …_kernels.py"
+            assert not kernels, f"{path}: kernels live in files called …_kernels.py"
+
+
+def test_no_two_files_of_kernels_have_the_same_name():
+    names = [path.name for root in (ENGINE, *PLUGINS) for path in root.rglob("*_kernels.py")]
+    assert len(names) > 30 and len(names) == len(set(names))
+
+
+def test_no_two_classes_have_the_same_name():
+    # A user of PyTerrier knows its retrievers by this name.
+    found = Counter(
+        node.name
+        for path in [*FILES, *(path for plugin in PLUGINS for path in plugin.rglob("*.py"))]
+        if path.name != "pyterrier.py"
+        for node in nodes(path)
+        if isinstance(node, ast.ClassDef)
+    )
+    assert len(found) > 500 and not [name for name, number in found.items() if number > 1]
 
 
 def test_nothing_is_unpickled_evaluated_or_printed():

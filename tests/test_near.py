@@ -23,8 +23,8 @@ from sublex.index.directory import Directory
 from sublex.index.format import FolderWriter
 from sublex.representations import fitting, neighbours
 from sublex.representations.model_store import StoreWriter
-from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, Vectors
-from sublex.representations.sketch import Sketch, Source, sketch_of
+from sublex.representations.neighbours import NO_NEIGHBOUR, STORED, UnitVectors
+from sublex.representations.sketch import Sketch, VectorSource, sketch_of
 
 OVER = "lsi(e=4, min_df=1)"
 GRAPH = f"near({OVER})"
@@ -44,7 +44,7 @@ def units_of(index: sublex.Index) -> dict[str, np.ndarray]:
     over = index.representation(OVER)
     found = {}
     for segment in index.snapshot.segments:
-        units = Vectors.of(Source(over.model, over.inputs, segment, OVER)).units
+        units = UnitVectors.of(VectorSource(over.model, over.inputs, segment, OVER)).units
         found |= {segment.docno(doc): unit for doc, unit in enumerate(units) if not segment.dead[doc]}
     return found
 
@@ -168,10 +168,12 @@ def test_large_segments_are_compared_by_sketches(tmp_path, monkeypatch):
     index.fit(GRAPH)
     assert len(asked) == 1 and isinstance(asked[0][2], Sketch)
     over = index.representation(OVER)
-    source = Source(over.model, over.inputs, index.snapshot.segments[0], OVER)
-    vectors = Vectors.of(source)
-    exact = neighbours.Lists.stacked(list(neighbours.nearest(vectors.units, vectors, 0)))
-    likely = neighbours.Lists.stacked(list(neighbours.likely_nearest(vectors.units, vectors, sketch_of(source), 0)))
+    source = VectorSource(over.model, over.inputs, index.snapshot.segments[0], OVER)
+    vectors = UnitVectors.of(source)
+    exact = neighbours.NeighbourLists.stacked(list(neighbours.nearest(vectors.units, vectors, 0)))
+    likely = neighbours.NeighbourLists.stacked(
+        list(neighbours.likely_nearest(vectors.units, vectors, sketch_of(source), 0))
+    )
     shared = [len(set(a.tolist()) & set(b.tolist())) for a, b in zip(exact.docs, likely.docs, strict=True)]
     assert np.mean(shared) > 0.85 * STORED
     assert likely.cosines.sum() > 0.99 * exact.cosines.sum()
@@ -288,7 +290,9 @@ def test_a_wrong_use_costs_a_sentence(grown, ranking, message):
 def test_a_graph_needs_a_representation_that_compares_vectors(grown):
     with pytest.raises(InputError, match="BM25 needs no fit; name a model that needs one"):
         grown.fit("near(BM25)")
-    with pytest.raises(InputError, match=r"near\(lda\(k=2.*\) needs vectors of documents, and lda.* compares none"):
+    with pytest.raises(
+        InputError, match=r"Near documents are found by vectors, and lda\(k=2.* compares none; name lsi"
+    ):
         grown.fit("near(lda(k=2, iterations=2))")
 
 
@@ -367,7 +371,9 @@ def test_the_kernel_finds_the_nearest(number, width, seed, same):
     units = (units / np.where(norms > 0, norms, 1)[:, None]).astype(np.float32)
     ranks = random.permutation(number).astype(np.int32)
     some = units if same else units[: number // 2 + 1][::-1].copy()
-    found = neighbours.Lists.stacked(list(neighbours.nearest(some, Vectors(units, ranks), 0 if same else NO_NEIGHBOUR)))
+    found = neighbours.NeighbourLists.stacked(
+        list(neighbours.nearest(some, UnitVectors(units, ranks), 0 if same else NO_NEIGHBOUR))
+    )
     names = [f"{rank:03}" for rank in ranks.tolist()]
     for row, unit in enumerate(some):
         others = {names[n]: units[n] for n in range(number) if not (same and n == row)}

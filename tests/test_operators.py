@@ -12,8 +12,8 @@ from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.operators import (
     GAP,
     Condition,
-    Kind,
     Operator,
+    OperatorKind,
     least_width,
     operator,
     ordered,
@@ -63,7 +63,7 @@ def test_a_field_goes_inward_past_synonyms_and_collapses():
     made = within("title", phrase)
     assert (str(made), made.kind, made.width, made.parts) == (
         "#field(title:#1('stem','cell'))",
-        Kind.FIELD,
+        OperatorKind.FIELD,
         0,
         (phrase,),
     )
@@ -141,30 +141,30 @@ def test_the_constructor_refuses_what_no_operator_can_be():
     for _ in range(15):
         deep = ordered([deep, "a"])
     for kind, width, parts, words in (
-        (Kind.ORDERED, 1, [], "0 parts"),
-        (Kind.ORDERED, 1, ["a"], "1 part;"),
-        (Kind.SYNONYMS, 0, ["a"] * 2_000, "2,000 parts"),
-        (Kind.ORDERED, 1 << 70, ["a", "b"], "The width"),
-        (Kind.WINDOW, 0, ["a", "b"], "The width 0"),
-        (Kind.WINDOW, 8, ["a", GAP, "b"], "A gap"),
-        (Kind.ORDERED, 1, [GAP, "a"], "A gap"),
-        (Kind.ORDERED, 1, ["a", 5], "list of terms"),
-        (Kind.ORDERED, 1, "ab", "list of terms"),
-        (Kind.ORDERED, 1, [deep, "a"], "deep within one another"),
+        (OperatorKind.ORDERED, 1, [], "0 parts"),
+        (OperatorKind.ORDERED, 1, ["a"], "1 part;"),
+        (OperatorKind.SYNONYMS, 0, ["a"] * 2_000, "2,000 parts"),
+        (OperatorKind.ORDERED, 1 << 70, ["a", "b"], "The width"),
+        (OperatorKind.WINDOW, 0, ["a", "b"], "The width 0"),
+        (OperatorKind.WINDOW, 8, ["a", GAP, "b"], "A gap"),
+        (OperatorKind.ORDERED, 1, [GAP, "a"], "A gap"),
+        (OperatorKind.ORDERED, 1, ["a", 5], "list of terms"),
+        (OperatorKind.ORDERED, 1, "ab", "list of terms"),
+        (OperatorKind.ORDERED, 1, [deep, "a"], "deep within one another"),
         ("near", 1, ["a", "b"], "is not a kind of operator"),
-        (Kind.FIELD, 0, ["a"], "'' is no name of a field"),
+        (OperatorKind.FIELD, 0, ["a"], "'' is no name of a field"),
     ):
         with pytest.raises(InputError, match=words):
             Operator(kind, width, parts)
     for field, kind, parts, words in (
-        ("title", Kind.ORDERED, ["a", "b"], "Only #field has a field"),
-        ("title", Kind.FIELD, ["a", "b"], "has 2 parts"),
-        ("title", Kind.FIELD, [], "has 0 parts"),
-        ("title", Kind.FIELD, [GAP], "A gap"),
-        ("title", Kind.FIELD, [synonyms(["a", "b"])], "within\\('title', part\\)"),
-        ("title", Kind.FIELD, [within("title", "a")], "within\\('title', part\\)"),
-        ("1a", Kind.FIELD, ["a"], "is no name of a field"),
-        (None, Kind.FIELD, ["a"], "is no name of a field"),
+        ("title", OperatorKind.ORDERED, ["a", "b"], "Only #field has a field"),
+        ("title", OperatorKind.FIELD, ["a", "b"], "has 2 parts"),
+        ("title", OperatorKind.FIELD, [], "has 0 parts"),
+        ("title", OperatorKind.FIELD, [GAP], "A gap"),
+        ("title", OperatorKind.FIELD, [synonyms(["a", "b"])], "within\\('title', part\\)"),
+        ("title", OperatorKind.FIELD, [within("title", "a")], "within\\('title', part\\)"),
+        ("1a", OperatorKind.FIELD, ["a"], "is no name of a field"),
+        (None, OperatorKind.FIELD, ["a"], "is no name of a field"),
     ):
         with pytest.raises(InputError, match=words):
             Operator(kind, 0, parts, field)
@@ -197,8 +197,10 @@ def test_an_operator_and_a_word_of_the_same_text_are_different_keys():
     assert {phrase: 2}[ordered(("stem", "cell"))] == 2 and str(phrase) not in {phrase}
 
 
-@pytest.mark.parametrize("kind", [*Kind, "ordered", "window", "syn", "field"])
+@pytest.mark.parametrize("kind", [*OperatorKind, "ordered", "window", "syn", "field"])
 def test_an_operator_keeps_its_kind_whether_given_as_a_kind_or_as_text(kind):
     made = Operator(kind, 8, ["stem"], "title") if kind == "field" else Operator(kind, 8, ["stem", "cell"])
-    assert made.kind is Kind(kind) and made.depth == 1 and made.fields == ({"title"} if kind == "field" else set())
+    assert (
+        made.kind is OperatorKind(kind) and made.depth == 1 and made.fields == ({"title"} if kind == "field" else set())
+    )
     assert made.reads_positions == (kind in ("ordered", "window"))

@@ -20,7 +20,7 @@ from test_operators import operators
 import sublex
 from sublex.analysis.tokens import analyze
 from sublex.contracts.base import Document, Explanation, Query, QueryTerm
-from sublex.contracts.operators import GAP, Kind, Operator, ordered, synonyms, window, within
+from sublex.contracts.operators import GAP, Operator, OperatorKind, ordered, synonyms, window, within
 from sublex.errors import InputError, SublexError
 from sublex.language.parser import parse
 from sublex.language.profiles import PROFILES
@@ -461,7 +461,7 @@ def test_passages_follow_phrases_and_windows():
 def test_occurrences_in_a_text_are_those_of_the_definition(words, operator, field):
     places = naive.places_of({field: [[word] for word in words]})
     found, expected = occurrences(operator, places, field), naive.intervals_of(operator, places)
-    windows = [part for part in parts_of(operator) if part.kind is Kind.WINDOW]
+    windows = [part for part in parts_of(operator) if part.kind is OperatorKind.WINDOW]
     if all(not isinstance(inner, Operator) for part in windows for inner in part.parts):
         assert found == expected
     else:

@@ -16,12 +16,15 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Literal
 
+import naive
 import numpy as np
 import pytest
 from command import invoke
 from shared import PLUGINS
 
 import sublex
+import sublex_neural
+import sublex_vectors
 from sublex import Expression
 from sublex.contracts import hookspecs
 from sublex.contracts.base import (
@@ -37,7 +40,7 @@ from sublex.contracts.base import (
     TermStats,
 )
 from sublex.contracts.encoders import Encoded
-from sublex.contracts.fitted import Fittable, Representation
+from sublex.contracts.fitted import Fittable, Representation, Smoother
 from sublex.contracts.hookspecs import hookimpl
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName
 from sublex.faces import files
@@ -49,7 +52,7 @@ from sublex.pipeline.stages.stage import State
 from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import Completions
 from sublex.shell.session import Session
-from sublex.shell.settings import Settings
+from sublex.shell.settings import ShellSettings
 from sublex.tools import outputs
 
 ROOT = Path(__file__).parents[1]
@@ -222,6 +225,56 @@ def test_hook_register_encoders(monkeypatch):
     assert "lengths" in loaded.names("component") and loaded.names("encoder") == ["lengths"]
     with pytest.raises(InputError, match="scale=10 lies outside 0 to 9"):
         loaded.make("encoder", "lengths(scale=10)")
+
+
+def lifted_documents(scores: dict[str, float], units: dict[str, np.ndarray], k: int) -> dict[str, float]:
+    """Return the hits of a smoother that gives a document half of its best near document's score, by the definition."""
+    lowest, found = min(scores.values()), {}
+    for docno in scores:
+        others = {other: unit for other, unit in units.items() if other != docno}
+        near = naive.nearest(units[docno], others, k)
+        best = max((scores.get(other, lowest) for other, _ in near), default=-math.inf)
+        found[docno] = max(scores[docno], 0.5 * best)
+    return found
+
+
+def test_hook_register_smoothers(monkeypatch, tmp_path):
+    class Lifted(Smoother):
+        def __init__(self, over, k):
+            self.over, self.k = over, k
+
+        def smooth(self, scores, near, cosines):
+            return np.maximum(scores, 0.5 * np.where(cosines > 0, near, -np.inf).max(axis=1))
+
+    def register_smoothers(register):
+        register("lifted", Lifted, [Param("over", Expression, ..., stage="fit"), Param("k", int, 3)])
+        register("plain", lambda over: object(), [Param("over", Expression, ..., stage="fit")])
+
+    hooks = {"register_smoothers": hookimpl(register_smoothers)}
+    loaded = registry(monkeypatch, lifted=hooks, vectors=vars(sublex_vectors), neural=vars(sublex_neural))
+    monkeypatch.setattr(plugins, "load", lambda: loaded)
+    random = np.random.default_rng(2)
+    words = [" ".join(random.choice(["whale", "ship", "sea", "crane", "river"], 4)) for _ in range(40)]
+    index = sublex.build([{"id": f"d{n:02}", "text": text} for n, text in enumerate(words)], tmp_path / "index")
+    vectors = random.normal(size=(40, 6)).astype(np.float32)
+    index.add_vectors("given", {f"d{n:02}": row.tolist() for n, row in enumerate(vectors)})
+    index.fit("lifted(dense(given))")
+    scores = {hit.docno: hit.score for hit in index.search("whale crane", "BM25", k=1000)}
+    units = {f"d{n:02}": row / np.linalg.norm(row) for n, row in enumerate(vectors)}
+    for k in (3, 1):
+        found = index.search("whale crane", f"BM25 >> lifted(dense(given), k={k})", k=1000)
+        assert {hit.docno: hit.score for hit in found} == pytest.approx(lifted_documents(scores, units, k), rel=1e-6)
+    assert loaded.names("smoother") == ["lifted", "near", "plain"] and "lifted" in loaded.names("component")
+    assert (
+        str(index.explain("whale", "d00", "BM25 >> lifted(dense(given))")).count("the plugin gives no explanation") == 1
+    )
+    with pytest.raises(PluginError, match="asks for 17 near documents; the engine gives 1 to 16"):
+        index.search("whale", "BM25 >> lifted(dense(given), k=17)")
+    with pytest.raises(PluginError, match=r"The smoother plain.* does not subclass sublex.contracts.fitted.Smoother"):
+        index.fit("plain(dense(given))")
+    monkeypatch.setattr(Lifted, "smooth", lambda self, scores, near, cosines: scores[1:])
+    with pytest.raises(PluginError, match=r"The smoother lifted.* did not give each document one finite score"):
+        index.search("whale ship", "BM25 >> lifted(dense(given))")
 
 
 def test_hook_register_rerankers(monkeypatch, built_demo, tmp_path):
@@ -487,7 +540,7 @@ from typing import Annotated, Literal
 from sublex.contracts.encoders import Encoded
 from sublex.contracts.hookspecs import hookimpl
 from sublex.forms.lines import Shown, records
-from sublex.operations import Context, File, operation, option, positional
+from sublex.operations import OperationContext, File, operation, option, positional
 
 sublex_api = 3
 
@@ -499,7 +552,7 @@ sublex_api = 3
     prints="rows",
 )
 def beginnings(
-    context: Context,
+    context: OperationContext,
     prefix: Annotated[str, positional("PREFIX", completes="word")],
     number: Annotated[int, option("-n", "--number", least=1)] = 3,
     by: Literal["df", "cf"] = "df",
@@ -564,7 +617,7 @@ def test_hook_register_operations(stranger, built_demo, tmp_path, monkeypatch):
     assert invoke("beginnings", demo, "cra", "-o", "page.html").output == "page.html shows words with cra\n"
     assert Path("page.html").read_text().startswith("<p>cra<!-- sublex.written ")
     # The shell: the same result, options, errors, completion, help and file, and what :to-cli and :to-python print.
-    session = Session(lambda: sublex.open(built_demo), built_demo, built_in(), Settings(bars=False))
+    session = Session(lambda: sublex.open(built_demo), built_demo, built_in(), ShellSettings(bars=False))
     assert add_plugins(session.commands, session.index.registry) == []
 
     def lines(text: str) -> str:

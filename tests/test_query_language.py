@@ -24,9 +24,9 @@ from sublex.pipeline.stages.mask import Mask
 from sublex.pipeline.stages.stage import State
 from sublex.query_language.expand import MOST, near_terms, terms_beginning
 from sublex.query_language.read import DEEPEST_PARENTHESES, WRITTEN_OPERATORS, read_tree
-from sublex.query_language.tree import Fuzzy, Phrase, Prefix, Stem, Word
+from sublex.query_language.tree import Fuzzy, Prefix, QuotedPhrase, Stem, WrittenWord
 from sublex.retrieval.term_table import TermTable
-from sublex.shell.reading import Reader
+from sublex.shell.reading import QueryReader
 
 pytestmark = pytest.mark.usefixtures("plugins_loaded_once")
 
@@ -110,7 +110,7 @@ def test_the_printed_form_is_read_back_as_the_same_tree(text, fields, columns):
 @given(st.text(min_size=1, max_size=8), st.integers(1, 2), st.integers(0, 9))
 def test_any_word_can_be_written(text, edits, slop):
     letters = f"a{text}"
-    for leaf in (Word(text), Stem(text), Prefix(letters), Fuzzy(letters, edits), Phrase(text, slop)):
+    for leaf in (WrittenWord(text), Stem(text), Prefix(letters), Fuzzy(letters, edits), QuotedPhrase(text, slop)):
         assert read_tree(str(leaf)).root == leaf
         assert read_tree(f"+{leaf}").root.clauses == (("+", leaf),)
 
@@ -278,8 +278,8 @@ def test_quotation_marks_of_all_kinds_stand_around_phrases(text):
 
 
 def test_marks_within_a_phrase_of_other_marks_are_plain_text():
-    assert read_tree('“a "b" c”').root == Phrase('a "b" c')
-    assert read_tree('"a “b” c"').root == Phrase("a “b” c")
+    assert read_tree('“a "b" c”').root == QuotedPhrase('a "b" c')
+    assert read_tree('"a “b” c"').root == QuotedPhrase("a “b” c")
 
 
 def test_ordinary_text_has_no_notes():
@@ -855,7 +855,7 @@ def test_the_terms_of_a_part_are_looked_for_once_while_a_query_is_typed(small, m
     monkeypatch.setattr(
         "sublex.query_language.make_query.near_terms", lambda *args: (calls.append(args), near_terms(*args))[1]
     )
-    reader = Reader(small.snapshot)
+    reader = QueryReader(small.snapshot)
     lines = [reader.read(text, "query") for text in ("celss~2", "celss~2 s", "celss~2 st")]
     assert len(calls) == 1 and all("cell" in str(line) for line in lines)
 

@@ -17,7 +17,7 @@ from strategies import examples
 
 import sublex
 from sublex.contracts.base import Document
-from sublex.contracts.comparisons import Comparison
+from sublex.contracts.comparisons import ColumnTest
 from sublex.contracts.operators import Condition, within
 from sublex.errors import InputError, SublexWarning, UnknownName
 from sublex.language.conditions import parse_condition, printed_condition
@@ -305,7 +305,7 @@ def test_in_the_query_language_a_wrong_value_is_plain_text_with_a_note(index):
 WORDS = st.sampled_from(["7", "1e5", "and", "NULL", "’", "”"])
 texts_of = st.text("ab .,=<>()\"'\\é\n", max_size=6)
 compared = st.builds(
-    Comparison, st.sampled_from(["year", "a.b-c", "é_1"]), st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
+    ColumnTest, st.sampled_from(["year", "a.b-c", "é_1"]), st.sampled_from(["=", "!=", "<", "<=", ">", ">="]),
     st.tuples(WORDS | st.integers(-(10**20), 10**20) | st.floats(-1e300, 1e300) | texts_of),
 )  # fmt: skip
 conditions = st.recursive(

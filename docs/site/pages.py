@@ -45,7 +45,7 @@ REFERENCE = {
         "sublex.contracts.labels", "sublex.contracts.foreign", "sublex.testing",
     ]),
     "operations": ("Operations", "How commands of plugins are declared.", [
-        "sublex.operations.declaring", "sublex.operations.context.Context", "sublex.operations.parameters", "sublex.forms.lines",
+        "sublex.operations.declaring", "sublex.operations.context.OperationContext", "sublex.operations.parameters", "sublex.forms.lines",
     ]),
 }  # fmt: skip
 _FENCES = re.compile(r"(^ *```.*?^ *```)", re.MULTILINE | re.DOTALL)

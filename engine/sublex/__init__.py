@@ -181,7 +181,7 @@ def build(
             fields=fields, **options
         )  # fmt: skip
     else:
-        from sublex.other_engines.attaching import Given
+        from sublex.other_engines.attaching import AttachSettings
         from sublex.other_engines.build import build_foreign
 
         engine = text(backend, "The back end")
@@ -190,7 +190,7 @@ def build(
         ):  # fmt: skip
             if value:
                 raise InputError(f"{option} does not go with the back end {engine}; leave one of them out.")
-        summary = build_foreign(folder, documents, engine, Given(given, name if profile else None), **options)
+        summary = build_foreign(folder, documents, engine, AttachSettings(given, name if profile else None), **options)
     index = Index(folder, load_registry=lambda: registry)
     index.built = summary
     warn(summary.warnings("the attribute `built` of the index"))
@@ -240,14 +240,14 @@ def attach(
     from pathlib import Path
 
     from sublex.contracts.fields import field_names
-    from sublex.other_engines.attaching import Given, attach_index
+    from sublex.other_engines.attaching import AttachSettings, attach_index
     from sublex.tools.arguments import file_path, optional_text
 
     folder = file_path(path, "The path of the index")
     if field is not None and not isinstance(field, str) and isinstance(field, Iterable):
         field = ",".join(field_names(field))
     options = {"field": optional_text(field, "The field"), "docno": optional_text(docno, "The field docno")}
-    given = Given(
+    given = AttachSettings(
         optional_text(analyzer, "The analyzer"), optional_text(profile, "The profile"),
         {name: value for name, value in options.items() if value is not None}, positions,
     )  # fmt: skip

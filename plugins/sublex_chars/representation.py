@@ -21,7 +21,7 @@ LISTED_WORDS, LISTED_GRAMS = 8, 6
 BYTES_PER_TERM = 4096
 
 
-class EncodedQuery(NamedTuple):
+class NgramQuery(NamedTuple):
     """The weights of a query's n-grams by their numbers, and its words in lower case with their frequencies."""
 
     weights: dict[int, float]
@@ -94,16 +94,16 @@ class CharsRepresentation(Representation):
         """Return the weights of the n-grams of documents, float32: their saturated counts, without the idf."""
         return self.space.weights(rows, self.k1, self.b)
 
-    def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
+    def encode_queries(self, inputs: TextWords) -> list[NgramQuery]:
         """Return the words of queries with the weights of their n-grams."""
         words = [_frequencies(inputs[k : k + 1]) for k in range(len(inputs))]
-        return [EncodedQuery(self.space.query(own), own) for own in words]
+        return [NgramQuery(self.space.query(own), own) for own in words]
 
-    def query_weights(self, query: EncodedQuery) -> Mapping[int, float]:
+    def query_weights(self, query: NgramQuery) -> Mapping[int, float]:
         """Return the weights of a query by the numbers of n-grams."""
         return query.weights
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: NgramQuery, view: View, doc: int) -> Explanation:
         """Return the score as a sum over the words of the query, each with the words of the document that share n-grams with it.
 
         Words of the document that have the same n-gram share what it adds, by how often each has it.
@@ -119,7 +119,7 @@ class CharsRepresentation(Representation):
             sum(part.value for part in found), "n-grams, by words that share them", "sum", tuple(found), evidence
         )
 
-    def _holders(self, text: TextWords, query: EncodedQuery) -> dict[int, Counter[str]]:
+    def _holders(self, text: TextWords, query: NgramQuery) -> dict[int, Counter[str]]:
         """Return for each n-gram of the query the words of a document that have it, with the n-gram's occurrences in each."""
         holders: dict[int, Counter[str]] = {}
         for word, count in _frequencies(text).items():

@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, spans
-from sublex_dcot import kernels
+from sublex_dcot import dcot_kernels
 
 # Columns per block. The grouping of the columns changes the rounding, so the width does not depend on the number of
 # workers.
@@ -80,7 +80,7 @@ def _solve_block(
     solution, steps_taken = np.zeros_like(r), np.zeros(r.shape[1], np.int32)
     rho, curve, beta = np.zeros((3, r.shape[1]))
     # The first call takes a step of length 0: it computes rho of the right-hand side.
-    kernels.advance(beta, p, p, inverse, x, r, rho)
+    dcot_kernels.advance(beta, p, p, inverse, x, r, rho)
     if not np.isfinite(rho).all():
         raise InputError("A right-hand side that is not finite has no solution.")
     target = tol * tol * rho
@@ -94,14 +94,14 @@ def _solve_block(
             x, r, p = (np.ascontiguousarray(a[:, ~done]) for a in (x, r, p))
             if not len(live):
                 return solution, steps_taken
-        kernels.turn(beta, r, inverse, p)
+        dcot_kernels.turn(beta, r, inverse, p)
         s = product(p)
-        kernels.dots(p, s, curve)
+        dcot_kernels.dots(p, s, curve)
         if not (curve > 0).all():
             raise InputError(
                 "A matrix that is not positive definite, or not finite, cannot be solved by conjugate gradients."
             )
         before = rho.copy()
-        kernels.advance(rho / curve, p, s, inverse, x, r, rho)
+        dcot_kernels.advance(rho / curve, p, s, inverse, x, r, rho)
         beta = rho / before
     raise InputError(f"Conjugate gradients did not reach {tol:g} in {steps} steps; allow more, or a larger tol.")

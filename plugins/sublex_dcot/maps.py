@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from sublex.estimators.kernels import gram
+from sublex.estimators.bag_kernels import gram
 from sublex_dcot import conjugate_gradients
 
 Progress = Callable[[int, int], None]

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, hstack
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, one_thread, spans
 from sublex.estimators.estimator import Estimator
-from sublex_dcot import kernels
+from sublex_dcot import dcot_kernels
 from sublex_dcot.maps import Progress, deeper_map, first_map
 
 # Documents per block of dense rows.
@@ -262,11 +262,11 @@ class DCoT(Estimator):
         for W in self.W_:
             h = np.empty((rows.stop - rows.start, W.shape[1]), W.dtype)
             if encoded:
-                kernels.affine_dense(encoded[-1], W, h)
+                dcot_kernels.affine_dense(encoded[-1], W, h)
             else:
                 part = x[rows]
                 indptr, indices = (array.astype(np.int32, copy=False) for array in (part.indptr, part.indices))
-                kernels.affine(indptr, indices, part.data.astype(W.dtype), self.place_, W, h)
+                dcot_kernels.affine(indptr, indices, part.data.astype(W.dtype), self.place_, W, h)
             encoded.append(np.tanh(h, out=h))
         return encoded
 

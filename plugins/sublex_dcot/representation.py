@@ -23,7 +23,7 @@ from sublex_dcot.model import DCoT, Share
 LISTED_PROTOTYPES, LISTED_WORDS = 10, 5
 
 
-class EncodedQuery(NamedTuple):
+class MappedQuery(NamedTuple):
     """An encoded query.
 
     `direction` are the values of the prototypes, scaled to norm 1, and `length` is the norm before the scaling. `x` are
@@ -133,11 +133,11 @@ class DCoTRepresentation(Representation):
         """
         return _directions(self._above(inputs))[0]
 
-    def query_vector(self, query: EncodedQuery) -> np.ndarray:
+    def query_vector(self, query: MappedQuery) -> np.ndarray:
         """Return the vector of an encoded query, scaled to norm 1."""
         return query.direction
 
-    def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
+    def encode_queries(self, inputs: csr_array) -> list[MappedQuery]:
         """Return the encoded queries.
 
         The words of negative weight in a query are encoded separately. The values that they give the prototypes are
@@ -147,13 +147,13 @@ class DCoTRepresentation(Representation):
         above = self._above(inputs.maximum(0)) - self._above((-inputs).maximum(0))
         directions, lengths = _directions(above)
         return [
-            EncodedQuery(direction, float(length), self._x(inputs[[k]]), float(words))
+            MappedQuery(direction, float(length), self._x(inputs[[k]]), float(words))
             for k, (direction, length, words) in enumerate(
                 zip(directions, lengths[:, 0], self._lengths(inputs)[:, 0], strict=True)
             )
         ]
 
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+    def score(self, query: MappedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the cosines of the query with documents. A cosine is -inf if the vector of the query or of the
         document has norm 0.
         """
@@ -169,7 +169,7 @@ class DCoTRepresentation(Representation):
         sums = self.words**2 * shared + evoked * np.float64(query.length) * rows[:, -2]
         return np.divide(sums, lengths, out=np.full(len(rows), -np.inf), where=lengths > 0)
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: MappedQuery, view: View, doc: int) -> Explanation:
         """Return the parts of the cosine of a query and a document.
 
         There is one part for each prototype, with the words of the document that raised the prototype. With `words`
@@ -215,7 +215,7 @@ class DCoTRepresentation(Representation):
         """Return the values of the prototypes in the last layer, minus the values for an empty document."""
         return (self.estimator.transform(inputs) - self.estimator.empty_)[:, -self.estimator.W_[-1].shape[1] :]
 
-    def _norms(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
+    def _norms(self, query: MappedQuery, rows: np.ndarray) -> np.ndarray:
         """Return for each document the product of the norms of two vectors: the vector [words · x; h] of the query, and
         the vector of the document.
 

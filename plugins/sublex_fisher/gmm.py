@@ -56,7 +56,7 @@ class Mixture(NamedTuple):
         return float(_posteriors(x, x * x, *_quadratic(self))[1] @ weights / weights.sum())
 
 
-class Fit(NamedTuple):
+class FittedMixture(NamedTuple):
     """A fitted mixture. `trace` has its mean log-likelihood before each step of EM and after the last step."""
 
     mixture: Mixture
@@ -72,7 +72,7 @@ def fit(
     seed: int = 0,
     workers: int = 1,
     progress: Progress = lambda done, total: None,
-) -> tuple[Fit, list[float]]:
+) -> tuple[FittedMixture, list[float]]:
     """Fit a mixture from several random starts; return the fit with the highest likelihood, and the likelihoods of all starts.
 
     Parameters
@@ -148,7 +148,7 @@ def initial_mixture(x: np.ndarray, k: int, seed: int = 0, start: int = 0) -> Mix
 
 def em(
     x: np.ndarray, weights: np.ndarray, mixture: Mixture, workers: int = 1, progress: Callable[[], None] = lambda: None
-) -> Fit:
+) -> FittedMixture:
     """Improve a mixture by EM until the log-likelihood hardly rises, and return the fit.
 
     `x` are points in standard units. The likelihood never falls. Gaussians that lose all their points are dropped.
@@ -165,7 +165,7 @@ def em(
         if len(trace) > MIN_STEPS and trace[-1] - trace[-2] <= TOLERANCE * abs(trace[-2]):
             break
         mixture = _maximisation(mixture, total, *sums[1:])
-    return Fit(mixture, trace)
+    return FittedMixture(mixture, trace)
 
 
 def _quadratic(mixture: Mixture) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

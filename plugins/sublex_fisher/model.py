@@ -243,7 +243,7 @@ class Fisher(Estimator, SummedVectors):
 
         Entries are raised to `power`, which is by default the power of the estimator.
         """
-        from sublex_fisher.kernels import fisher
+        from sublex_fisher.fisher_kernels import fisher
 
         power = self.power if power is None else power
         theta, mu, variances = self.mixture[:3]
@@ -263,7 +263,7 @@ class Fisher(Estimator, SummedVectors):
         The value is a quadratic form in the vector of the word for each Gaussian. The forms are weighted by the word's
         posteriors.
         """
-        from sublex_fisher.kernels import similarities
+        from sublex_fisher.fisher_kernels import similarities
 
         theta, mu, variances = self.mixture[:3]
         roots, halves = np.sqrt(theta)[:, None], query_vector.reshape(-1, *mu.shape)

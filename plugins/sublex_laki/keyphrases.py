@@ -27,7 +27,7 @@ LEAST_EVIDENCE = 0.05
 LEAST_IDF = 1e-6
 
 
-class Weighted(NamedTuple):
+class WeightedName(NamedTuple):
     """The name of a unit or keyphrase, and its weight or probability."""
 
     name: str
@@ -81,31 +81,33 @@ class Keyphrases:
     def _broader(self) -> csr_array:
         return csr_array(self._hierarchy.T)
 
-    def silhouette(self, keyphrase: int, number: int) -> list[Weighted]:
+    def silhouette(self, keyphrase: int, number: int) -> list[WeightedName]:
         """Return the units that a keyphrase turns on most, at most `number`, each with the probability that the
         keyphrase turns it on.
 
         Of units with similar names only the first is returned.
         """
-        found: list[Weighted] = []
+        found: list[WeightedName] = []
         for unit, weight in falling(self._silhouettes[[keyphrase]]):
             name = self.units.name(unit, self._surface)
             if len(found) == number:
                 break
             if not any(SequenceMatcher(None, name, other.name).ratio() >= ALIKE for other in found):
-                found.append(Weighted(name, float(-np.expm1(-weight))))
+                found.append(WeightedName(name, float(-np.expm1(-weight))))
         return found
 
-    def broader(self, keyphrase: int) -> list[Weighted]:
+    def broader(self, keyphrase: int) -> list[WeightedName]:
         """Return the keyphrases that lead to `keyphrase`, each with the probability that it turns `keyphrase` on."""
-        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])]
+        return [
+            WeightedName(self.names[k], float(-np.expm1(-weight))) for k, weight in falling(self._broader[[keyphrase]])
+        ]
 
-    def narrower(self, keyphrase: int) -> list[Weighted]:
+    def narrower(self, keyphrase: int) -> list[WeightedName]:
         """Return the rarer keyphrases to which `keyphrase` leads, each with the probability that `keyphrase` turns it
         on.
         """
         found = falling(self._hierarchy[[keyphrase]])
-        return [Weighted(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
+        return [WeightedName(self.names[k], float(-np.expm1(-weight))) for k, weight in found]
 
     @cached_property
     def word_shares(self) -> csr_array:
@@ -126,14 +128,14 @@ class Keyphrases:
         own = set(counts.indices.tolist())
         return [int(self.network.phrases[k]) in own for k in keyphrases]
 
-    def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[Weighted]:
+    def evoking(self, evoked: csr_array, keyphrase: int, number: int) -> list[WeightedName]:
         """Return the units of a text that evoke `keyphrase` most, at most `number`.
 
         `evoked` has sparse rows of keyphrases by units, which say how likely a keyphrase turns a unit on. Each unit is
         returned with this value.
         """
         found = [(unit, value) for unit, value in falling(evoked[[keyphrase]]) if value >= LEAST_EVIDENCE]
-        return [Weighted(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
+        return [WeightedName(self.units.name(unit, self._surface), min(value, 1.0)) for unit, value in found[:number]]
 
 
 def is_part(part: Sequence[str], whole: Sequence[str]) -> bool:
@@ -142,7 +144,7 @@ def is_part(part: Sequence[str], whole: Sequence[str]) -> bool:
     return size < len(whole) and any(whole[k : k + size] == part for k in range(len(whole) - size + 1))
 
 
-def listed(items: Sequence[Weighted]) -> str:
+def listed(items: Sequence[WeightedName]) -> str:
     """Return names with their weights as one string."""
     return ", ".join(f"{item.name} {item.weight:.2f}" for item in items)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line, records
-from sublex.operations import Context, File, Needs, operation, option, positional
+from sublex.operations import File, Needs, OperationContext, operation, option, positional
 from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ PAGE = File((".html",))
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
 def keyphrases(
-    context: Context,
+    context: OperationContext,
     expression: Model,
     text: Annotated[str | None, positional("TEXT", completes="word")] = None,
     file: Annotated[str | None, option(completes="file")] = None,
@@ -127,7 +127,7 @@ def keyphrases(
 
 
 def _read(
-    context: Context, reader: _Reader, found: Any, documents: list[Document], many: bool
+    context: OperationContext, reader: _Reader, found: Any, documents: list[Document], many: bool
 ) -> list[tuple[Document, list[Row]]]:
     """Return the documents with their keyphrases."""
     results: list[tuple[Document, list[Row]]] = []
@@ -143,7 +143,7 @@ def _read(
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), file=PAGE)
 def silhouette(
-    context: Context,
+    context: OperationContext,
     expression: Model,
     phrase: Annotated[str, positional("PHRASE", completes="word")],
     number: Annotated[int, option("-n", "--number", least=1)] = 20,
@@ -187,7 +187,7 @@ def silhouette(
     forms=("table",),
     file=File((".graphml", ".csv"), required=True),
 )
-def hierarchy(context: Context, expression: Model) -> Shown:
+def hierarchy(context: OperationContext, expression: Model) -> Shown:
     """Write the graph of keyphrases for another program: which keyphrase leads to which rarer one.
 
     EXPR names the model. GraphML has all keyphrases with the number of documents that are about them. CSV has a line for each

@@ -10,7 +10,7 @@ import numpy as np
 
 from sublex.contracts.base import Document
 from sublex.forms.pages import escaped, html_page
-from sublex_laki.keyphrases import Keyphrases, Weighted
+from sublex_laki.keyphrases import Keyphrases, WeightedName
 
 # Numbers of keyphrases on a page, and of units of each silhouette; the model's card shows fewer units.
 PAGE_KEYPHRASES, PAGE_UNITS, CARD_UNITS = 1000, 20, 6
@@ -81,7 +81,7 @@ def card(keyphrases: Keyphrases, keyphrase: int) -> str:
     return f"<article>\n<h2>{escaped(keyphrases.names[keyphrase])}</h2>\n<p>{words}</p>\n{near}</article>\n"
 
 
-def _near(name: str, items: list[Weighted]) -> str:
+def _near(name: str, items: list[WeightedName]) -> str:
     names = ", ".join(escaped(item.name) for item in items[:NEAR])
     return f'<p class="near">{name}: {names}</p>\n' if items else ""
 

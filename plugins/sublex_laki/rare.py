@@ -48,7 +48,7 @@ class Chunk(NamedTuple):
         return float(1 / (1 + np.exp(-odds)))
 
 
-class Words(NamedTuple):
+class ChunkedWords(NamedTuple):
     """The words of some texts as `chunks` reads them. Each array has an entry for each word; `idf` is a share of the largest
     one.
     """
@@ -63,7 +63,7 @@ class Words(NamedTuple):
     residual: np.ndarray
 
 
-def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> Words:
+def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> ChunkedWords:
     """Return the words of texts with what the phrases' model knows of them.
 
     `units` has the number of each word in the phrases' lexicon, -1 for unknown words. Unknown words are as rare as the rarest
@@ -86,10 +86,10 @@ def read_words(phrases: PhraseList, units: np.ndarray, texts: TextWords) -> Word
     terms = [texts.terms[word] for word in texts.words.tolist()]
     residual = of_units(phrases.word_residual, 0.0)
     outside = stops | (np.maximum(begins, ends) < INSIDE)
-    return Words(terms, texts.breaks, outside, numbers, begins, ends, idf / max(largest, 1e-9), residual)
+    return ChunkedWords(terms, texts.breaks, outside, numbers, begins, ends, idf / max(largest, 1e-9), residual)
 
 
-def chunks(words: Words, first: int, last: int) -> list[Chunk]:
+def chunks(words: ChunkedWords, first: int, last: int) -> list[Chunk]:
     """Return the phrases of the text whose words have the places from `first` to before `last`, in the order of the text."""
     found: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
     for begin, end in _spans(words, first, last):
@@ -97,7 +97,7 @@ def chunks(words: Words, first: int, last: int) -> list[Chunk]:
     return [Chunk(terms, spans, _facts(words, spans, first)) for terms, spans in found.items()]
 
 
-def _spans(words: Words, first: int, last: int) -> Iterator[tuple[int, int]]:
+def _spans(words: ChunkedWords, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Yield the begin and the end of each phrase of a text."""
     begin = first
     for place in range(first, last + 1):
@@ -107,7 +107,7 @@ def _spans(words: Words, first: int, last: int) -> Iterator[tuple[int, int]]:
             begin = place + bool(ends_here)
 
 
-def _trimmed(words: Words, begin: int, end: int) -> Iterator[tuple[int, int]]:
+def _trimmed(words: ChunkedWords, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the part of a sequence that can be a phrase, if there is one with a letter."""
     while begin < end and (words.begins[begin] < BEGINS or words.numbers[begin]):
         begin += 1
@@ -125,7 +125,7 @@ def written(texts: TextWords, begin: int, end: int) -> str:
     return "".join(part for pair in zip(words, [*gaps, ""], strict=True) for part in pair)
 
 
-def _facts(words: Words, spans: Sequence[tuple[int, int]], first: int) -> list[float]:
+def _facts(words: ChunkedWords, spans: Sequence[tuple[int, int]], first: int) -> list[float]:
     """Return the facts about a phrase that occurs at `spans` in the text that begins at the place `first`."""
     begin, end = spans[0]
     return [

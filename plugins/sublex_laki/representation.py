@@ -24,7 +24,7 @@ from sublex.estimators.word_sums import check_model
 from sublex.tools.messages import counted
 from sublex_laki.candidates import are_named
 from sublex_laki.estimator import (
-    Curve,
+    CertaintyCurve,
     Network,
     calibrate,
     certain,
@@ -43,7 +43,7 @@ from sublex_laki.estimator.network import LEAST, MOST
 from sublex_laki.explaining import explain
 from sublex_laki.keyphrases import Keyphrases
 from sublex_laki.page import page, records
-from sublex_laki.shown import Shown, distinct, of_network, of_texts, without_parts
+from sublex_laki.shown import ShownKeyphrase, distinct, of_network, of_texts, without_parts
 from sublex_laki.similarity import vectors_of_model
 from sublex_laki.units import Units
 
@@ -65,7 +65,7 @@ HELD_OUT, MOST_HELD_OUT = 10, 2000
 MOST_ODDS = 100.0
 
 
-class EncodedQuery(NamedTuple):
+class KeyphraseQuery(NamedTuple):
     """A query: its units as a row of counts, and the probability of each keyphrase."""
 
     counts: csr_array
@@ -157,14 +157,14 @@ class LAKIRepresentation(Representation):
             progress=partial(job.progress, unit=f"documents in {counted(params.iterations, 'iteration')}"),
         )  # fmt: skip
 
-    def _curve(self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job) -> Curve:
+    def _curve(self, counts: csr_array, keyphrases: np.ndarray, vectors: np.ndarray, job: Job) -> CertaintyCurve:
         """Hold out a tenth of the documents, make a network of the others, and calibrate it on those held out."""
         held = np.zeros(counts.shape[0], bool)
         held[np.arange(0, counts.shape[0], max(HELD_OUT, -(-counts.shape[0] // MOST_HELD_OUT)))] = True
         others = csr_array(counts[np.flatnonzero(~held)])
         known = np.intersect1d(keyphrases, others.indices)
         if not len(known):
-            return Curve(np.zeros(1), np.zeros(1))
+            return CertaintyCurve(np.zeros(1), np.zeros(1))
         network, _ = self._network(others, known, vectors, job)
         return calibrate(network, counts[np.flatnonzero(held)], self.usual_length, job.workers)
 
@@ -212,7 +212,7 @@ class LAKIRepresentation(Representation):
         check_model(self.network.keyphrases > 0 and bool(self.units.is_phrase[self.network.phrases].all()))
         self.perplexities, self.usual_length = store.get("perplexities"), store.get("usual_length")
         self.odds = store.get("odds_of_mentions")
-        self.curve = Curve(store.get("curve_evidence"), store.get("curve_chances"))
+        self.curve = CertaintyCurve(store.get("curve_evidence"), store.get("curve_chances"))
         check_model(len(self.curve.evidence) > 0)
         self.vocabulary = phrases.lexicon.terms
         self.row_values = Numbers((self.network.keyphrases,), "f4", 0, 1, sparse=True)
@@ -263,13 +263,13 @@ class LAKIRepresentation(Representation):
             (np.minimum(found.data, 1.0).astype(np.float32), found.indices, found.indptr), shape=found.shape
         )
 
-    def encode_queries(self, inputs: TextWords) -> list[EncodedQuery]:
+    def encode_queries(self, inputs: TextWords) -> list[KeyphraseQuery]:
         """Return for each query its units and the probabilities of its keyphrases."""
         counts = self.units.of_texts(inputs)
         chances = self.encode_units(counts, LEAST_IN_QUERY).toarray().astype(np.float64)
-        return [EncodedQuery(counts[[k]], chances[k]) for k in range(len(chances))]
+        return [KeyphraseQuery(counts[[k]], chances[k]) for k in range(len(chances))]
 
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+    def score(self, query: KeyphraseQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the cosines of the query with documents, computed from the probabilities of keyphrases.
 
         A cosine is -inf if the query or the document has no keyphrases.
@@ -282,7 +282,7 @@ class LAKIRepresentation(Representation):
         found = cosines(view.products(query.chances, docs), lengths, query.chances[query.chances > 0])
         return np.where(lengths > 0, found, -np.inf)
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: KeyphraseQuery, view: View, doc: int) -> Explanation:
         """Return a cosine as a sum over the keyphrases that query and document share."""
         document = np.asarray(view.rows(np.array([doc])).todense(), np.float64)[0]
         own = self.units.of_texts(view.words(doc))
@@ -312,7 +312,9 @@ class LAKIRepresentation(Representation):
         found: Keyphrases = view.once("keyphrases of laki", lambda: Keyphrases(self.network, self.units, view.surface))
         return found
 
-    def shown(self, view: View, texts: TextWords, counts: csr_array, least: float = 0.0) -> Iterator[list[Shown]]:
+    def shown(
+        self, view: View, texts: TextWords, counts: csr_array, least: float = 0.0
+    ) -> Iterator[list[ShownKeyphrase]]:
         """Yield the keyphrases of each text as people see them, the strongest first, with a strength of `least` or more.
 
         `counts` has the units of each text.
@@ -338,7 +340,7 @@ class LAKIRepresentation(Representation):
         """Return the probability of each keyphrase in each document."""
         return view.rows(docs)
 
-    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
+    def marks(self, query: KeyphraseQuery, view: View, doc: int) -> list[Mark]:
         """Return the units of a document that one of its strong keyphrases turns on, as marks. Each mark names the keyphrase
         that most likely turns the unit on.
 

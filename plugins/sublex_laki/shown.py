@@ -33,7 +33,7 @@ LIKELY = 0.5
 LEAST = 1e-6
 
 
-class Shown(NamedTuple):
+class ShownKeyphrase(NamedTuple):
     """A keyphrase of a text.
 
     `keyphrase` is its number in the network; None for a phrase that is too rare for the network. `strength` is the
@@ -47,7 +47,7 @@ class Shown(NamedTuple):
     mentioned: bool
 
 
-def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) -> Iterator[list[Shown]]:
+def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) -> Iterator[list[ShownKeyphrase]]:
     """Yield the network's keyphrases of each text, the most probable first.
 
     `counts` has the units of each text, and `chances` the probabilities of the keyphrases.
@@ -57,14 +57,14 @@ def of_network(keyphrases: Keyphrases, counts: csr_array, chances: csr_array) ->
         found = list(falling(chances[[text]]))
         here = keyphrases.is_mentioned(counts[[text]], [k for k, _ in found])
         yield [
-            Shown(keyphrases.names[k], terms[phrases[k]], value, k, mentioned)
+            ShownKeyphrase(keyphrases.names[k], terms[phrases[k]], value, k, mentioned)
             for (k, value), mentioned in zip(found, here, strict=True)
         ]
 
 
 def of_texts(
     keyphrases: Keyphrases, texts: TextWords, counts: csr_array, chances: csr_array, evidence: csr_array | None
-) -> Iterator[list[Shown]]:
+) -> Iterator[list[ShownKeyphrase]]:
     """Yield the keyphrases of each text, those beyond the network too, the strongest first.
 
     `evidence` has what each text says for each keyphrase besides its mentions. Without it, keyphrases of the network keep
@@ -89,7 +89,7 @@ def of_texts(
             ]
         for chunk in chunks(words, begin, end):
             if chunk.terms not in known:
-                items.append(Shown(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
+                items.append(ShownKeyphrase(written(texts, *chunk.spans[0]), chunk.terms, chunk.strength, None, True))
         begin = end
         items = [item for item in items if item.strength >= LEAST_SHOWN]
         yield sorted(items, key=lambda item: -item.strength)
@@ -129,7 +129,7 @@ def first_places(units: Units, texts: TextWords) -> dict[tuple[int, int], int]:
     return places
 
 
-def distinct(items: Sequence[Shown]) -> Iterator[Shown]:
+def distinct(items: Sequence[ShownKeyphrase]) -> Iterator[ShownKeyphrase]:
     """Yield keyphrases without those that say nearly the same as another one. The strongest of `items` comes first.
 
     After "random graph", "graph" says nothing new, and "sparse random graph" little. "graph" is left out before "random
@@ -151,7 +151,7 @@ def _is_longer(whole: Sequence[str], part: Sequence[str]) -> bool:
     return len(part) > 1 and is_part(part, whole)
 
 
-def without_parts(items: Sequence[Shown]) -> Iterator[Shown]:
+def without_parts(items: Sequence[ShownKeyphrase]) -> Iterator[ShownKeyphrase]:
     """Yield keyphrases without those that are a part of one before them."""
     before: list[tuple[str, ...]] = []
     for item in items:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 
-class GibbsChain:
+class TopicChain:
     """The state of a Gibbs chain: the topic of each token (`z`), and the counts that follow from the topics.
 
     At first each token has a random topic; all topics are equally likely. `rows` are sparse rows of whole counts with
@@ -52,7 +52,7 @@ class GibbsChain:
 
         `progress` is called several times. To end the work early, it raises an exception.
         """
-        from sublex_lda.kernels import sweep
+        from sublex_lda.lda_kernels import sweep
 
         # The draws do not depend on how the documents are divided into blocks.
         for span in spans(len(self.tokens.starts) - 1):

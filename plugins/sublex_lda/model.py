@@ -13,7 +13,7 @@ from sublex.estimators.topics.counts import counts_of, whole_counts_of
 from sublex.estimators.topics.inference import sample
 from sublex.estimators.topics.model import TopicModel
 from sublex_lda import variational
-from sublex_lda.gibbs import GibbsChain
+from sublex_lda.gibbs import TopicChain
 from sublex_lda.priors import alpha_of_counts
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class LDA(TopicModel):
         last sweep of Gibbs sampling, or the expected number by variational Bayes
     alpha_ : array of shape (k,), the parameter of the prior of documents for each topic
     phi_ : array of shape (words, k), the probability of a word in a topic; each column adds up to 1
-    chain_ : `gibbs.GibbsChain` that holds the topic of each token of the fitted documents, or None
+    chain_ : `gibbs.TopicChain` that holds the topic of each token of the fitted documents, or None
     trace_ : list of float, log p(words, topics) at every tenth sweep of Gibbs sampling, or the bound after each
         iteration of variational Bayes
     """
@@ -75,7 +75,7 @@ class LDA(TopicModel):
         self.k, self.method, self.iterations = k, method, iterations
         self.alpha, self.beta, self.learn_alpha, self.seed = alpha, beta, learn_alpha, seed
         self.trace_: list[float] = []
-        self.chain_: GibbsChain | None = None
+        self.chain_: TopicChain | None = None
         self._factors = np.zeros((0, 0))
 
     def fit(self, matrix: Any, workers: int = 1, progress: Progress = lambda done, total: None) -> LDA:
@@ -90,7 +90,7 @@ class LDA(TopicModel):
             raise InputError("LDA: no words are left to learn topics from; index more documents, or lower min_df.")
         alpha = np.full(self.k, float(self.alpha))
         if self.method == "gibbs":
-            return self._sample(GibbsChain(rows, alpha, self.beta, self.seed), progress)
+            return self._sample(TopicChain(rows, alpha, self.beta, self.seed), progress)
         found = variational.fit(
             rows, alpha, self.beta, iterations=self.iterations, seed=self.seed, learn_alpha=self.learn_alpha,
             workers=workers, progress=progress,
@@ -146,7 +146,7 @@ class LDA(TopicModel):
             topics[part] = (found.theta[document[part]] * self._factors[rows.indices[part]]).argmax(axis=1)
         return rows, found.gamma - self.alpha_, topics
 
-    def _sample(self, chain: GibbsChain, progress: Progress) -> LDA:
+    def _sample(self, chain: TopicChain, progress: Progress) -> LDA:
         """Run a Gibbs chain to its end and keep the topics of its last sweep."""
         self.trace_ = []
         for done in range(self.iterations):

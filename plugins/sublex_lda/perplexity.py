@@ -79,7 +79,7 @@ def left_to_right(
     number of particles, but the second estimate varies more in long documents. The time grows with the square of a
     document's length.
     """
-    from sublex_lda.kernels import left_to_right
+    from sublex_lda.lda_kernels import left_to_right
 
     rows, phi = whole_counts_of(matrix, len(phi)), np.ascontiguousarray(phi, np.float64)
     if particles < 1:

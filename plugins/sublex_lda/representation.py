@@ -15,7 +15,7 @@ from sublex.contracts.fitted import Corpus, Cost, Job, Store, Stored, View
 from sublex.contracts.stored import Declared, Numbers
 from sublex.estimators.topics.coherence import npmi, top_words
 from sublex.estimators.topics.representation import TopicRepresentation, of_topics
-from sublex.estimators.topics.topics import Topic
+from sublex.estimators.topics.topics import FittedTopic
 from sublex.estimators.word_sums import VOCABULARY, frequent_counts
 from sublex_lda.model import LDA
 
@@ -84,7 +84,7 @@ class LDARepresentation(TopicRepresentation):
             "topics": [self._summary(topic, view) for topic in self._topics(view)],
         }
 
-    def _summary(self, topic: Topic, view: View) -> dict[str, Any]:
+    def _summary(self, topic: FittedTopic, view: View) -> dict[str, Any]:
         """Return a topic as values that JSON can hold, with its label if people gave labels to topics."""
         label = {"label": self._title(topic.number, view)} if self.named or self.merged else {}
         return {**label, **topic.summary()}

@@ -15,7 +15,7 @@ import numpy as np
 from sublex.estimators.blocks import in_order, spans
 from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import DOCUMENTS, arrays_of
-from sublex_lda.gibbs import GibbsChain
+from sublex_lda.gibbs import TopicChain
 from sublex_lda.priors import alpha_of_logs
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class Expected(NamedTuple):
     norms: np.ndarray
 
 
-class Fit(NamedTuple):
+class VariationalFit(NamedTuple):
     """A variational fit: `weights`, the Dirichlet parameters of the topics (by word and topic); `gamma`, those of the
     documents; `alpha`; and `bounds`, the bound after each iteration.
     """
@@ -72,7 +72,7 @@ def infer(
     The iteration starts at `gamma`, whose array is not changed. By default it starts at `alpha` plus an equal share of
     the document's tokens for each topic. `steps` and `tolerance` say when it ends, as in `kernels.expectation`.
     """
-    from sublex_lda.kernels import expectation
+    from sublex_lda.lda_kernels import expectation
 
     if gamma is None:
         gamma = alpha + rows.sum(axis=1)[:, None] / len(alpha)
@@ -95,7 +95,7 @@ def infer(
 def fit(
     rows: csr_array, alpha: np.ndarray, beta: float, *, iterations: int = 100, seed: int = 0, learn_alpha: str = "no",
     workers: int = 1, progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Fit:  # fmt: skip
+) -> VariationalFit:  # fmt: skip
     """Fit topics to sparse rows of counts; `learn_alpha` is "no", "symmetric" or "asymmetric".
 
     The start is the state of a Gibbs chain after a few sweeps, because most random starts lead to poor optima. The
@@ -117,7 +117,7 @@ def fit(
         if bounds[-1] - bounds[-2] <= BOUND_TOLERANCE * abs(bounds[-1]):
             break
     assert gamma is not None
-    return Fit(weights, gamma, alpha, bounds[1:])
+    return VariationalFit(weights, gamma, alpha, bounds[1:])
 
 
 def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.ndarray:
@@ -129,7 +129,7 @@ def _start(rows: csr_array, alpha: np.ndarray, beta: float, seed: int) -> np.nda
 
     # A chain needs whole counts.
     whole = csr_array((np.ceil(rows.data), rows.indices, rows.indptr), shape=rows.shape)
-    chain = GibbsChain(whole, alpha, beta, seed)
+    chain = TopicChain(whole, alpha, beta, seed)
     for _ in range(START_SWEEPS):
         chain.sweep()
     return chain.word_topics().toarray() + 1.0

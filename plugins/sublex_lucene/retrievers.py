@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import Explanation, Query
-from sublex.contracts.operators import GAP, Kind, Operator
+from sublex.contracts.operators import GAP, Operator, OperatorKind
 from sublex.errors import InputError
 from sublex_lucene import installed
 from sublex_lucene.index import LuceneIndex
@@ -92,13 +92,17 @@ def _sent(operator: Operator) -> list[Any] | None:
     The field is "" for the field that is searched. Return None if Lucene does not count the occurrences as Sublex does.
     """
     kind, width, field, words = operator.kind, operator.width, operator.field, operator.parts
-    if kind is Kind.FIELD and isinstance(words[0], Operator):
+    if kind is OperatorKind.FIELD and isinstance(words[0], Operator):
         kind, width, words = words[0].kind, words[0].width, words[0].parts
-    elif kind is Kind.SYNONYMS and len(operator.fields) == 1 and all(getattr(part, "field", "") for part in words):
+    elif (
+        kind is OperatorKind.SYNONYMS
+        and len(operator.fields) == 1
+        and all(getattr(part, "field", "") for part in words)
+    ):
         # Synonyms in a field are synonyms of words in the field.
         (field,), words = operator.fields, tuple(part.parts[0] for part in words)
     is_repeated = len(set(words)) < len(words)
-    if kind is Kind.WINDOW or (kind is Kind.ORDERED and (width != 1 or is_repeated)):
+    if kind is OperatorKind.WINDOW or (kind is OperatorKind.ORDERED and (width != 1 or is_repeated)):
         return None
     if any(word is GAP or isinstance(word, Operator) for word in words):
         return None

@@ -17,7 +17,7 @@ from sublex.contracts.fitted import Corpus, Job, Representation, Store, Stored, 
 from sublex.contracts.stored import Declared
 from sublex.errors import InputError
 from sublex.vectors.queries import vector_of
-from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, Layout
+from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, RowLayout
 
 # Rows that are turned into float32 at a time, where they are stored as another type.
 ROWS = 4096
@@ -25,7 +25,7 @@ ROWS = 4096
 NONE = -np.inf
 
 
-class EncodedQuery(NamedTuple):
+class DenseQuery(NamedTuple):
     """The vector of a query, float64, and its norm."""
 
     vector: np.ndarray
@@ -61,7 +61,7 @@ class DenseRepresentation(Representation):
     def load(self, store: Stored) -> None:
         """Restore the layout of the rows."""
         (width,), (kind,) = store.get("width").tolist(), store.get("type").tolist()
-        self._take(GivenSet(Layout(width, list(TYPES)[kind]), store.get("hash").astype(">u2").tobytes().hex()))
+        self._take(GivenSet(RowLayout(width, list(TYPES)[kind]), store.get("hash").astype(">u2").tobytes().hex()))
 
     def declares(self) -> Mapping[str, Declared]:
         """Return the declarations of the width, of the type of the stored numbers, and of the hash."""
@@ -96,25 +96,25 @@ class DenseRepresentation(Representation):
         scales: np.ndarray = view.once("scales", read)
         return scales
 
-    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[EncodedQuery]:
+    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[DenseQuery]:
         """Return the vectors that came with the queries."""
         return [self._encoded(query) for query in inputs]
 
-    def _encoded(self, query: Query) -> EncodedQuery:
+    def _encoded(self, query: Query) -> DenseQuery:
         vector = np.asarray(vector_of(query, self.name, f"dense({self.name})", self.layout.width), np.float64)
-        return EncodedQuery(vector, sqrt(float((vector * vector).sum())))
+        return DenseQuery(vector, sqrt(float((vector * vector).sum())))
 
-    def query_vector(self, query: EncodedQuery) -> np.ndarray:
+    def query_vector(self, query: DenseQuery) -> np.ndarray:
         """Return the vector of a query."""
         return query.vector
 
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+    def score(self, query: DenseQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the similarity of each document's vector, -inf for documents without a vector."""
         scores = view.map_rows(lambda rows: self._scores(query, rows), docs)
         scales = self._scales(view)
         return np.where((scales if docs is None else scales[docs]) > 0, scores, NONE)
 
-    def _scores(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
+    def _scores(self, query: DenseQuery, rows: np.ndarray) -> np.ndarray:
         """Return the similarities of rows with a query. Those of rows without a vector mean nothing."""
         if rows.dtype == np.float32:
             return self._similarities(query, np.ascontiguousarray(rows))
@@ -122,15 +122,15 @@ class DenseRepresentation(Representation):
         found = [self._similarities(query, self.layout.vectors(part)) for part in parts]
         return np.concatenate(found) if found else np.empty(0)
 
-    def _similarities(self, query: EncodedQuery, rows: np.ndarray) -> np.ndarray:
-        from sublex_neural import kernels
+    def _similarities(self, query: DenseQuery, rows: np.ndarray) -> np.ndarray:
+        from sublex_neural import vector_kernels
 
         sums = np.empty(len(rows))
         if self.similarity == "l2":
-            kernels.distances(rows, query.vector, sums)
+            vector_kernels.distances(rows, query.vector, sums)
             return -self._finite(sums)
         squares = np.empty(len(rows) if self.similarity == "cosine" else 0)
-        kernels.products(rows, query.vector, sums, squares)
+        vector_kernels.products(rows, query.vector, sums, squares)
         if self.similarity == "dot":
             return self._finite(sums)
         both = np.sqrt(squares) * query.norm
@@ -145,7 +145,7 @@ class DenseRepresentation(Representation):
             )
         return sums
 
-    def similarities(self, query: EncodedQuery, vectors: np.ndarray) -> np.ndarray:
+    def similarities(self, query: DenseQuery, vectors: np.ndarray) -> np.ndarray:
         """Return the similarities of vectors (float32), one in each row, with a query."""
         if vectors.shape[1] != self.layout.width:
             raise InputError(
@@ -153,7 +153,7 @@ class DenseRepresentation(Representation):
             )
         return self._similarities(query, np.ascontiguousarray(vectors))
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: DenseQuery, view: View, doc: int) -> Explanation:
         """Return the score as one leaf."""
         score = float(self.score(query, view, np.array([doc]))[0])
         names = {"dot": "product", "cosine": "cosine", "l2": "minus the squared distance"}

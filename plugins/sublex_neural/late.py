@@ -18,7 +18,7 @@ from sublex.errors import InputError
 from sublex.tools.messages import counted
 from sublex.vectors.matrices import Matrices
 from sublex.vectors.queries import tokens_of, vector_of
-from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, Layout
+from sublex.vectors.stored import HASH_VALUE, TYPE_VALUE, TYPES, UNCOVERED, WIDTH_VALUE, GivenSet, RowLayout
 
 # Documents whose rows are turned into float32 at a time, where they are stored as another type.
 DOCUMENTS = 256
@@ -26,7 +26,7 @@ DOCUMENTS = 256
 NONE = -np.inf
 
 
-class EncodedQuery(NamedTuple):
+class TokenQuery(NamedTuple):
     """The matrix of a query with a column for each token, float64, and the tokens if they are known."""
 
     columns: np.ndarray
@@ -71,7 +71,7 @@ class LateRepresentation(Representation):
         """Restore the layout of the rows."""
         (width,), (kind,) = store.get("width").tolist(), store.get("type").tolist()
         values = store.get("hash").astype(">u2").tobytes().hex()
-        self._take(GivenSet(Layout(width, list(TYPES)[kind]), values, store.get("tokens")))
+        self._take(GivenSet(RowLayout(width, list(TYPES)[kind]), values, store.get("tokens")))
 
     def declares(self) -> Mapping[str, Declared]:
         """Return the declarations of the width, of the type of the stored numbers, of the hash and of the tokens."""
@@ -98,15 +98,15 @@ class LateRepresentation(Representation):
             self.layout.check_scales(self.layout.scales(matrices.data))
         return self.layout.uncovered(matrices)
 
-    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[EncodedQuery]:
+    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[TokenQuery]:
         """Return the matrices that came with the queries."""
         return [self._encoded(query) for query in inputs]
 
-    def _encoded(self, query: Query) -> EncodedQuery:
+    def _encoded(self, query: Query) -> TokenQuery:
         rows = vector_of(query, self.name, f"late({self.name})", self.layout.width, dimensions=2)
-        return EncodedQuery(np.ascontiguousarray(rows.T, np.float64), tokens_of(query, self.name))
+        return TokenQuery(np.ascontiguousarray(rows.T, np.float64), tokens_of(query, self.name))
 
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+    def score(self, query: TokenQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return MaxSim: the sum over the tokens of the query of the largest product with a row of the document.
 
         Documents without a matrix get -inf, and so do all documents if the query has no token.
@@ -115,25 +115,25 @@ class LateRepresentation(Representation):
         covered = self.covers(view)
         return np.where(covered if docs is None else covered[docs], scores, NONE)
 
-    def _scores(self, query: EncodedQuery, matrices: Matrices) -> np.ndarray:
+    def _scores(self, query: TokenQuery, matrices: Matrices) -> np.ndarray:
         if matrices.dtype == np.float32:
             return self._sums(query, matrices)[0]
         blocks = [matrices[begin : begin + DOCUMENTS] for begin in range(0, len(matrices), DOCUMENTS)]
         sums = [self._sums(query, Matrices(self.layout.vectors(block.data), block.starts))[0] for block in blocks]
         return np.concatenate(sums) if sums else np.empty(0)
 
-    def _sums(self, query: EncodedQuery, matrices: Matrices) -> tuple[np.ndarray, Best]:
+    def _sums(self, query: TokenQuery, matrices: Matrices) -> tuple[np.ndarray, Best]:
         """Return the scores of float32 matrices, and the pairs that make the score of the last one."""
-        from sublex_neural import kernels
+        from sublex_neural import vector_kernels
 
         count = query.columns.shape[1]
         sums, best = np.full(len(matrices), NONE), Best(np.empty(count), np.zeros(count, np.int64))
         if count:
             rows = np.ascontiguousarray(matrices.data)
-            kernels.largest_products(rows, matrices.starts, query.columns, sums, *best, np.empty(count))
+            vector_kernels.largest_products(rows, matrices.starts, query.columns, sums, *best, np.empty(count))
         return sums, best
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: TokenQuery, view: View, doc: int) -> Explanation:
         """Return the score as the products of pairs: each token of the query with the row of the document that fits it best."""
         matrix = view.rows(np.array([doc]))
         sums, best = self._sums(query, Matrices(self.layout.vectors(matrix.data), matrix.starts))

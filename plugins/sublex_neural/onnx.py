@@ -19,8 +19,8 @@ from sublex.contracts.encoders import Encoded, Scored
 from sublex.errors import InputError, MissingExtra
 from sublex.tools.messages import counted, in_short
 from sublex_neural.files import ModelFolder, identity_of, json_of, open_file
-from sublex_neural.onnx_model import Model, checked
-from sublex_neural.settings import POOLINGS, TOKENIZER, Given, Settings, settings_of
+from sublex_neural.onnx_model import ModelInputs, checked
+from sublex_neural.settings import POOLINGS, TOKENIZER, GivenSettings, ModelSettings, settings_of
 
 # Raised when the same files and texts give other vectors.
 VERSION = 1
@@ -82,14 +82,14 @@ class OnnxEncoder:
     """
 
     def __init__(self, folder: str, **given: Any):
-        self.folder, self.given, self.memory = folder, Given(**given), MEMORY
+        self.folder, self.given, self.memory = folder, GivenSettings(**given), MEMORY
 
     @cached_property
     def _files(self) -> ModelFolder:
         return ModelFolder(self.folder)
 
     @cached_property
-    def _settings(self) -> Settings:
+    def _settings(self) -> ModelSettings:
         return settings_of(self._files, self.given)
 
     @cached_property
@@ -99,7 +99,7 @@ class OnnxEncoder:
             return file.read()
 
     @cached_property
-    def _model(self) -> Model:
+    def _model(self) -> ModelInputs:
         path = self._files.place(self._settings.model)
         model = checked(self._data, path, self.memory)
         unknown = [name for name in model.inputs if name not in INPUTS]

@@ -26,7 +26,7 @@ DEEPEST, MOST_AXES = 20, 64
 Field = tuple[int, int, int, int]
 
 
-class Model(NamedTuple):
+class ModelInputs(NamedTuple):
     """What a model declares: its inputs and outputs with their shapes, and the rows of the table that `input_ids` indexes.
 
     A size of a shape is None if the model leaves it open; a shape is None if it leaves the rank open.
@@ -86,7 +86,7 @@ class _Check:
         """Yield the places of the messages in a field."""
         return ((first, last) for number, kind, first, last in self.fields(begin, end) if (number, kind) == (wanted, 2))
 
-    def model(self) -> Model:
+    def model(self) -> ModelInputs:
         end, graphs = len(self.data), []
         for number, kind, first, last in self.fields(0, end):
             if kind != 2:
@@ -103,7 +103,7 @@ class _Check:
             raise self.damaged()
         self.graph(*graphs[0], 0)
         inputs, outputs = (dict(self.value(*place) for place in self.messages(*graphs[0], n)) for n in (11, 12))
-        return Model({name: inputs[name] for name in inputs if name not in self.rows}, outputs, self.pieces)
+        return ModelInputs({name: inputs[name] for name in inputs if name not in self.rows}, outputs, self.pieces)
 
     def domain(self, begin: int, end: int, wanted: int) -> None:
         for number, kind, first, last in self.fields(begin, end):
@@ -247,7 +247,7 @@ class _Check:
             raise InputError(f"{self.path} {what} of {shape} entries, which takes more memory than --memory allows.")
 
 
-def checked(data: bytes, path: str, memory: int) -> Model:
+def checked(data: bytes, path: str, memory: int) -> ModelInputs:
     """Return what a model declares.
 
     Raise `InputError` if the file is damaged, names other files, needs operators that onnxruntime does not bring, or has

@@ -29,7 +29,7 @@ NO_LIMIT = 1_000_000
 SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet", "xlm-roberta-xl", "longformer")
 
 
-class Settings(NamedTuple):
+class ModelSettings(NamedTuple):
     """How a model is used. `prefixes` come before the texts of queries and documents. `length` counts pieces.
 
     `pooling` is one of `POOLINGS`, "pairs", or None if nothing tells it. `vocabulary` is the number of pieces that the
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     vocabulary: int | None
 
 
-class Given(NamedTuple):
+class GivenSettings(NamedTuple):
     """The values of the parameters as the user gave them; None where the files decide."""
 
     pooling: str | None = None
@@ -54,7 +54,7 @@ class Given(NamedTuple):
     length: int | None = None
 
 
-def settings_of(folder: ModelFolder, given: Given) -> Settings:
+def settings_of(folder: ModelFolder, given: GivenSettings) -> ModelSettings:
     """Return the settings of the model in a folder."""
     model = next((name for name in MODELS if folder.has(name)), None)
     if model is None:
@@ -74,7 +74,7 @@ def settings_of(folder: ModelFolder, given: Given) -> Settings:
         normalise = pooling == "tokens" or any(kind == "Normalize" for kind, _ in modules)
     sbert = folder.json("sentence_bert_config.json")
     size = config.get("vocab_size")
-    return Settings(
+    return ModelSettings(
         model, pooling, normalise, _prefixes(folder, given.prefix), _length(folder, config, sbert, given.length),
         sbert.get("do_lower_case") is True, size if type(size) is int else None,
     )  # fmt: skip

@@ -31,7 +31,7 @@ STARTS = ("\u0120", "\u2581")
 WORD = re.compile(r"\w+")
 
 
-class EncodedQuery(NamedTuple):
+class SparseQuery(NamedTuple):
     """The weights of a query by the numbers of terms, the weights of terms that no document has, and the text."""
 
     weights: dict[int, float]
@@ -106,21 +106,21 @@ class SparseRepresentation(Representation):
         """Return the weights of documents, float32."""
         return self.layout.weights(rows)
 
-    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[EncodedQuery]:
+    def encode_queries(self, inputs: Sequence[Query]) -> Sequence[SparseQuery]:
         """Return the weights that came with the queries."""
         return [self._encoded(query) for query in inputs]
 
-    def _encoded(self, query: Query) -> EncodedQuery:
+    def _encoded(self, query: Query) -> SparseQuery:
         found, numbers = weights_of(query, self.name, f"sparse({self.name})"), self._numbers
         known = {numbers[term]: weight for term, weight in found.items() if term in numbers}
         unknown = {} if len(known) == len(found) else {term: w for term, w in found.items() if term not in numbers}
-        return EncodedQuery(known, unknown, query.text)
+        return SparseQuery(known, unknown, query.text)
 
-    def query_weights(self, query: EncodedQuery) -> Mapping[int, float]:
+    def query_weights(self, query: SparseQuery) -> Mapping[int, float]:
         """Return the weights of a query by the numbers of terms."""
         return query.weights
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: SparseQuery, view: View, doc: int) -> Explanation:
         """Return the score as the products of the terms that query and document share, largest first.
 
         A term that a text does not contain is marked as an expansion of it.

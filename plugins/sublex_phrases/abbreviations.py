@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 from sublex.contracts.base import Break
-from sublex_phrases.text import Text
+from sublex_phrases.text import JoinedTexts
 
 # The smallest and the largest number of letters of an abbreviation, and the number of definitions from which it counts.
 SHORTEST, LONGEST, DEFINITIONS = 2, 8, 2
@@ -23,7 +23,7 @@ MAIN_SHARE, WRITTEN_SHARE = 0.7, 0.7
 Sequence = tuple[int, ...]
 
 
-def definitions(text: Text, places: list[tuple[int, int]]) -> dict[int, Counter[Sequence]]:
+def definitions(text: JoinedTexts, places: list[tuple[int, int]]) -> dict[int, Counter[Sequence]]:
     """Return for each abbreviation the sequences that the text defines as its meaning, with the number of definitions
     of each sequence.
 
@@ -35,7 +35,7 @@ def definitions(text: Text, places: list[tuple[int, int]]) -> dict[int, Counter[
     return found
 
 
-def defining_places(text: Text, most: int) -> list[tuple[int, int]]:
+def defining_places(text: JoinedTexts, most: int) -> list[tuple[int, int]]:
     """Return where the text defines abbreviations: the places where the phrase begins and where the abbreviation stands.
 
     A phrase has at most `most` words and ends before the abbreviation.
@@ -61,7 +61,7 @@ def _letters(word: str) -> str:
     return whole.casefold() if SHORTEST <= len(whole) <= LONGEST and whole.isalnum() else ""
 
 
-def _begin(text: Text, place: int, letters: str, most: int) -> int:
+def _begin(text: JoinedTexts, place: int, letters: str, most: int) -> int:
     """Return the place where the phrase before an abbreviation begins; -1 if the abbreviation's letters do not fit the
     words before it.
 
@@ -80,7 +80,7 @@ def _begin(text: Text, place: int, letters: str, most: int) -> int:
     return -1
 
 
-def main_definitions(text: Text, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
+def main_definitions(text: JoinedTexts, found: dict[int, Counter[Sequence]]) -> dict[int, tuple[Sequence, int]]:
     """Return for each abbreviation the sequence that most of its definitions name, and the number of definitions that
     name this sequence.
 

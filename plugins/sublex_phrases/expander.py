@@ -10,12 +10,12 @@ from typing import Any
 
 from sublex.contracts.base import Context, Query, QueryTerm
 from sublex.contracts.fitted import Corpus, Fittable, Job, Store, Stored, View
-from sublex.contracts.operators import Kind, Operator
+from sublex.contracts.operators import Operator, OperatorKind
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.estimators.phrases.phrase_list import PhraseList
 from sublex_phrases.mining import mine, phrase_list_of
-from sublex_phrases.read_list import Phrase, read_list
+from sublex_phrases.read_list import ListedPhrase, read_list
 from sublex_phrases.text import read_text
 
 # Bytes that fitting takes for each word of the text; and words of the text for each indexed word, since stop words are
@@ -68,7 +68,7 @@ class Phrases(Fittable):
         least = self.support if self.forms == "inflections" else 0
         text = read_text(words.blocks(job.map), corpus.vocabulary, lambda: words.surfaces, least)
 
-        def sequences(phrases: list[Phrase]) -> dict[tuple[int, ...], float]:
+        def sequences(phrases: list[ListedPhrase]) -> dict[tuple[int, ...], float]:
             """Return the units of phrases, each with the phrase's quality. Phrases with unknown words are left out."""
             found = {text.lexicon.sequence(phrase.text, analyze): phrase.quality for phrase in phrases}
             return {units: quality for units, quality in found.items() if units and min(units) >= 0}
@@ -153,7 +153,7 @@ class Phrases(Fittable):
 
 def _in_order(term: str) -> Sequence[str]:
     """Return the words that a term of a query writes one directly after another: several for an operator `#1`."""
-    if isinstance(term, Operator) and term.kind is Kind.ORDERED and term.width == 1:
+    if isinstance(term, Operator) and term.kind is OperatorKind.ORDERED and term.width == 1:
         return term.parts
     return [term]
 

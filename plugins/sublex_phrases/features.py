@@ -15,13 +15,13 @@ from sublex_phrases.mining_kernels import count_documents
 from sublex_phrases.ngrams import Ngrams
 from sublex_phrases.roles import Roles
 from sublex_phrases.segmentation import Segmentation
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # The text is divided into this many parts; one call counts the occurrences in a part.
 PARTS = 8
 
 
-def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
+def count_uses(text: JoinedTexts, ngrams: Ngrams, run: Run = map) -> np.ndarray:
     """Return how often each node occurs in each way: a row for each node, and the columns of `kernels.count_uses`."""
 
     def count(part: tuple[int, int]) -> np.ndarray:
@@ -37,7 +37,7 @@ def count_uses(text: Text, ngrams: Ngrams, run: Run = map) -> np.ndarray:
 
 
 def features(
-    text: Text, ngrams: Ngrams, uses: np.ndarray, roles: Roles, done: Segmentation | None = None
+    text: JoinedTexts, ngrams: Ngrams, uses: np.ndarray, roles: Roles, done: Segmentation | None = None
 ) -> np.ndarray:
     """Return a row of features for each node, in the order of `phrase_list.NAMES`.
 
@@ -90,14 +90,14 @@ def features(
     return np.column_stack([np.asarray(column, np.float64) for column in columns])
 
 
-def _again(text: Text, done: Segmentation) -> np.ndarray:
+def _again(text: JoinedTexts, done: Segmentation) -> np.ndarray:
     """Return for each node the logarithm of its number of occurrences in a text that has any."""
     nodes = len(done.counts)
     df = count_documents(np.where(done.found < 0, nodes, done.found).astype(np.int32), text.ends, nodes + 1)[:nodes]
     return np.log((done.counts + 0.5) / (df + 0.5))
 
 
-def _concordance(ngrams: Ngrams, counts: np.ndarray, text: Text) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _concordance(ngrams: Ngrams, counts: np.ndarray, text: JoinedTexts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return three arrays with a value for each node: concordance, association and salience.
 
     They are computed from `counts`, the counts of the nodes. Counts below a half are replaced by a half.

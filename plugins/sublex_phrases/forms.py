@@ -9,7 +9,7 @@ import numpy as np
 from sublex.contracts.base import Break
 from sublex_phrases.mining_kernels import count_forms
 from sublex_phrases.ngrams import Ngrams
-from sublex_phrases.text import Text
+from sublex_phrases.text import JoinedTexts
 
 # The number of forms of a phrase that are kept.
 KEPT = 5
@@ -20,7 +20,7 @@ PLAIN_SHARE = 0.25
 Forms = list[tuple[str, int]]
 
 
-def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarray) -> dict[int, Forms]:
+def written_forms(text: JoinedTexts, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarray) -> dict[int, Forms]:
     """Return the most frequent written forms of each of `nodes`, with their counts. The most frequent form comes first.
 
     `found` has for each place of the text the node of the segment that begins there. Forms that differ only in capitals
@@ -40,7 +40,7 @@ def written_forms(text: Text, ngrams: Ngrams, found: np.ndarray, nodes: np.ndarr
     return {node: _best(list(alike.values())) for node, alike in gathered.items()}
 
 
-def _form(text: Text, hyphens: np.ndarray, begin: int, stop: int) -> str:
+def _form(text: JoinedTexts, hyphens: np.ndarray, begin: int, stop: int) -> str:
     """Return the words from `begin` to `stop` as they are written, with their hyphens.
 
     Chinese and Japanese words are joined without spaces.

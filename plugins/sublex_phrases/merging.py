@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 from sublex_phrases.forms import Forms
 from sublex_phrases.ngrams import Ngrams, Sequence
-from sublex_phrases.text import Text
+from sublex_phrases.text import JoinedTexts
 
 
 def other_names(
-    text: Text, ngrams: Ngrams, forms: Mapping[int, Forms], main: Mapping[int, tuple[Sequence, int]]
+    text: JoinedTexts, ngrams: Ngrams, forms: Mapping[int, Forms], main: Mapping[int, tuple[Sequence, int]]
 ) -> dict[int, dict[int, int]]:
     """Return for each phrase of several words the nodes of the single words that also name the phrase.
 

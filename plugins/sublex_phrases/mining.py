@@ -23,7 +23,7 @@ from sublex_phrases.ngrams import Ngrams, Sequence, check_enough, frequent
 from sublex_phrases.quality import ENOUGH, good_examples, judge, judge_words
 from sublex_phrases.roles import Roles, learn_names, learn_roles, unknown_roles
 from sublex_phrases.segmentation import Segmentation, rectify, segment
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # The number of words of the longest phrase, and the rounds of segmentation before and after the second judgement.
 MOST_WORDS, ROUNDS = 6, (3, 1)
@@ -62,7 +62,7 @@ class Mined(NamedTuple):
 
 
 def mine(
-    text: Text,
+    text: JoinedTexts,
     support: int = 10,
     quality: float = 0.5,
     good: list[Sequence] | None = None,
@@ -109,7 +109,7 @@ def mine(
 
 
 def _roles(
-    text: Text, ngrams: Ngrams, uses: np.ndarray, spans: list[tuple[int, int]], known: np.ndarray, run: Run
+    text: JoinedTexts, ngrams: Ngrams, uses: np.ndarray, spans: list[tuple[int, int]], known: np.ndarray, run: Run
 ) -> Roles:
     """Return the roles of the units, which are learned from the phrases that the text defines.
 
@@ -126,7 +126,7 @@ def _roles(
 
 
 def _judged(
-    text: Text,
+    text: JoinedTexts,
     ngrams: Ngrams,
     uses: np.ndarray,
     roles: Roles,
@@ -159,7 +159,7 @@ def _given(ngrams: Ngrams, listed: Mapping[Sequence, float]) -> np.ndarray:
 
 
 def _described(
-    text: Text,
+    text: JoinedTexts,
     ngrams: Ngrams,
     nodes: np.ndarray,
     judged: np.ndarray,
@@ -191,7 +191,7 @@ def _described(
     return Mined(ngrams, kept, judged, mentions, table, final.weights, written, abbreviations, aliases, roles)
 
 
-def phrase_list_of(text: Text, mined: Mined) -> PhraseList:
+def phrase_list_of(text: JoinedTexts, mined: Mined) -> PhraseList:
     """Return the phrases that were mined from a text."""
     ngrams, singles, lexicon = mined.ngrams, mined.ngrams.singles, text.lexicon
     units = ngrams.last[:singles]

@@ -1,7 +1,7 @@
 """Kernels of phrase mining: they count sequences of words, the ways in which the sequences occur, and their written
 forms.
 
-`sublex.estimators.phrases.kernels` explains units, walls, nodes and `longest`. A node is a frequent sequence of units.
+`sublex.estimators.phrases.phrase_kernels` explains units, walls, nodes and `longest`. A node is a frequent sequence of units.
 Callers check the arguments.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int32, int64, uint8, uint16
 
-from sublex.estimators.phrases.kernels import MIX, U, find_slot
+from sublex.estimators.phrases.phrase_kernels import MIX, U, find_slot
 from sublex.tools.compiled import kernel
 
 # Types of arrays.

@@ -9,7 +9,7 @@ import numpy as np
 
 from sublex.errors import InputError
 from sublex_phrases.mining_kernels import count_longer, find_suffixes, place_longer
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # The distinct sequences of a length are divided into this many parts, a power of two. It does not depend on the number
 # of workers.
@@ -88,7 +88,7 @@ class Ngrams(NamedTuple):
         return found
 
 
-def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
+def frequent(text: JoinedTexts, support: int, most: int, listed: Iterable[Sequence] = (), run: Run = map) -> Ngrams:
     """Return the sequences of up to `most` units that occur at least `support` times and cross no wall.
 
     The sequences in `listed` and their parts are returned even if they are rare, provided that they occur at all.
@@ -131,7 +131,7 @@ def frequent(text: Text, support: int, most: int, listed: Iterable[Sequence] = (
 
 
 def _longer(
-    text: Text,
+    text: JoinedTexts,
     nodes: np.ndarray,
     length: int,
     support: int,
@@ -174,7 +174,7 @@ def _longer(
     return ((key >> 32).astype(np.int32), suffixes, last, lengths, np.concatenate(counts)), longer
 
 
-def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
+def check_enough(text: JoinedTexts, ngrams: Ngrams, support: int) -> None:
     """Raise InputError if there are too few frequent sequences of two words.
 
     The message names a `support` that is low enough, or says that the collection is too small.
@@ -192,7 +192,7 @@ def check_enough(text: Text, ngrams: Ngrams, support: int) -> None:
     )
 
 
-def _pairs(text: Text, ngrams: Ngrams) -> np.ndarray:
+def _pairs(text: JoinedTexts, ngrams: Ngrams) -> np.ndarray:
     """Return the counts of the sequences of two units that contain no stop word."""
     pairs = np.flatnonzero(ngrams.lengths == 2)
     first = ngrams.last[ngrams.parents[pairs]]

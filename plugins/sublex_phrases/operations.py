@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sublex.forms.lines import Shown, table_lines
-from sublex.operations import Context, Needs, operation, option
+from sublex.operations import Needs, OperationContext, operation, option
 from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ NO_PHRASES = "has no phrases; name fitted phrases, such as phrases(support=10)"
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
 def phrases(
-    context: Context,
+    context: OperationContext,
     expression: Model,
     number: Annotated[int | None, option("-n", "--number", least=1, shown="50 in a table, else all")] = None,
     words: Literal["several", "one"] | None = None,

@@ -12,7 +12,7 @@ import numpy as np
 from sublex.estimators.phrases.phrase_list import NAMES
 from sublex_phrases.forest import likeness
 from sublex_phrases.ngrams import Ngrams
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # The number of good phrases that a forest needs, and the share of the sequences that replace them if there are fewer.
 ENOUGH, BEST_SHARE = 20, 0.1
@@ -33,7 +33,7 @@ SINGLE = "kept mean_idf quoted hyphened after before alone right left right_choi
 
 
 def judge(
-    text: Text, ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map
+    text: JoinedTexts, ngrams: Ngrams, table: np.ndarray, good: np.ndarray, seed: int, run: Run = map
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the quality of each node, and the nodes that were used as good examples.
 
@@ -66,7 +66,7 @@ def good_examples(ngrams: Ngrams, table: np.ndarray, known: np.ndarray) -> np.nd
 
 
 def judge_words(
-    text: Text, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
+    text: JoinedTexts, ngrams: Ngrams, table: np.ndarray, quality: np.ndarray, whole: np.ndarray, run: Run = map
 ) -> np.ndarray:
     """Return `quality`, which holds the quality of sequences of several words, with the quality of single words added.
 
@@ -95,7 +95,7 @@ def judge_words(
     return judged
 
 
-def _without_letters(text: Text, ngrams: Ngrams) -> np.ndarray:
+def _without_letters(text: JoinedTexts, ngrams: Ngrams) -> np.ndarray:
     """Return for each node whether none of its words has a letter."""
     units = ngrams.sequences()
     return np.logical_not(np.where(units >= 0, ~text.numbers[units], False).any(axis=1))

@@ -20,14 +20,14 @@ MOST_BYTES, MOST_PHRASES, LONGEST = 1 << 28, 3_000_000, 131_072
 COMMAS = 8
 
 
-class Phrase(NamedTuple):
+class ListedPhrase(NamedTuple):
     """A phrase of a list, and its quality."""
 
     text: str
     quality: float
 
 
-def read_list(path: str | os.PathLike[str]) -> list[Phrase]:
+def read_list(path: str | os.PathLike[str]) -> list[ListedPhrase]:
     """Return the phrases of a file, in the order of the file. The quality of a phrase is 1 where the file has none.
 
     A CSV file has a header with the column `phrase`, and may have a column `quality`. A JSON file is a list of texts,
@@ -63,7 +63,7 @@ def _is_json(text: str) -> bool:
     return text.lstrip().startswith("[")
 
 
-def _records(name: str, text: str) -> Iterator[tuple[str, Phrase]]:
+def _records(name: str, text: str) -> Iterator[tuple[str, ListedPhrase]]:
     """Yield the place and the value of each phrase of a text in one of the three formats. Lines end with a line feed."""
     if _is_json(text):
         try:
@@ -76,22 +76,22 @@ def _records(name: str, text: str) -> Iterator[tuple[str, Phrase]]:
     head, _, _ = text.partition("\n")
     if len(head) > LONGEST or "phrase" not in next(csv.reader([head]), []):
         for number, line in enumerate(text.split("\n"), 1):
-            yield f"{name}:{number}", Phrase(line, 1.0)
+            yield f"{name}:{number}", ListedPhrase(line, 1.0)
         return
     rows, begin = csv.DictReader(io.StringIO(text, newline="")), 1
     try:
         for row in rows:
             place, begin = f"{name}:{rows.line_num}", rows.line_num + 1
-            yield place, Phrase(row["phrase"] or "", _quality(place, row.get("quality")))
+            yield place, ListedPhrase(row["phrase"] or "", _quality(place, row.get("quality")))
     except csv.Error as error:
         raise InputError(f"{name}:{begin}: the line cannot be read as CSV: {error}; is a quote not closed?") from None
 
 
-def _from_json(place: str, item: Any) -> Phrase:
+def _from_json(place: str, item: Any) -> ListedPhrase:
     if isinstance(item, str):
-        return Phrase(item, 1.0)
+        return ListedPhrase(item, 1.0)
     if isinstance(item, dict) and isinstance(item.get("phrase"), str):
-        return Phrase(item["phrase"], _quality(place, item.get("quality")))
+        return ListedPhrase(item["phrase"], _quality(place, item.get("quality")))
     raise InputError(f"{place} is neither a text nor an object with a phrase.")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from sublex.contracts.base import Break
 from sublex_phrases.forest import likeness
 from sublex_phrases.segmentation import Segmentation
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # Neighbours are told apart if they are among this many most frequent words.
 NEIGHBOURS = 60
@@ -32,7 +32,7 @@ class Roles(NamedTuple):
     begins: np.ndarray
     ends: np.ndarray
 
-    def of_units(self, text: Text) -> Roles:
+    def of_units(self, text: JoinedTexts) -> Roles:
         """Return the same for each unit: the mean over the occurrences of the unit."""
         counts = np.maximum(text.counts, 1)
         folded = text.folded[text.surfaces]
@@ -40,12 +40,12 @@ class Roles(NamedTuple):
         return Roles(*(np.bincount(text.units, values[folded], size) / counts for values in self))
 
 
-def unknown_roles(text: Text) -> Roles:
+def unknown_roles(text: JoinedTexts) -> Roles:
     """Return roles for the units of a text of which nothing is known."""
     return Roles(*np.full((2, len(text.lexicon)), UNKNOWN))
 
 
-def learn_roles(text: Text, firsts: np.ndarray, lasts: np.ndarray, run: Run = map) -> Roles:
+def learn_roles(text: JoinedTexts, firsts: np.ndarray, lasts: np.ndarray, run: Run = map) -> Roles:
     """Return the roles of the words of a text.
 
     `firsts` and `lasts` have the places of the first and of the last word of phrases that are known to be good.
@@ -70,7 +70,9 @@ def learn_roles(text: Text, firsts: np.ndarray, lasts: np.ndarray, run: Run = ma
     return Roles(*(np.where(text.abbreviations, np.maximum(values, UNKNOWN), values) for values in found))
 
 
-def learn_names(text: Text, done: Segmentation, lengths: np.ndarray, good: np.ndarray, run: Run = map) -> np.ndarray:
+def learn_names(
+    text: JoinedTexts, done: Segmentation, lengths: np.ndarray, good: np.ndarray, run: Run = map
+) -> np.ndarray:
     """Return for each node how likely it is used as the name of a thing.
 
     Names stand between the same neighbours as the nodes in `good`, which are phrases that are known to be good. Words
@@ -103,7 +105,7 @@ def _judged(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return judged, place
 
 
-def _neighbours(text: Text, rows: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, number: int) -> np.ndarray:
+def _neighbours(text: JoinedTexts, rows: np.ndarray, firsts: np.ndarray, lasts: np.ndarray, number: int) -> np.ndarray:
     """Return for each of `number` rows the shares of its neighbours: of each frequent word, of a wall, and of all other
     words, before it and after it.
 
@@ -127,7 +129,7 @@ def _neighbours(text: Text, rows: np.ndarray, firsts: np.ndarray, lasts: np.ndar
     return np.hstack(tables)
 
 
-def _endings(text: Text, judged: np.ndarray) -> list[np.ndarray]:
+def _endings(text: JoinedTexts, judged: np.ndarray) -> list[np.ndarray]:
     """Return for each number of letters in `ENDINGS` the number of each judged word's ending of so many letters."""
     words = [""] * (int(text.folded.max()) + 1)
     for number, word in zip(text.folded.tolist(), text.written, strict=True):

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sublex.estimators.phrases import kernels
+from sublex.estimators.phrases import phrase_kernels
 from sublex_phrases.mining_kernels import count_found
 from sublex_phrases.ngrams import Ngrams
-from sublex_phrases.text import Run, Text
+from sublex_phrases.text import JoinedTexts, Run
 
 # The largest share of the known good phrases that segmentation may divide.
 CUT_SHARE = 0.05
@@ -49,13 +49,13 @@ def weights(ngrams: Ngrams, counts: np.ndarray, quality: np.ndarray, log_penalty
         return np.log(smoothed) - np.log(np.maximum(sums[lengths], 1.0)) + prior[lengths - 1] + np.log(quality)
 
 
-def segment(text: Text, ngrams: Ngrams, weighted: np.ndarray, run: Run = map) -> Segmentation:
+def segment(text: JoinedTexts, ngrams: Ngrams, weighted: np.ndarray, run: Run = map) -> Segmentation:
     """Return the best segmentation of a text under the weights of the nodes."""
     found = np.empty(len(text.units), np.int32)
 
     def cut(part: tuple[int, int]) -> np.ndarray:
         begin, end = part
-        kernels.segment(ngrams.longest, text.walls, ngrams.parents, ngrams.lengths, weighted, begin, end, found)
+        phrase_kernels.segment(ngrams.longest, text.walls, ngrams.parents, ngrams.lengths, weighted, begin, end, found)
         return count_found(found[begin:end], len(weighted))
 
     counts = np.zeros(len(weighted), np.int64)
@@ -65,7 +65,13 @@ def segment(text: Text, ngrams: Ngrams, weighted: np.ndarray, run: Run = map) ->
 
 
 def rectify(
-    text: Text, ngrams: Ngrams, quality: np.ndarray, good: np.ndarray, rounds: int, counts: np.ndarray, run: Run = map
+    text: JoinedTexts,
+    ngrams: Ngrams,
+    quality: np.ndarray,
+    good: np.ndarray,
+    rounds: int,
+    counts: np.ndarray,
+    run: Run = map,
 ) -> Segmentation:
     """Return the segmentation after `rounds` rounds. The first round uses `counts`; each later round uses the counts of
     the round before.
@@ -108,5 +114,5 @@ def _whole(ngrams: Ngrams, weighted: np.ndarray, nodes: np.ndarray) -> np.ndarra
         longest[(ends - lengths)[inside] + step] = current[inside]
         current = np.where(lengths > step + 1, ngrams.suffixes[current], current)
     found = np.empty(len(longest), np.int32)
-    kernels.segment(longest, walls, ngrams.parents, ngrams.lengths, weighted, 0, len(longest), found)
+    phrase_kernels.segment(longest, walls, ngrams.parents, ngrams.lengths, weighted, 0, len(longest), found)
     return found[ends - lengths] == nodes

@@ -20,7 +20,7 @@ Run = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 @dataclass(frozen=True)
-class Text:
+class JoinedTexts:
     """All texts of a collection, end to end. `ends` has the place where each text ends.
 
     `units`, `surfaces` and `breaks` have an entry for each word. `written` has the string of each surface.
@@ -124,7 +124,7 @@ class Text:
 
 def read_text(
     blocks: Iterable[WordArrays], vocabulary: Sequence[str], surfaces: Callable[[], Sequence[str]], least: int = 0
-) -> Text:
+) -> JoinedTexts:
     """Return the text that the `blocks` of a corpus hold. `vocabulary` has the terms of the corpus.
 
     `surfaces` returns the string of each surface; it is called after the last block. With `least`, the words of a term
@@ -151,4 +151,4 @@ def read_text(
     lexicon = Lexicon(vocabulary, dict.fromkeys(stopped), variants, variant_terms)
     names = [vocabulary[term] if term >= 0 else "" for term in term_of.tolist()]
     unit_of = np.array([lexicon.unit(word, term) for word, term in zip(written, names, strict=True)], np.int32)
-    return Text(lexicon, unit_of[words], words, breaks, ends, written)
+    return JoinedTexts(lexicon, unit_of[words], words, breaks, ends, written)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-class GibbsChain:
+class SourceChain:
     """The state of a chain: the topic of each token (`z`), and the counts that follow from the topics.
 
     At first each token has a random topic. All topics are equally likely; with `informed`, a topic is drawn by the

@@ -1,6 +1,6 @@
 """Kernels of Source-LDA: Gibbs sweeps over topics, some of which expect the words of a knowledge source.
 
-The arguments are arrays of `gibbs.GibbsChain` and `priors.Priors`; these classes check them.
+The arguments are arrays of `gibbs.SourceChain` and `priors.Priors`; these classes check them.
 """
 
 from __future__ import annotations

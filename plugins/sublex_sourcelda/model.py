@@ -12,7 +12,7 @@ from sublex.estimators.sparse_rows import row_numbers
 from sublex.estimators.topics.counts import Tokens, tokens_of, whole_counts_of
 from sublex.estimators.topics.inference import sample
 from sublex.estimators.topics.model import TopicModel
-from sublex_sourcelda.gibbs import GibbsChain
+from sublex_sourcelda.gibbs import SourceChain
 from sublex_sourcelda.priors import EPSILON, Priors, concept_priors, fixed_priors, points_of, source_priors
 from sublex_sourcelda.smoothing import smoothings
 
@@ -71,7 +71,7 @@ class SourceLDA(TopicModel):
     alpha_ : array of shape (topics,)
     phi_ : array of shape (words, topics), the probability of a word in a topic; each column adds up to 1
     word_topics_ : array or sparse rows of shape (words, topics), the tokens of each word in each topic in the last sweep
-    chain_ : `gibbs.GibbsChain` that holds the topic of each token, or None
+    chain_ : `gibbs.SourceChain` that holds the topic of each token, or None
     trace_ : list of the numbers of topics after each sweep
     """
 
@@ -97,7 +97,7 @@ class SourceLDA(TopicModel):
         self.alphas, self.betas, self.epsilon = alphas, betas, epsilon
         self.informed, self.seed = informed, seed
         self.topics_ = np.zeros(0, np.int64)
-        self.chain_: GibbsChain | None = None
+        self.chain_: SourceChain | None = None
         self.trace_: list[int] = []
 
     def fit(
@@ -136,12 +136,12 @@ class SourceLDA(TopicModel):
 
     def start(
         self, tokens: Tokens, sources: csr_array, workers: int = 1, progress: Callable[[], None] = lambda: None
-    ) -> GibbsChain:
+    ) -> SourceChain:
         """Return a chain over `tokens`, before its first sweep. `sources` are counts of sources by words."""
         words = sources.shape[1]
         priors = self.priors(sources, workers, progress)
         least = self.k if self.reduces else len(priors.kinds)
-        return GibbsChain(tokens, words, priors, self.betas / words, self.alphas, least, self.seed, self.informed)
+        return SourceChain(tokens, words, priors, self.betas / words, self.alphas, least, self.seed, self.informed)
 
     @property
     def reduces(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from sublex.forms.lines import Shown, records
-from sublex.operations import Context, Needs, operation, positional
+from sublex.operations import Needs, OperationContext, operation, positional
 from sublex.operations.parameters import Model
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ NO_TOPICS = "has no topics to match; name a fitted lda or sourcelda"
 
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
-def match(context: Context, expression: Model, other: Annotated[str, positional("OTHER", completes="model")]) -> Shown:
+def match(
+    context: OperationContext, expression: Model, other: Annotated[str, positional("OTHER", completes="model")]
+) -> Shown:
     """Match the topics of two fitted models, EXPR and OTHER, one to one by their words.
 
     The overlap of two topics is 1 if their words are equally probable, and 0 if they share none. The largest overlap comes

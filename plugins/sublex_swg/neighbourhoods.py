@@ -19,7 +19,7 @@ from scipy.sparse import csc_array, csr_array
 
 from sublex.errors import InputError
 from sublex.estimators.blocks import in_order, spans
-from sublex_swg import kernels
+from sublex_swg import regression_kernels
 
 # The number of words in one call of the kernel.
 WORDS_PER_CALL = 32
@@ -73,7 +73,10 @@ def neighbourhoods(
 
     def fit(span: slice) -> tuple[np.ndarray, ...]:
         part = targets[span]
-        return (part, *kernels.neighbourhoods(columns.starts, columns.docs, columns.documents, part, rho, tol))
+        return (
+            part,
+            *regression_kernels.neighbourhoods(columns.starts, columns.docs, columns.documents, part, rho, tol),
+        )
 
     for result in in_order(fit, spans(len(targets), WORDS_PER_CALL), workers):
         fits.add(*result)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import sublex
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, records
-from sublex.operations import Context, File, Needs, operation, option, positional
+from sublex.operations import File, Needs, OperationContext, operation, option, positional
 from sublex.operations.parameters import Model
 
 HEAD = ("topic", "chance", "documents", "neighbours", "examples")
@@ -22,7 +22,7 @@ Word = Annotated[str, positional("WORD", completes="word")]
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
 def senses(
-    context: Context,
+    context: OperationContext,
     word: Word,
     expression: Model,
     query: Annotated[str, option(metavar="TEXT")] = "",
@@ -122,7 +122,7 @@ def _fitted(index: sublex.Index) -> Any:
     forms=("table",),
     file=File((".html", ".svg", ".graphml"), required=True),
 )
-def graph(context: Context, expression: Model, topic: Annotated[int, positional("TOPIC")]) -> Shown:
+def graph(context: OperationContext, expression: Model, topic: Annotated[int, positional("TOPIC")]) -> Shown:
     """Draw the word graph of a topic, or write it for another program.
 
     EXPR names the model; sublex card lists its topics. An HTML page shows two pictures: the most frequent words, and the

@@ -22,7 +22,7 @@ from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError, SublexError
 from sublex.tools.messages import in_short, near_names
 from sublex_whoosh.analyzer import expression_of
-from sublex_whoosh.postings import Lists, posting_lists
+from sublex_whoosh.postings import JoinedLists, posting_lists
 from sublex_whoosh.toc import last_toc
 
 
@@ -166,7 +166,7 @@ class WhooshIndex:
         filters = getattr(self.schema[field].analyzer, "items", [])
         return any(isinstance(item, StopFilter) and item.renumber for item in filters)
 
-    def _live(self, lists: Lists, field: str) -> PostingsBatch:
+    def _live(self, lists: JoinedLists, field: str) -> PostingsBatch:
         """Return the posting lists of a field without deleted documents. Documents get their numbers in the mirror."""
         docs, positions = self.numbers[lists.docs], None
         terms = np.repeat(np.arange(len(lists.terms)), lists.df)[docs >= 0]

@@ -17,7 +17,7 @@ from sublex.errors import InputError
 POSTINGS = 1 << 20
 
 
-class Lists(NamedTuple):
+class JoinedLists(NamedTuple):
     """Posting lists end to end.
 
     `terms` are the terms, and `df` has the number of postings of each term. `docs` and `weights` have the document
@@ -33,7 +33,7 @@ class Lists(NamedTuple):
     positions: np.ndarray | None
 
 
-class _Collected:
+class _ReadBlocks:
     """Blocks of postings as Whoosh stores them.
 
     A block has differences of document numbers. It has a weight for each posting, or one weight for all its postings.
@@ -66,13 +66,13 @@ class _Collected:
                 self.counts.append(len(positions))
                 self.positions += positions
 
-    def lists(self) -> Lists:
+    def lists(self) -> JoinedLists:
         """Return the posting lists that all blocks together hold."""
         deltas, sizes = np.array(self.deltas, np.int64), np.array(self.sizes, np.int64)
         sums = np.cumsum(deltas)
         starts = np.cumsum(sizes) - sizes
         before = sums[starts] - deltas[starts] - np.array(self.bases, np.int64)
-        return Lists(
+        return JoinedLists(
             self.terms, np.array(self.df, np.int64), sums - np.repeat(before, sizes), np.array(self.weights, np.float64),
             np.array(self.counts, np.int64) if self._decode else None,
             np.array(self.positions, np.int64) if self._decode else None,
@@ -81,11 +81,11 @@ class _Collected:
 
 def posting_lists(
     leaves: Sequence[tuple[Any, int]], field: str, form: Any, with_positions: bool = False
-) -> Iterator[Lists]:
+) -> Iterator[JoinedLists]:
     """Yield the posting lists of a field over all segments, in ascending order of the terms' bytes."""
     streams = [_terms(leaf, number, field) for number, (leaf, _) in enumerate(leaves)]
     decode = form.decoder("positions") if with_positions else None
-    collected = _Collected(decode)
+    collected = _ReadBlocks(decode)
     for term, places in groupby(heapq.merge(*streams, key=itemgetter(0, 1)), itemgetter(0)):
         collected.terms.append(term)
         collected.df.append(0)
@@ -95,7 +95,7 @@ def posting_lists(
                 collected.add(deltas, weights, values, base)
         if len(collected.deltas) >= POSTINGS:
             yield collected.lists()
-            collected = _Collected(decode)
+            collected = _ReadBlocks(decode)
     if collected.terms:
         yield collected.lists()
 

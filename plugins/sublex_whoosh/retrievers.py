@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from sublex.contracts.base import Explanation, Query
-from sublex.contracts.operators import Kind, Operator
+from sublex.contracts.operators import Operator, OperatorKind
 from sublex.errors import InputError
 from sublex.tools.messages import in_short
 
@@ -44,7 +44,7 @@ class WhooshRetriever:
         """Return whether Whoosh counts the occurrences of an operator as Sublex does: a term in a field, unless Whoosh reads
         the text of the query.
         """
-        return not self.language and operator.kind is Kind.FIELD and not isinstance(operator.parts[0], Operator)
+        return not self.language and operator.kind is OperatorKind.FIELD and not isinstance(operator.parts[0], Operator)
 
     def search(self, query: Query, index: WhooshIndex, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return at least the best `k` documents and their scores. All documents with the same score as the document at

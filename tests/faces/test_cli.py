@@ -30,7 +30,7 @@ from sublex.cli.context import CommandContext
 from sublex.cli.deriving import command_of
 from sublex.faces import output
 from sublex.forms.tables import Table
-from sublex.operations import Context
+from sublex.operations import OperationContext
 
 
 def test_the_bare_program_prints_its_help(sublex):
@@ -576,7 +576,7 @@ def test_what_other_tools_call_an_option_stands_for_one_option_of_a_command():
 
 
 def test_a_missing_folder_is_named_before_the_work_begins(demo, monkeypatch):
-    monkeypatch.setattr(Context, "prepare", lambda *_, **__: pytest.fail("the work began"))
+    monkeypatch.setattr(OperationContext, "prepare", lambda *_, **__: pytest.fail("the work began"))
     monkeypatch.setattr(CommandContext, "prepare", lambda *_, **__: pytest.fail("the work began"))
     for name in ("a.run", "b.run"):
         Path(name).write_text("1 Q0 d 1 1.0 x\n")

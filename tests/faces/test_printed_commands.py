@@ -24,7 +24,7 @@ from sublex.shell.batch import answer_lines
 from sublex.shell.commands import built_in
 from sublex.shell.completing import Completions
 from sublex.shell.session import Session
-from sublex.shell.settings import Settings
+from sublex.shell.settings import ShellSettings
 from sublex.tools.messages import Message, Step, clean_lines, command_line, one_line, shell_word
 
 # Ids that a shell, an option parser or a terminal would take for something else.
@@ -55,7 +55,7 @@ def odd(tmp_path_factory) -> Path:
 def session(odd, tmp_path, monkeypatch) -> Iterator[Session]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    yield Session(lambda: engine.open(odd), odd, built_in(), Settings(bars=False))
+    yield Session(lambda: engine.open(odd), odd, built_in(), ShellSettings(bars=False))
 
 
 def printed(session: Session, text: str) -> str:
@@ -201,7 +201,7 @@ def near(tmp_path_factory) -> Path:
 def test_dropped_operators_are_read_back_in_sh_and_in_python(near, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    session = Session(lambda: engine.open(near), near, built_in(), Settings(bars=False))
+    session = Session(lambda: engine.open(near), near, built_in(), ShellSettings(bars=False))
     session.run(":rank SDM >> BM25")
     session.run("crane river sea bank")
     assert "#1('crane','river')" in printed(session, ":drop")

@@ -30,9 +30,9 @@ from sublex.faces.output import say
 from sublex.faces.work import terminal_of_another
 from sublex.forms.lines import Line, Shown, Span, line, sentence, table_lines, wrapped
 from sublex.language import plugins
-from sublex.operations import PLUGINS, WITHOUT_COMMAND, Context, Needs, operation, positional
+from sublex.operations import PLUGINS, WITHOUT_COMMAND, Needs, OperationContext, operation, positional
 from sublex.pipeline.index import Index
-from sublex.pipeline.side_by_side import Ranking
+from sublex.pipeline.side_by_side import NamedRanking
 from sublex.pipeline.weighted import query_of, weighted_query
 from sublex.shell import judging as judgements
 from sublex.shell.arguments import split
@@ -41,11 +41,11 @@ from sublex.shell.commands import add_plugins, built_in
 from sublex.shell.completing import ENOUGH, Completions, fuzzy
 from sublex.shell.failures import Failed, Interrupted, attempt
 from sublex.shell.prompt import Talker
-from sublex.shell.reading import Reader
+from sublex.shell.reading import QueryReader
 from sublex.shell.rewriting import after_expanders, with_expander, with_parameter
 from sublex.shell.saved import read_saved
 from sublex.shell.session import Session
-from sublex.shell.settings import Settings
+from sublex.shell.settings import ShellSettings
 from sublex.shell.start import _replayed
 from sublex.shell.vocabulary import Vocabulary
 from sublex.tools import files
@@ -76,7 +76,7 @@ def session(fitted, tmp_path, monkeypatch) -> Session:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     said: list[str] = []
-    session = Session(lambda: engine.open(fitted), fitted, built_in(), Settings(bars=False), said.append)
+    session = Session(lambda: engine.open(fitted), fitted, built_in(), ShellSettings(bars=False), said.append)
     add_plugins(session.commands, session.index.registry)
     return session
 
@@ -341,8 +341,8 @@ def test_versus_shows_moves_new_and_gone(session):
 def test_versus_stays_readable_in_forty_columns():
     names = ["BM25", "PL2 + 0.3*lda(k=4, iterations=60)", "lda(k=4, iterations=60)", "lsi(e=10)"]
     found = [[f"building-{(place * step) % 11:02}" for place in range(8)] for step in (1, 2, 3, 5)]
-    rankings = list(map(Ranking, names, found))
-    short = [Ranking(name, [f"d{place}" for place in range(3)]) for name in names[:3]]
+    rankings = list(map(NamedRanking, names, found))
+    short = [NamedRanking(name, [f"d{place}" for place in range(3)]) for name in names[:3]]
     assert all(len(row.text) <= 40 for each in side_by_side(short, 40).lines for row in wrapped(each, 40))
     for width in (40, 60, 80, 200):
         shown = side_by_side(rankings, width)
@@ -518,7 +518,7 @@ def test_similar_documents_come_from_a_fitted_graph(fitted, tmp_path):
     import shutil
 
     shutil.copytree(fitted, tmp_path / "copy")
-    session = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
+    session = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), ShellSettings())
     session.index.fit("near(lsi(e=10))")
     session.run(QUERY)
     shown = session.run(":similar birds-05")
@@ -536,7 +536,7 @@ def test_similar_documents_come_from_a_fitted_graph(fitted, tmp_path):
 
 
 def test_words_of_a_query_are_read_while_they_are_typed(session):
-    reader = Reader(session.index.snapshot)
+    reader = QueryReader(session.index.snapshot)
     read = reader.read("the cranes by rivver ")
     assert read.text == "the  cranes→crane 9  by  rivver unknown, river?"
     assert [style for text, style in read.spans if text in ("the", "cranes→crane")] == ["stopped", "kept"]
@@ -544,13 +544,13 @@ def test_words_of_a_query_are_read_while_they_are_typed(session):
 
 
 def test_a_query_in_the_query_language_is_read_while_it_is_typed(session):
-    reader = Reader(session.index.snapshot)
+    reader = QueryReader(session.index.snapshot)
     read = reader.read('+the (cranes OR rivver) -nets^2 "tall bird"~2 ne* xyz* ', "query").text
     assert read.startswith("+the  cranes→crane 9 OR rivver unknown, river?  -nets→net 8 ^2  ")
     assert '"tall bird"~2→(bird … tall) within 4 words' in read
     assert re.search(r"ne\*→near or nearbi or .*  xyz\*$", read.rstrip())
-    assert Talker(lambda: session, "demo", Settings(language="query")).reading("x").text == ""
-    talker = Talker(lambda: session, "demo", Settings(language="query"))
+    assert Talker(lambda: session, "demo", ShellSettings(language="query")).reading("x").text == ""
+    talker = Talker(lambda: session, "demo", ShellSettings(language="query"))
     talker.reader = reader
     assert talker.reading("+cranes").text == "+cranes→crane 9"
     assert (
@@ -708,11 +708,11 @@ def test_a_judgement_is_written_to_a_file_of_somebody_else_only_with_leave(sessi
     assert len(asked) == 2 and asked[0].startswith("theirs was not made by :judge")
     assert Path("theirs").read_bytes() == before + b"\n" + f"1 0 {first} 2\n1 0 {second} 0\n".encode()
     # A later session may go on without a question, until somebody else changes the file.
-    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     later.run(":judge 1 1")
     with Path("theirs").open("ab") as file:
         file.write(b"9 0 z 1\n")
-    other = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    other = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     with pytest.raises(InputError, match="was changed since"):
         other.run(":judge 1 2")
     with pytest.raises(InputError, match="was changed since"):
@@ -736,7 +736,7 @@ def test_each_judgement_is_taken_back(session):
     session.run(":judge 1 2")
     assert "has grade 0 again" in text_of(session.run(":unjudge")) and Path("theirs").read_bytes() == states[0]
     # Also in a later session, and step by step to the beginning: lines have what they had, each about one document together.
-    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "theirs")
+    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "theirs")
     assert "is not judged any more" in text_of(later.run(":unjudge")) and later.qrels["1"][docno] == 0
     assert "has grade 1 again" in text_of(later.run(":unjudge"))
     assert sorted(Path("theirs").read_bytes().splitlines()) == sorted(before.splitlines())
@@ -782,7 +782,7 @@ def test_a_kill_loses_at_most_the_judgement_just_typed(session, monkeypatch, mom
     assert Path("mine").read_bytes() == before and journal.read_bytes() != kept
     if moment == "in the journal":
         journal.write_bytes(journal.read_bytes()[:-9])
-    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "mine")
+    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "mine")
     later.run(":judge 3 1")
     assert Path("mine").read_text() == f"1 0 {first} 1\n1 0 {third} 1\n"
     later.run(":unjudge")
@@ -802,7 +802,7 @@ def test_a_step_that_was_not_made_is_dropped_however_the_journal_is_written(sess
             session.run(":judge 2 1")
     spaced = [json.dumps(json.loads(line), separators=(" ,  ", " :  ")) for line in journal.read_text().splitlines()]
     journal.write_text("\n".join(spaced) + "\n")
-    later = judging(Session(session._open, session.path, built_in(), Settings(bars=False)), "mine")
+    later = judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False)), "mine")
     later.run(":judge 3 1")
     assert len(journal.read_text().splitlines()) == 2
     later.run(":unjudge")
@@ -885,7 +885,7 @@ def test_a_broken_journal_costs_a_sentence_and_no_judgement(session, content):
 
 def test_two_sessions_that_judge_lose_nothing(session):
     sessions = [
-        judging(Session(session._open, session.path, built_in(), Settings(bars=False, k=20)), "both") for _ in "ab"
+        judging(Session(session._open, session.path, built_in(), ShellSettings(bars=False, k=20)), "both") for _ in "ab"
     ]
     names = docnos(sessions[0])
     steps = [[f":judge {docno} 1" for docno in names[part::2]] for part in (0, 1)]
@@ -972,7 +972,7 @@ def test_snapshots_and_saved_queries(session):
 def test_numbers_are_ranks_first_and_docnos_otherwise(tmp_path):
     documents = [{"id": str(number), "text": "crane " * number} for number in range(1, 15)]
     index = engine.build(documents, tmp_path / "numbers")
-    session = Session(lambda: index, index.path, built_in(), Settings())
+    session = Session(lambda: index, index.path, built_in(), ShellSettings())
     assert session.docno("3") == "3"
     session.run("crane")
     assert [session.docno("1"), session.docno("=1"), session.docno("12")] == [docnos(session)[0], "1", "12"]
@@ -1163,7 +1163,7 @@ def test_every_command_has_help_and_a_page(session):
 
 def test_operations_of_plugins_work_and_their_failures_cost_a_sentence(session):
     @operation()
-    def shout(context: Context, text: Annotated[str, positional("TEXT", completes="word")]) -> Shown:
+    def shout(context: OperationContext, text: Annotated[str, positional("TEXT", completes="word")]) -> Shown:
         """Show a text in capitals."""
         return sentence(text.upper())
 
@@ -1352,7 +1352,7 @@ def test_tables_are_shortened_and_their_columns_stay_aligned():
     assert [row.text.split("  ")[0] for row in wrapped(wide[1], 50)][0] == "lda(k=20, seed=7, it…"  # noqa: RUF015
     narrow = [row.text for long in wide for row in wrapped(long, 10)]
     assert any(row.startswith("lda(k=2…") for row in narrow)
-    ranks = side_by_side([Ranking("BM25(k1=1.25, b=0.75)", ["a" * 30, "b"]), Ranking("PL2", ["b", "c" * 30])])
+    ranks = side_by_side([NamedRanking("BM25(k1=1.25, b=0.75)", ["a" * 30, "b"]), NamedRanking("PL2", ["b", "c" * 30])])
     cut = [row.text for long in ranks.lines[:3] for row in wrapped(long, 50)]
     assert max(map(len, cut)) <= 50 and "↑1" in cut[1] and cut[2].endswith("new")
 
@@ -1456,7 +1456,7 @@ def test_a_model_is_forgotten(session, fitted, tmp_path):
     import shutil
 
     shutil.copytree(fitted, tmp_path / "copy")
-    own = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), Settings())
+    own = Session(lambda: engine.open(tmp_path / "copy"), tmp_path / "copy", built_in(), ShellSettings())
     assert "lsi(e=10) is gone" in text_of(own.run(":forget lsi(e=10)")) and len(own.index.fitted) == 1
     with pytest.raises(Failed, match="fitted: lda"):
         attempt(own, ":forget lsi(e=10)")
@@ -1597,7 +1597,9 @@ def test_the_prompt_says_what_goes_on(session):
     assert "topic 1  P@10 0." in talker.facts()
     assert talker.reading("help").text.startswith(":help [COMMAND]  List the commands")
     broken = Talker(
-        lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), Settings()), "x", Settings()
+        lambda: Session(lambda: engine.open("no/index"), Path("no/index"), built_in(), ShellSettings()),
+        "x",
+        ShellSettings(),
     )
     assert not broken.answer("crane", print) and "No index at no/index" in broken.facts()
 
@@ -1650,13 +1652,16 @@ def test_the_shell_completes_reads_and_counts_words_within_fields(tmp_path, monk
     ]
     engine.build(documents, tmp_path / "index", fields="title", store="text,terms,positions")
     session = Session(
-        lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings(bars=False, language="query")
+        lambda: engine.open(tmp_path / "index"),
+        tmp_path / "index",
+        built_in(),
+        ShellSettings(bars=False, language="query"),
     )
     assert offered(session, "+ti")[0] == "title:" and "title:" not in offered(session, "title:ti")
     assert offered(session, "title:cel") == ["cells"]
     session.run(":set language=plain")
     assert "title:" not in offered(session, "ti")
-    read = Reader(session.index.snapshot).read("title:cells grow year:1", "query")
+    read = QueryReader(session.index.snapshot).read("title:cells grow year:1", "query")
     assert read.text.startswith("title:cells→title:cell  grow")
     shown = session.run(":term title:cells grow title:grow")
     assert json.loads(json.dumps(shown.data)) == [
@@ -1676,7 +1681,7 @@ def test_the_shell_completes_the_columns_that_facets_count(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     documents = [{"id": "a", "text": "crane", "kind": "bird", "year": 2015}]
     engine.build(documents, tmp_path / "index", columns="kind,year:int")
-    session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), Settings())
+    session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), ShellSettings())
     assert offered(session, ":facets ")[:2] == ["kind", "year"] and offered(session, ":facets kind ye")[:1] == ["year"]
 
 
@@ -1692,7 +1697,7 @@ def test_the_python_of_facets_counts_the_same(tmp_path, monkeypatch):
         for k in range(4)
     ]
     engine.build(documents, tmp_path / "index", columns="kind,year:int")
-    settings = Settings(bars=False, language="query")
+    settings = ShellSettings(bars=False, language="query")
     session = Session(lambda: engine.open(tmp_path / "index"), tmp_path / "index", built_in(), settings)
     session.run("+crane river -year:1999")
     session.run(":facets kind")
@@ -1729,4 +1734,4 @@ def test_the_shell_completes_columns_within_where_and_sort(session_with_columns,
 def session_with_columns(tmp_path_factory):
     path = tmp_path_factory.mktemp("columns") / "index"
     engine.build([{"id": "a", "text": "crane", "kind": "bird", "year": 2015}], path, columns="kind,year:int")
-    return Session(lambda: engine.open(path), path, built_in(), Settings())
+    return Session(lambda: engine.open(path), path, built_in(), ShellSettings())

@@ -425,7 +425,7 @@ def test_components_that_are_whole_but_do_not_fit_each_other_are_found(copy):
 
 
 def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
-    from sublex.index.format import Folder, FolderWriter
+    from sublex.index.format import ComponentFolder, FolderWriter
 
     with FolderWriter(Directory(tmp_path / "folder")) as writer:
         writer.put("numbers", np.arange(100_000, dtype=np.int32))
@@ -437,7 +437,7 @@ def test_many_parts_at_once_are_verified_as_each_is(tmp_path):
     random = np.random.default_rng(5)
 
     def damaged(ask: Callable[[Any], Any]) -> bool:
-        component = Folder(Directory(tmp_path / "folder"), entry)["numbers"]
+        component = ComponentFolder(Directory(tmp_path / "folder"), entry)["numbers"]
         try:
             ask(component)
         except IndexCorrupt:

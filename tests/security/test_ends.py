@@ -347,7 +347,7 @@ def test_a_check_without_memory_calls_nothing_damaged(index, monkeypatch, error)
     def exhausted(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr("sublex.index.format.Component.all", exhausted)
+    monkeypatch.setattr("sublex.index.format.ComponentFile.all", exhausted)
     done = invoke("check", index.path)
     assert done.code == 2 and "damaged" not in done.output + done.messages
     assert done.messages == f"sublex: {LITTLE_MEMORY}\n"

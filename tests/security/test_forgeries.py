@@ -20,7 +20,7 @@ from shared import load_stored, manifest_of, stored_by, write_manifest
 
 import sublex
 from sublex.contracts.fitted import Representation
-from sublex.contracts.stored import Json, Mismatch, Numbers, Sizes
+from sublex.contracts.stored import DeclarationMismatch, Json, Numbers, Sizes
 from sublex.errors import IndexCorrupt, SublexError
 from sublex.index import schema
 from sublex.index.check import check
@@ -257,17 +257,17 @@ def test_a_size_is_a_number_a_name_or_a_sum_of_products():
     sizes = Sizes(words=3, topics=2)
     assert [sizes.of(size) for size in (7, "words", "words + 1", "topics * words + 2 * topics")] == [7, 3, 4, 10]
     sizes.check(["a", "b"], Json(list[str], "new"))
-    with pytest.raises(Mismatch, match="has 3 entries where the model has 2"):
+    with pytest.raises(DeclarationMismatch, match="has 3 entries where the model has 2"):
         sizes.check(np.ones(3), Numbers(("new",)))
 
 
 @pytest.mark.parametrize("order", ["ascending", "rising"])
 def test_numbers_ascend_as_declared(order):
     Sizes().check(np.array([1, 2, 3]), Numbers((None,), "i", order=order))
-    with pytest.raises(Mismatch, match="do not ascend"):
+    with pytest.raises(DeclarationMismatch, match="do not ascend"):
         Sizes().check(np.array([1, 3, 2]), Numbers((None,), "i", order=order))
     if order == "rising":
-        with pytest.raises(Mismatch, match="do not ascend"):
+        with pytest.raises(DeclarationMismatch, match="do not ascend"):
             Sizes().check(np.array([1, 1]), Numbers((None,), "i", order=order))
 
 
@@ -323,7 +323,7 @@ def without(name: str) -> dict[str, object]:
     ],
 )  # fmt: skip
 def test_a_record_names_the_field_that_is_not_what_it_may_hold(value, message):
-    with pytest.raises(schema.Mismatch, match=message):
+    with pytest.raises(schema.SchemaMismatch, match=message):
         schema.record_of(value, Outer)
 
 
@@ -343,13 +343,13 @@ def test_members_that_a_record_does_not_have_are_ignored():
     "value", [None, "x", [1.0, 2.0], np.ones(3), np.ones((2, 2)), np.array([1, 2]), np.array([1.0, np.nan]), np.array([-1.0, 1.0])]
 )  # fmt: skip
 def test_stored_numbers_of_another_shape_type_or_range_are_refused(value):
-    with pytest.raises(Mismatch):
+    with pytest.raises(DeclarationMismatch):
         Sizes().check(value, Numbers((2,), "f", 0, sparse=None))
 
 
 @pytest.mark.parametrize("value", [None, "ab", {"a": 1}, ["a", 1], ["a", None], ["a", "a"], ["\ud800"]])
 def test_stored_texts_are_distinct_and_can_be_written(value):
-    with pytest.raises(Mismatch):
+    with pytest.raises(DeclarationMismatch):
         Sizes().check(value, Json(list[str], distinct=True))
     Sizes().check(["a", "é\U0001f600"], Json(list[str], distinct=True))
 

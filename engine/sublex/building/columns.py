@@ -238,7 +238,7 @@ def _likely_type(kind: str, first: First | None, faulty: First) -> str:
     return next(fitting, "text")
 
 
-class _Collected:
+class _ColumnValues:
     """The values of one column in memory."""
 
     def __init__(self, kind: str):
@@ -281,7 +281,7 @@ class ColumnsCollector:
 
     def __init__(self, folder: FolderWriter, kinds: Mapping[str, str]):
         self._folder, self._kinds = folder, kinds
-        self._collected = {name: _Collected(kind) for name, kind in kinds.items()}
+        self._collected = {name: _ColumnValues(kind) for name, kind in kinds.items()}
 
     @property
     def nbytes(self) -> int:

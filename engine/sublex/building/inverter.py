@@ -155,7 +155,7 @@ def _count_fields(
     return tuple(found)
 
 
-class _Positions(NamedTuple):
+class _GroupPositions(NamedTuple):
     """The positions of the posting lists of a group.
 
     `counts` has the number of positions of each list. Batch b has `data` from `starts[b]` on, with `sizes[b]` bytes for each
@@ -168,7 +168,7 @@ class _Positions(NamedTuple):
     sizes: np.ndarray
 
     @classmethod
-    def of(cls, batches: list[BatchCounts]) -> _Positions:
+    def of(cls, batches: list[BatchCounts]) -> _GroupPositions:
         """Return the positions of `batches`, end to end."""
         parts = [batch.positions for batch in batches if batch.positions is not None]
         sizes = np.array([batch.position_size for batch in batches], np.int64)
@@ -206,7 +206,7 @@ class _Group(NamedTuple):
     list_starts: np.ndarray
     data_starts: np.ndarray
     first_docs: np.ndarray
-    positions: _Positions | None
+    positions: _GroupPositions | None
     fields: tuple[_FieldLists, ...]
 
     @classmethod
@@ -217,7 +217,7 @@ class _Group(NamedTuple):
         terms, sizes = (np.concatenate([part[k] for part in parts]) for k in range(2))
         # The kernels that decode read up to three bytes ahead.
         data = np.concatenate([*(batch.data for batch in batches), np.zeros(3, np.uint8)])
-        positions = None if batches[0].positions is None else _Positions.of(batches)
+        positions = None if batches[0].positions is None else _GroupPositions.of(batches)
         fields = tuple(map(_FieldLists.of, zip(*(batch.fields for batch in batches), strict=True)))
         return cls(terms, sizes, data, starts[0], starts[2], first_doc + starts[3][:-1], positions, fields)
 

@@ -16,7 +16,7 @@ from sublex.index.schema import as_json, record_of
 JOURNAL = "journal.json"
 
 
-class Journal(NamedTuple):
+class BuildJournal(NamedTuple):
     """The state of a build: the numbers of batches read and of documents indexed, the spills, and the outcome so far.
 
     `sources` identifies the input and the settings; None means that the input cannot be read a second time.
@@ -29,20 +29,20 @@ class Journal(NamedTuple):
     outcome: Outcome
 
 
-def write_journal(folder: Directory, journal: Journal) -> None:
+def write_journal(folder: Directory, journal: BuildJournal) -> None:
     """Write the journal of the build in this folder, after its spills are on the disk."""
     folder.sync()
     folder.replace(JOURNAL, json.dumps(as_json(journal)).encode())
 
 
-def read_journal(folder: Directory, sources: Any) -> tuple[Journal, BuildSummary] | None:
+def read_journal(folder: Directory, sources: Any) -> tuple[BuildJournal, BuildSummary] | None:
     """Return the journal of the build in this folder and the summary in it, or None if there is no journal.
 
     Raises `InputError` if `sources` is None or differs from the sources in the journal, and `IndexCorrupt` if the
     journal is damaged.
     """
     try:
-        journal = record_of(json.loads(folder.read(JOURNAL)), Journal)
+        journal = record_of(json.loads(folder.read(JOURNAL)), BuildJournal)
         summary = BuildSummary.of(journal.outcome)
     except FileNotFoundError:
         return None

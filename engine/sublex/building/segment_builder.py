@@ -21,7 +21,7 @@ from sublex.building.build_settings import BuildSettings
 from sublex.building.build_summary import BuildSummary
 from sublex.building.columns import ColumnCounts
 from sublex.building.duplicates import Duplicates
-from sublex.building.journal import Journal, read_journal, write_journal
+from sublex.building.journal import BuildJournal, read_journal, write_journal
 from sublex.building.memory_segment import CountedBatch, MemorySegment, count_batch
 from sublex.building.merge import merge_segments
 from sublex.index.directory import Directory
@@ -141,7 +141,7 @@ class SegmentBuilder:
         _give_back_memory()
         self._spills.append(segment.write(workers, spill=True))
         outcome = self.summary.outcome()
-        write_journal(self.folder, Journal(sources, self._batches, self._docs, self._spills, outcome))
+        write_journal(self.folder, BuildJournal(sources, self._batches, self._docs, self._spills, outcome))
 
     def _finish(self, segment: MemorySegment, workers: Workers) -> SegmentEntry:
         """Write the segment as the result of the build."""

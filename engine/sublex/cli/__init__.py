@@ -51,7 +51,7 @@ PLAIN = {
 }
 
 
-class Commands(click.Group):
+class LazyCommands(click.Group):
     """The commands of Sublex, each imported when it is called, and the commands that plugins add."""
 
     _has_plugin_commands = False
@@ -124,7 +124,7 @@ class Commands(click.Group):
 
 
 @click.group(
-    cls=Commands,
+    cls=LazyCommands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

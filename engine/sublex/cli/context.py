@@ -16,14 +16,14 @@ from sublex.faces.interrupts import reporting_interrupts
 from sublex.faces.output import say, show
 from sublex.faces.progress import progress
 from sublex.index.lookup import existing_path, index_path
-from sublex.operations import INDEXED, Context, Needs, Operation
+from sublex.operations import INDEXED, Needs, Operation, OperationContext
 from sublex.tools.messages import command_line
 
 if TYPE_CHECKING:
     from sublex.pipeline.index import Index
 
 
-class CommandContext(Context):
+class CommandContext(OperationContext):
     """The context of one command. The index is opened when the operation first uses it."""
 
     def __init__(self, operation: Operation, name: str | None, allow_uncovered: bool, verbose: bool = False):

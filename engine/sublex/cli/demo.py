@@ -15,7 +15,7 @@ from sublex.faces.output import print_figures, print_table, say, show
 from sublex.faces.progress import progress
 from sublex.forms.lines import Shown
 from sublex.index.lookup import index_home
-from sublex.operations import Context, Needs, operation, option
+from sublex.operations import Needs, OperationContext, operation, option
 from sublex.operations.parameters import OverwriteFile
 from sublex.tools.demo_collection import demo_folder
 from sublex.tools.messages import command_line, shell_word
@@ -39,7 +39,7 @@ WORD = "mercury"
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def demo(
-    context: Context,
+    context: OperationContext,
     output: Annotated[str, option("-o", "--output", metavar="FILE", completes="file")] = "demo.html",
     overwrite: OverwriteFile = False,
 ) -> Shown:

@@ -17,7 +17,7 @@ import sublex
 from sublex.errors import InputError, SublexError
 from sublex.faces.output import show
 from sublex.forms.lines import Shown, line, sentence
-from sublex.operations import Context, Needs, operation, option, positional
+from sublex.operations import Needs, OperationContext, operation, option, positional
 from sublex.tools.messages import in_short, one_line, shell_word
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ USES = {
 
 @operation("plugin new", Needs.NOTHING, faces=("cli",), forms=("table",))
 def new(
-    context: Context,
+    context: OperationContext,
     name: Annotated[str, positional()],
     kind: Annotated[
         Literal["ranker", "filter", "expander", "reader", "representation"], option("--kind")
@@ -105,7 +105,9 @@ def _copy_template(name: str, kind: str, folder: Path) -> None:
 
 
 @operation("plugin test", Needs.NOTHING, faces=("cli",), forms=("table",))
-def test(context: Context, names: Annotated[tuple[str, ...], positional("NAME", completes="component")]) -> Shown:
+def test(
+    context: OperationContext, names: Annotated[tuple[str, ...], positional("NAME", completes="component")]
+) -> Shown:
     """Check what a plugin registers, on the demo collection.
 
     NAME is a plugin, for all that it registers, or a component with parameters where they matter, as in 'lsi(e=20)'. Rankers,

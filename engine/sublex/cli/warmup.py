@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sublex.faces.compiling import compile_missing
 from sublex.forms.lines import Shown
-from sublex.operations import Context, Needs, operation
+from sublex.operations import Needs, OperationContext, operation
 
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
-def warmup(context: Context) -> Shown:
+def warmup(context: OperationContext) -> Shown:
     """Compile all kernels now, so that no later command has to.
 
     Kernels are the functions that Numba compiles to machine code. Each command compiles the kernels that it needs, once.

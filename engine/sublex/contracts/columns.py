@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sublex.contracts.comparisons import RANGES, Comparison, Value, number_of, printed_value
+from sublex.contracts.comparisons import RANGES, ColumnTest, Value, number_of, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
 from sublex.tools.messages import cut, nearest
@@ -105,7 +105,7 @@ def values_line(name: str, values: Sequence[Value]) -> str:
     return f"{name} is {cut(', '.join(map(str, values)))}"
 
 
-def documents_of(comparison: Comparison, column: Column) -> np.ndarray:
+def documents_of(comparison: ColumnTest, column: Column) -> np.ndarray:
     """Return for each document of a column whether it passes. Raise InputError for values that the column cannot have."""
     lows, highs = _spans(comparison, column.kind, column.words)
     if len(lows):
@@ -119,9 +119,9 @@ def documents_of(comparison: Comparison, column: Column) -> np.ndarray:
     return before[column.starts[1:]] > before[column.starts[:-1]]
 
 
-def meeting(condition: Condition | Comparison, column_of: Callable[[str], Column]) -> np.ndarray:
+def meeting(condition: Condition | ColumnTest, column_of: Callable[[str], Column]) -> np.ndarray:
     """Return for each document whether it meets a condition that has no leaves but comparisons."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, ColumnTest):
         return documents_of(condition, column_of(condition.column))
     parts = [meeting(part, column_of) for part in condition.parts]
     if condition.kind == "not":
@@ -129,16 +129,16 @@ def meeting(condition: Condition | Comparison, column_of: Callable[[str], Column
     return np.logical_and.reduce(parts) if condition.kind == "all" else np.logical_or.reduce(parts)
 
 
-def comparisons_in(condition: Any) -> Iterator[Comparison]:
+def comparisons_in(condition: Any) -> Iterator[ColumnTest]:
     """Yield the comparisons of a condition, in order, with repetitions."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, ColumnTest):
         yield condition
     elif isinstance(condition, Condition):
         for part in condition.parts:
             yield from comparisons_in(part)
 
 
-def without_column(condition: Condition | Comparison | None, name: str) -> Condition | Comparison | None:
+def without_column(condition: Condition | ColumnTest | None, name: str) -> Condition | ColumnTest | None:
     """Return a condition without those of its parts, joined by "all", that read one column alone; None if nothing is left."""
     if condition is None or {each.column for each in comparisons_in(condition)} == {name}:
         return None
@@ -170,7 +170,7 @@ def typed(value: Value, kind: str) -> Value:
     return value if number is None or math.isinf(number) else number
 
 
-def expect_values(comparison: Comparison, kind: str) -> None:
+def expect_values(comparison: ColumnTest, kind: str) -> None:
     """Raise InputError if a column of a type cannot have a value of a comparison."""
     _spans(comparison, kind, ())
 
@@ -188,7 +188,7 @@ def no_column(name: str, columns: Mapping[str, str]) -> str:
 # Values as spans: each comparison is a list of spans, of which a value lies in one if it passes.
 
 
-def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _spans(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and the greatest values of the spans of values that pass, in ascending order."""
     if comparison.relation == "begins":
         return _beginning(comparison, kind, words)
@@ -223,7 +223,7 @@ def _spans(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.
     return lows, np.maximum.accumulate(highs)
 
 
-def _beginning(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+def _beginning(comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the place of the first and of the last word that begins with the value of a comparison, each in an array."""
     begin = comparison.values[0]
     if kind != "text" or not isinstance(begin, str):
@@ -234,7 +234,7 @@ def _beginning(comparison: Comparison, kind: str, words: Sequence[str]) -> tuple
     return places[0, : first < end], places[1, : first < end]
 
 
-def _ends(value: Value, comparison: Comparison, kind: str, words: Sequence[str]) -> tuple[Any, Any]:
+def _ends(value: Value, comparison: ColumnTest, kind: str, words: Sequence[str]) -> tuple[Any, Any]:
     """Return the least and the greatest value that a written value stands for.
 
     For a value between two that the column can have, these are the next one above and the next one below.

@@ -29,7 +29,7 @@ class _Compared(NamedTuple):
     values: tuple[Value, ...]
 
 
-class Comparison(_Compared):
+class ColumnTest(_Compared):
     """Which values of a column pass. `relation` is one of `RELATIONS`; a document passes if one of its values does.
 
     "in" has any number of values, a range two, "exists" none, and all other relations have one. One value has to lie in
@@ -39,7 +39,7 @@ class Comparison(_Compared):
 
     __slots__ = ()
 
-    def __new__(cls, column: str, relation: str, values: Iterable[Value]) -> Comparison:
+    def __new__(cls, column: str, relation: str, values: Iterable[Value]) -> ColumnTest:
         if not isinstance(column, str) or not isinstance(relation, str) or relation not in RELATIONS:
             raise InputError(
                 f"{shown(column)} {shown(relation)} is no comparison; give the name of a column and one of {', '.join(RELATIONS)}."

@@ -417,6 +417,55 @@ class Fittable:
         return ()
 
 
+class Smoother(Fittable):
+    """A fitted stage that scores hits by their own scores and by those of the documents near them.
+
+    Documents are near by the cosines of their vectors, which another representation computes. `over` names this
+    representation. `sublex fit` finds the nearest documents of each document and keeps them as a graph, and the engine
+    keeps the graph up to date. So a smoother has no `fit`, unless it learns more.
+
+    `k` is the number of near documents, 16 at most, that `smooth` gets with each document. With `add`, the near documents
+    of the hits are scored too, so documents come in that the stages before did not find. The parameters of `over` are of
+    the stage fit; `k`, `add` and all that changes scores alone are of the stage query.
+    """
+
+    over: Expression
+    k: int = 10
+    add: bool = False
+
+    def depends(self) -> Sequence[Expression]:
+        """Return the representation of the vectors. A smoother that names more models returns `over` too."""
+        return (self.over,)
+
+    def fit(self, corpus: Corpus, job: Job) -> None:
+        """Learn nothing. The engine finds the near documents afterwards."""
+
+    def save(self, store: Store) -> None:
+        """Store nothing. The engine stores the near documents."""
+
+    def load(self, store: Stored) -> None:
+        """Restore nothing."""
+
+    def smooth(self, scores: np.ndarray, near: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+        """Return the new scores of documents, as a float array.
+
+        `scores` has the documents' scores from the stage before. `near` and `cosines` have a row of `k` numbers for each
+        document: the scores of its near documents, nearest first, and their cosines. All are float64. A row with too few
+        near documents ends with cosines of 0. A document that the stage before did not find counts as the lowest hit. A
+        new score must not depend on the other documents. The engine calls it from several threads.
+        """
+        raise NotImplementedError
+
+    def explain(self, score: Explanation, near: Mapping[str, Explanation], cosines: Sequence[float]) -> Explanation:
+        """Return the new score of a document as a tree of parts that add up to it.
+
+        `score` is the document's score from the stage before. `near` has the scores of its near documents by docno,
+        nearest first, and `cosines` their cosines, which are above 0. The method is optional: without it, the explanation
+        is one leaf that says that the plugin gives none.
+        """
+        raise NotImplementedError
+
+
 class Representation(Fittable):
     """A fitted model that gives each document a row and scores documents for a query by their rows.
 

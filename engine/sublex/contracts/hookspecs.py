@@ -46,6 +46,11 @@ def register_representations(register: Register) -> None:
 
 
 @hookspec
+def register_smoothers(register: Register) -> None:
+    """Call `register(name, factory, params=[])` for each smoother; `factory(**params)` returns a `Smoother`."""
+
+
+@hookspec
 def register_retrievers(register: Register) -> None:
     """Call `register(name, factory, params=[])` for each retriever; `factory(**params)` returns a `Retriever`."""
 

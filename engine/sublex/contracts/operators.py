@@ -12,7 +12,7 @@ from enum import StrEnum
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from sublex.contracts.comparisons import Comparison
+from sublex.contracts.comparisons import ColumnTest
 from sublex.errors import InputError
 from sublex.tools.messages import counted, cut
 
@@ -29,7 +29,7 @@ WIDEST = 1 << 20
 NAME, LONGEST_NAME = r"[^\W\d][\w.-]*", 200
 
 
-class Kind(StrEnum):
+class OperatorKind(StrEnum):
     """The kinds of operators.
 
     ORDERED: one part after the other. WINDOW: all parts, in any order. SYNONYMS: any part. FIELD: a part within a field.
@@ -41,9 +41,9 @@ class Kind(StrEnum):
     FIELD = "field"
 
 
-_KINDS = {kind: kind for kind in Kind}
+_KINDS = {kind: kind for kind in OperatorKind}
 # The kinds whose operators have no width; they read positions only if a part does.
-COUNTED = (Kind.SYNONYMS, Kind.FIELD)
+COUNTED = (OperatorKind.SYNONYMS, OperatorKind.FIELD)
 
 
 class Gap:
@@ -62,7 +62,7 @@ GAP = Gap()
 class Operator(str):
     """A term of a query that is made of other terms. Its text is its printed form, such as `#1('stem','cell')`.
 
-    `kind` is one of `Kind`. `width` is the number in the printed form, 0 for SYNONYMS and FIELD: for ORDERED, the most
+    `kind` is one of `OperatorKind`. `width` is the number in the printed form, 0 for SYNONYMS and FIELD: for ORDERED, the most
     positions from the end of a part to the begin of the next; for WINDOW, the most positions from the first to the last,
     both counted. `parts` are terms, operators and, for ORDERED, gaps; FIELD has one part, a term, an ORDERED or a WINDOW.
     `field` is the name of the field, "" for other kinds. Operators are equal to operators alone, since an index may hold
@@ -76,7 +76,7 @@ class Operator(str):
     an operator cannot have this kind, this width, these parts or this field.
     """
 
-    kind: Kind
+    kind: OperatorKind
     width: int
     parts: tuple[Any, ...]
     # The values of phrases and windows of words, the most frequent operators.
@@ -85,7 +85,7 @@ class Operator(str):
     reads_positions: bool = True
     depth: int = 1
 
-    def __new__(cls, kind: Kind, width: int, parts: Sequence[Any], field: str = "") -> Operator:
+    def __new__(cls, kind: OperatorKind, width: int, parts: Sequence[Any], field: str = "") -> Operator:
         kind, width, parts, inner = _checked(kind, width, parts, field)
         made = super().__new__(cls, f"{head(kind, width, field)}{','.join(map(_printed, parts))})")
         made.kind, made.width, made.parts = kind, width, parts
@@ -129,7 +129,7 @@ def ordered(parts: Sequence[Any], width: int = 1) -> str:
         del kept[0]
     while kept and kept[-1] is GAP:
         del kept[-1]
-    return _made(Kind.ORDERED, width, kept)
+    return _made(OperatorKind.ORDERED, width, kept)
 
 
 def window(parts: Sequence[Any], width: int) -> str:
@@ -141,12 +141,12 @@ def window(parts: Sequence[Any], width: int) -> str:
     needed = sum(map(least_width, kept))
     if len(kept) > 1 and width < needed:
         raise InputError(f"#uw{width} is smaller than its {counted(needed, 'word')}; write #uw{needed} or more.")
-    return _made(Kind.WINDOW, width, kept)
+    return _made(OperatorKind.WINDOW, width, kept)
 
 
 def synonyms(parts: Sequence[Any]) -> str:
     """Return the term that occurs where any of `parts` does. Equal parts count once; a single part is returned unchanged."""
-    return _made(Kind.SYNONYMS, 0, sorted({part for part in parts if part is not GAP}))
+    return _made(OperatorKind.SYNONYMS, 0, sorted({part for part in parts if part is not GAP}))
 
 
 def within(field: str, part: Any) -> str:
@@ -159,35 +159,35 @@ def within(field: str, part: Any) -> str:
     if isinstance(part, Operator):
         for other in sorted(part.fields - {field}):
             raise InputError(f"#field({field}:…) cannot hold #field({other}:…): no word is in both fields.")
-        if part.kind is Kind.FIELD:
+        if part.kind is OperatorKind.FIELD:
             return part
-        if part.kind is Kind.SYNONYMS:
+        if part.kind is OperatorKind.SYNONYMS:
             return synonyms([within(field, inner) for inner in part.parts])
-    return Operator(Kind.FIELD, 0, [part], field)
+    return Operator(OperatorKind.FIELD, 0, [part], field)
 
 
-def _made(kind: Kind, width: int, parts: Sequence[Any]) -> str:
+def _made(kind: OperatorKind, width: int, parts: Sequence[Any]) -> str:
     if not parts:
         raise InputError("There is no word in the operator that the index could hold; write at least one.")
     if len(parts) > 1:
         return Operator(kind, width, parts)
-    if kind is not Kind.SYNONYMS:
+    if kind is not OperatorKind.SYNONYMS:
         _expect_width(width)
     return parts[0]
 
 
 def _checked(
-    asked: Kind, width: int, parts: Sequence[Any], field: str
-) -> tuple[Kind, int, tuple[Any, ...], list[Operator]]:
+    asked: OperatorKind, width: int, parts: Sequence[Any], field: str
+) -> tuple[OperatorKind, int, tuple[Any, ...], list[Operator]]:
     """Return the kind, the width, the parts and the operators among the parts. Raise InputError if no operator has these."""
     kind = _KINDS.get(asked)
     if kind is None:
-        raise InputError(f"{asked!r} is not a kind of operator; the kinds are {', '.join(Kind)}.")
+        raise InputError(f"{asked!r} is not a kind of operator; the kinds are {', '.join(OperatorKind)}.")
     others = [part for part in parts if type(part) is not str]
     if isinstance(parts, str) or not all(part is GAP or isinstance(part, str) for part in others):
         raise InputError("The parts of an operator should be a list of terms, operators and gaps.")
     inner = [part for part in others if isinstance(part, Operator)]
-    if kind is Kind.FIELD:
+    if kind is OperatorKind.FIELD:
         _expect_field(field, parts)
         if inner and inner[0].kind in COUNTED:
             raise InputError(f"#field takes a term, #N(…) or #uwN(…); within({field!r}, part) makes it of other parts.")
@@ -195,7 +195,7 @@ def _checked(
         raise InputError(f"Only #field has a field, and not an operator of the kind {kind}.")
     elif not 2 <= len(parts) <= MOST_PARTS:
         raise InputError(f"An operator has {counted(len(parts), 'part')}; it should have from 2 to {MOST_PARTS:,}.")
-    if GAP in others and (kind is not Kind.ORDERED or GAP in (parts[0], parts[-1])):
+    if GAP in others and (kind is not OperatorKind.ORDERED or GAP in (parts[0], parts[-1])):
         raise InputError("A gap stands between two parts of #N alone.")
     if kind in COUNTED:
         width = 0
@@ -206,9 +206,9 @@ def _checked(
     return kind, int(width), tuple(parts), inner
 
 
-def _expect_shallow(kind: Kind, inner: Sequence[Operator], parts: int) -> None:
+def _expect_shallow(kind: OperatorKind, inner: Sequence[Operator], parts: int) -> None:
     """Raise InputError if operators cannot be among so many parts of an operator."""
-    if kind is Kind.WINDOW and parts > MOST_NESTED:
+    if kind is OperatorKind.WINDOW and parts > MOST_NESTED:
         raise InputError(
             f"A window has {parts} parts, among them operators; #uw with operators takes at most {MOST_NESTED} parts."
         )
@@ -258,8 +258,8 @@ def sought_in(terms: Iterable[str]) -> Iterator[str]:
     """
     for term in terms:
         yield from terms_in([term])
-        if isinstance(term, Operator) and term.kind is not Kind.SYNONYMS:
-            if term.kind is Kind.FIELD and not term.reads_positions:
+        if isinstance(term, Operator) and term.kind is not OperatorKind.SYNONYMS:
+            if term.kind is OperatorKind.FIELD and not term.reads_positions:
                 yield term
             yield from (own for own in sought_in(term.parts) if isinstance(own, Operator))
 
@@ -272,11 +272,13 @@ def words_in(term: str, word_of: Callable[[str], str] = str) -> str:
     if not isinstance(term, Operator):
         return word_of(term)
     parts = ["*" if part is GAP else words_in(part, word_of) for part in term.parts]
-    if term.kind is Kind.FIELD:
+    if term.kind is OperatorKind.FIELD:
         return f"{term.field}:{parts[0]}"
-    if term.kind is Kind.ORDERED:
+    if term.kind is OperatorKind.ORDERED:
         return f'"{" ".join(parts)}"' + (f" with gaps of {term.width - 1}" if term.width > 1 else "")
-    return " or ".join(parts) if term.kind is Kind.SYNONYMS else f"({' … '.join(parts)}) within {term.width} words"
+    return (
+        " or ".join(parts) if term.kind is OperatorKind.SYNONYMS else f"({' … '.join(parts)}) within {term.width} words"
+    )
 
 
 # The printed form. Terms stand in quotes; a backslash, a quote, white space and control characters are escaped.
@@ -289,19 +291,19 @@ _CODE = re.compile(r"\\(?:u\{([0-9a-f]{1,6})\}|(.))")
 class Head(NamedTuple):
     """How an operator begins: its kind, its width, its field, and the place where its parts begin."""
 
-    kind: Kind
+    kind: OperatorKind
     width: int
     field: str
     end: int
 
 
-def head(kind: Kind, width: int, field: str = "") -> str:
+def head(kind: OperatorKind, width: int, field: str = "") -> str:
     """Return how an operator begins, such as `#1(`, `#syn(` or `#field(title:`."""
-    if kind is Kind.ORDERED:
+    if kind is OperatorKind.ORDERED:
         return f"#{width}("
-    if kind is Kind.WINDOW:
+    if kind is OperatorKind.WINDOW:
         return f"#uw{width}("
-    return "#syn(" if kind is Kind.SYNONYMS else f"#field({field}:"
+    return "#syn(" if kind is OperatorKind.SYNONYMS else f"#field({field}:"
 
 
 def read_head(text: str, at: int = 0) -> Head | None:
@@ -309,16 +311,21 @@ def read_head(text: str, at: int = 0) -> Head | None:
     found = _HEAD.match(text, at)
     if not found:
         return None
-    kind = Kind.FIELD if found[4] else Kind.SYNONYMS if found[1] else Kind.WINDOW if found[2] else Kind.ORDERED
+    named = (found[4], OperatorKind.FIELD), (found[1], OperatorKind.SYNONYMS), (found[2], OperatorKind.WINDOW)
+    kind = next((kind for name, kind in named if name), OperatorKind.ORDERED)
     return Head(kind, int(found[3] or 0), found[4] or "", found.end())
 
 
-def make(kind: Kind, width: int, parts: Sequence[Any], field: str = "") -> str:
+def make(kind: OperatorKind, width: int, parts: Sequence[Any], field: str = "") -> str:
     """Return the term that `ordered`, `window`, `synonyms` or `within` makes of parts."""
-    if kind is Kind.FIELD:
+    if kind is OperatorKind.FIELD:
         _expect_field(field, parts)
         return within(field, parts[0])
-    return synonyms(parts) if kind is Kind.SYNONYMS else (window if kind is Kind.WINDOW else ordered)(parts, width)
+    return (
+        synonyms(parts)
+        if kind is OperatorKind.SYNONYMS
+        else (window if kind is OperatorKind.WINDOW else ordered)(parts, width)
+    )
 
 
 def _printed(part: Any) -> str:
@@ -403,7 +410,7 @@ class _KindAndParts(NamedTuple):
 
 class Condition(_KindAndParts):
     """The documents that a query allows. `kind` is "all", "any" or "not"; `parts` are conditions, terms, operators and
-    `sublex.contracts.comparisons.Comparison`s.
+    `sublex.contracts.comparisons.ColumnTest`s.
 
     A document meets a term or an operator if it holds it. It meets a condition "all" if it meets each part, "any" if it
     meets at least one, and "not" if it does not meet the only part. Raise InputError for another kind, for parts that are
@@ -413,10 +420,10 @@ class Condition(_KindAndParts):
     def __new__(cls, kind: str, parts: Iterable[Any]) -> Condition:
         if kind not in ("all", "any", "not"):
             raise InputError(f"{kind!r} is not a kind of condition; the kinds are all, any and not.")
-        if isinstance(parts, (str, Condition, Comparison)) or not isinstance(parts, Iterable):
+        if isinstance(parts, (str, Condition, ColumnTest)) or not isinstance(parts, Iterable):
             raise InputError(WRONG_PARTS)
         made = super().__new__(cls, kind, tuple(parts))
-        if not all(isinstance(part, (str, Condition, Comparison)) for part in made.parts):
+        if not all(isinstance(part, (str, Condition, ColumnTest)) for part in made.parts):
             raise InputError(WRONG_PARTS)
         if kind == "not" and len(made.parts) != 1:
             raise InputError(f'A condition "not" has {counted(len(made.parts), "part")}; it should have one.')

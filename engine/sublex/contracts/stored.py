@@ -75,7 +75,7 @@ class Json(NamedTuple):
 Declared: TypeAlias = Numbers | Places | Json
 
 
-class Mismatch(ValueError):
+class DeclarationMismatch(ValueError):
     """A value does not fit its declaration. The message follows the name of the value in a sentence."""
 
 
@@ -86,18 +86,18 @@ class Sizes:
         self.known = known
 
     def check(self, value: Any, declared: Declared) -> None:
-        """Raise `Mismatch` unless a value fits its declaration. New names get their sizes from the value."""
+        """Raise `DeclarationMismatch` unless a value fits its declaration. New names get their sizes from the value."""
         if isinstance(declared, Json):
             if fault := _fault_of(declared.kind)(value):
-                raise Mismatch(fault)
+                raise DeclarationMismatch(fault)
             self._expect(declared.size, len(value) if declared.size is not None else 0, "items")
             if declared.distinct and len(set(value)) != len(value):
-                raise Mismatch(" holds a text twice")
+                raise DeclarationMismatch(" holds a text twice")
         elif isinstance(declared, Places):
             last = self.of(declared.of)
             self.check(value, Numbers((f"{declared.parts} + 1",), declared.types, 0, last, order="ascending"))
             if value[0] != 0 or value[-1] != last:
-                raise Mismatch(f" does not lead from 0 to {last:,}")
+                raise DeclarationMismatch(f" does not lead from 0 to {last:,}")
         else:
             self._check_numbers(value, declared)
 
@@ -114,23 +114,23 @@ class Sizes:
         if isinstance(size, str) and size.isidentifier():
             self.known.setdefault(size, found)
         if size is not None and found != self.of(size):
-            raise Mismatch(f" has {found:,} {what} where the model has {self.of(size):,}")
+            raise DeclarationMismatch(f" has {found:,} {what} where the model has {self.of(size):,}")
 
     def _check_numbers(self, values: Any, declared: Numbers) -> None:
         shape, is_sparse = getattr(values, "shape", None), hasattr(values, "indptr")
         if shape is None or declared.sparse not in (None, is_sparse):
-            raise Mismatch(f" should be {'sparse rows' if declared.sparse else 'an array of numbers'}")
+            raise DeclarationMismatch(f" should be {'sparse rows' if declared.sparse else 'an array of numbers'}")
         has_matrices = hasattr(values, "starts")
         if declared.matrices not in (None, has_matrices):
-            raise Mismatch(f" should be {'matrices' if declared.matrices else 'an array of numbers'}")
+            raise DeclarationMismatch(f" should be {'matrices' if declared.matrices else 'an array of numbers'}")
         if declared.shape is not None:
             if len(shape) != len(declared.shape):
-                raise Mismatch(f" has {len(shape)} dimensions where the model has {len(declared.shape)}")
+                raise DeclarationMismatch(f" has {len(shape)} dimensions where the model has {len(declared.shape)}")
             for size, found in zip(declared.shape, shape, strict=True):
                 self._expect(size, found, "entries")
         numbers = values.data if is_sparse or has_matrices else values
         if not {numbers.dtype.str[1:], numbers.dtype.kind} & set(declared.types.split()):
-            raise Mismatch(f" has numbers of the type {numbers.dtype}")
+            raise DeclarationMismatch(f" has numbers of the type {numbers.dtype}")
         if numbers.size:
             self._check_range(numbers, declared)
 
@@ -140,17 +140,17 @@ class Sizes:
         blocks = [flat[begin : begin + BLOCK] for begin in range(0, len(flat), BLOCK)]
         found = [edge.item() for block in blocks for edge in (block.min(), block.max())]
         if not all(map(math.isfinite, found)):
-            raise Mismatch(" has numbers that are not finite")
+            raise DeclarationMismatch(" has numbers that are not finite")
         least, most = min(found), max(found)
         if least < declared.least or most > declared.most:
             outside = least if least < declared.least else most
-            raise Mismatch(f" has the number {outside:g}, which is out of range")
+            raise DeclarationMismatch(f" has the number {outside:g}, which is out of range")
         if declared.below is not None and most >= self.of(declared.below):
-            raise Mismatch(f" has the number {most:,} where numbers are below {self.of(declared.below):,}")
+            raise DeclarationMismatch(f" has the number {most:,} where numbers are below {self.of(declared.below):,}")
         if declared.order:
             before, after = numbers[:-1], numbers[1:]
             if not ((after > before) if declared.order == "rising" else (after >= before)).all():
-                raise Mismatch(" has numbers that do not ascend")
+                raise DeclarationMismatch(" has numbers that do not ascend")
 
 
 def is_text(value: object) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The kinds in the order in which they are listed. Analyzers and readers are found by name only, because there are so
 # many.
-KINDS = ("ranker", "expander", "representation", "filter", "retriever", "reranker", "encoder", "normaliser")
+KINDS = ("ranker", "expander", "representation", "filter", "smoother", "retriever", "reranker", "encoder", "normaliser")
 BY_NAME = (*KINDS, "analyzer", "reader", "backend")
 TYPES = {
     float: "number", int: "whole number", bool: "true or false", str: "word", tuple: "list", object: "any value",

@@ -30,7 +30,7 @@ BAR = 8
 LABEL_STYLES = 8
 
 
-class Found(NamedTuple):
+class ShownHit(NamedTuple):
     """A hit with its title and its best passage, and the places of the query's words in the passage, in characters.
 
     `in_title` has the places of the words that the query asks for in titles.
@@ -75,12 +75,12 @@ def hits(index: Index, answer: Answer, extras: Extras = NO_EXTRAS) -> Shown:
     )
 
 
-def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[Found]:
+def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[ShownHit]:
     """Return hits with their titles and best passages; both are empty where no text can be read."""
     from sublex.retrieval.passages import passages_of, title_spans
 
     # This is the shortest decimal form of the float32 score; a run has the same form.
-    found = [Found(hit, float(str(np.float32(hit.score)))) for hit in hits]
+    found = [ShownHit(hit, float(str(np.float32(hit.score)))) for hit in hits]
     places, terms = list[int](), answer.query.weights()
 
     def documents() -> Iterator[Document]:
@@ -100,7 +100,7 @@ def excerpts(index: Index, answer: Answer, hits: Sequence[Hit]) -> list[Found]:
 def _lines(
     index: Index,
     answer: Answer,
-    found: Sequence[Found],
+    found: Sequence[ShownHit],
     extras: Extras,
     values: Sequence[Mapping[str, Sequence[Value]]],
 ) -> Iterator[Line]:
@@ -128,7 +128,7 @@ def _bar(score: float, most: float) -> str:
     return ("█" * (size // 8) + EIGHTHS[size % 8].strip()).ljust(BAR)
 
 
-def label_spans(index: Index, found: Found, marks: Sequence[Mark]) -> list[Span]:
+def label_spans(index: Index, found: ShownHit, marks: Sequence[Mark]) -> list[Span]:
     """Return the passage of a hit as spans: the words of labels in the styles of their labels, the query's words as matches."""
     tokens = [(at, at + len(raw), terms) for at, raw, terms in located_terms(index.analyzer, found.passage)]
     words = [terms[0] if terms else "" for _, _, terms in tokens]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sublex.forms.lines import Line, Shown, figure_lines, figures, line
 
 if TYPE_CHECKING:
-    from sublex.tuning.result import Scored, Setting, Tuning
+    from sublex.tuning.result import ScoredSetting, Setting, Tuning
 
 
 def tuned(tuning: Tuning, command: str, notes: Sequence[str]) -> Shown:
@@ -35,7 +35,7 @@ def _lines(tuning: Tuning, command: str) -> Iterator[Line]:
 
 
 def _as_json(tuning: Tuning, command: str) -> dict[str, Any]:
-    def scored(best: Scored) -> dict[str, Any]:
+    def scored(best: ScoredSetting) -> dict[str, Any]:
         return {**_setting(best.setting), "score": best.score}
 
     return {

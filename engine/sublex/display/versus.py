@@ -6,14 +6,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sublex.forms.lines import LEAST_CELL, Column, Line, Shown, Span, line
-from sublex.pipeline.side_by_side import Moved, Ranking, moved
+from sublex.forms.lines import LEAST_CELL, Line, Shown, Span, TableColumn, line
+from sublex.pipeline.side_by_side import Moved, NamedRanking, moved
 
 # The width of the ranks, the blanks between the columns of two rankings, and the width of a move, such as ↑12, in characters.
 RANK, GAP, MOVE = 4, 2, 5
 
 
-def versus(rankings: Sequence[Ranking], width: int = sys.maxsize) -> Shown:
+def versus(rankings: Sequence[NamedRanking], width: int = sys.maxsize) -> Shown:
     """Return rankings of one query side by side as Shown; the others are compared with the first.
 
     If not all docnos fit beside each other into `width` characters, each ranking stands beside the first, one pair below the other.
@@ -61,13 +61,13 @@ class _Column:
 
 def _table(columns: Sequence[_Column], size: int) -> Iterator[Line]:
     """Yield the lines of rankings beside each other."""
-    spans, layout = [Span("rank")], [Column(0, RANK, False)]
+    spans, layout = [Span("rank")], [TableColumn(0, RANK, False)]
     for column in columns:
         spans += [Span(" " * GAP), Span(column.ranking.name.ljust(column.width), "heading")]
         begin = layout[-1].begin + layout[-1].width + GAP
         # The docnos are shortened, and the moves beside them are not.
-        layout.append(Column(begin, column.width - column.move, True))
-        layout += [Column(begin + column.width - column.move, column.move, False)] * (column.move > 0)
+        layout.append(TableColumn(begin, column.width - column.move, True))
+        layout += [TableColumn(begin + column.width - column.move, column.move, False)] * (column.move > 0)
     yield line(*spans, columns=layout)
     for place in range(size):
         spans = [Span(f"{place + 1:>{RANK}}")]

@@ -94,7 +94,7 @@ class Bag(SummedVectors):
         `query` is a vector of weights over the vocabulary. `norms` is what `norms(matrix)` returns; if it is None, the
         norms are computed.
         """
-        from sublex.estimators.kernels import similarities
+        from sublex.estimators.bag_kernels import similarities
 
         rows = self.rows(matrix)
         query_vector = self.transform(linear.query_of(query, len(self.vectors)))[0]

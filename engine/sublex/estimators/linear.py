@@ -59,7 +59,7 @@ def sums(rows: csr_array, value: Valuer, weights: np.ndarray, workers: int = 1) 
 
     `value(words, values)` must set `values[word]` for each word in `words`, and nothing else. Several threads call it.
     """
-    from sublex.estimators.kernels import distinct, products
+    from sublex.estimators.bag_kernels import distinct, products
 
     width = rows.shape[1]
     values = np.zeros(width)

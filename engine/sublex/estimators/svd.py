@@ -86,7 +86,7 @@ def truncated_svd(
 
 def _gram(blocks: Blocks, x: np.ndarray, workers: int) -> np.ndarray:
     """Return AᵀA x, where A is the matrix of all `blocks`. Each worker computes some columns of the result."""
-    from sublex.estimators.kernels import gram
+    from sublex.estimators.bag_kernels import gram
 
     parts = [np.ascontiguousarray(x[:, span]) for span in spans(x.shape[1], WIDTH)]
     sums = [np.zeros_like(part) for part in parts]

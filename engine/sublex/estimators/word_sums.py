@@ -142,7 +142,7 @@ class BagSums(WordSums):
 
         A word's value is its weight times the dot product of its vector and the query's vector.
         """
-        from sublex.estimators.kernels import similarities
+        from sublex.estimators.bag_kernels import similarities
 
         query = (self.estimator.weighted(self.estimator.rows(row)) @ self.estimator.vectors)[0]
 

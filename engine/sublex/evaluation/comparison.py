@@ -19,7 +19,7 @@ from sublex.evaluation.run_evaluation import Evaluation, evaluate
 from sublex.evaluation.slices import Slices
 from sublex.evaluation.systems import System
 from sublex.evaluation.topic_properties import Facts
-from sublex.evaluation.unjudged import Bounds, bounds
+from sublex.evaluation.unjudged import DifferenceBounds, bounds
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part, parts_markdown
 from sublex.forms.tables import Table
@@ -140,12 +140,12 @@ class Comparison(InParts):
         best = self.names[int(self.mean(self.main).argmax())]
         return [text for pair, text in zip(self.pairs(), self.sentences(), strict=True) if best in (pair.a, pair.b)]
 
-    def bounds(self) -> list[Bounds]:
+    def bounds(self) -> list[DifferenceBounds]:
         """Return how far unjudged documents could change the differences of the best system to the others."""
         return self._bounds
 
     @cached_property
-    def _bounds(self) -> list[Bounds]:
+    def _bounds(self) -> list[DifferenceBounds]:
         best = int(self.mean(self.main).argmax())
         return [bounds(self, best, other) for other in range(len(self.systems)) if other != best]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DEPTH = 10
 
 
-class Bounds(NamedTuple):
+class DifferenceBounds(NamedTuple):
     """The difference of two systems now, and in the two cases that judging could bring.
 
     `unjudged` is the number of documents without a judgement among the first `depth` of one of the systems. In the best case
@@ -65,7 +65,7 @@ class Bounds(NamedTuple):
         )
 
 
-def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
+def bounds(comparison: Comparison, a: int, b: int) -> DifferenceBounds:
     """Return the bounds of two systems, given by their places, for the main measure."""
     measure = comparison.main
     cutoff = parse_measures([measure])[0].params.get("cutoff")
@@ -87,7 +87,7 @@ def bounds(comparison: Comparison, a: int, b: int) -> Bounds:
         ends.append(first - second)
     unjudged = sum(map(len, sides.values()))
     names = comparison.names
-    return Bounds(names[a], names[b], measure, depth, unjudged, float(now[a] - now[b]), *ends)
+    return DifferenceBounds(names[a], names[b], measure, depth, unjudged, float(now[a] - now[b]), *ends)
 
 
 def _hits(run: Run, qids: Sequence[str]) -> dict[str, dict[str, float]]:

@@ -20,7 +20,7 @@ POSITIONS = 4
 MOST_SUBSETS = 1_000
 
 
-class Unit(NamedTuple):
+class PlacedTerm(NamedTuple):
     """A word or an operator of the query, at one place, with its weight there."""
 
     term: str
@@ -82,7 +82,7 @@ class Dependence(Declared):
         return weight / members if self.normalise else weight
 
 
-def _units(query: Query, original: Query) -> list[Unit]:
+def _units(query: Query, original: Query) -> list[PlacedTerm]:
     """Return the terms of the original query in order, with their weights in the query. A repeated term shares its weight.
 
     Terms without weight are left out, and operators that are too deep to be part of another one.
@@ -93,10 +93,10 @@ def _units(query: Query, original: Query) -> list[Unit]:
     times: dict[str, int] = {}
     for term in kept:
         times[term] = times.get(term, 0) + 1
-    return [Unit(term, weights[term] / times[term]) for term in kept]
+    return [PlacedTerm(term, weights[term] / times[term]) for term in kept]
 
 
-def _unknown(units: list[Unit], context: Context) -> set[int]:
+def _unknown(units: list[PlacedTerm], context: Context) -> set[int]:
     """Return the places of the words that are in no document."""
     words = {place: term for place, (term, _) in enumerate(units) if not isinstance(term, Operator)}
     return {place for place, number in zip(words, context.numbers([*words.values()]), strict=True) if number < 0}

@@ -29,7 +29,7 @@ class Span(NamedTuple):
     style: str = ""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table: where it begins and how wide it is, in characters, and whether its cells may be shortened."""
 
     begin: int
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
     spans: tuple[Span, ...] = ()
     indent: int | None = None
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
 
     @property
     def text(self) -> str:
@@ -115,7 +115,7 @@ def sentence(text: str, **options: Any) -> Shown:
     return Shown(lambda: [line(text, indent=0)], lambda: text, **options)
 
 
-def line(*parts: str | Span, indent: int | None = None, columns: Iterable[Column] = ()) -> Line:
+def line(*parts: str | Span, indent: int | None = None, columns: Iterable[TableColumn] = ()) -> Line:
     """Return a line of texts and spans, without control characters and without blanks at its end."""
     spans = [Span(one_line(text), style) for text, style in (Span(p) if isinstance(p, str) else p for p in parts)]
     while spans and not spans[-1].text.rstrip():
@@ -154,7 +154,7 @@ def table_lines(
         right = [bool(rows) and all(isinstance(row[place], (int, float)) for row in rows) for place in places]
     widths = [max(len(cells[place]) for cells in texts) for place in places]
     begins = [sum(widths[:place]) + 2 * place for place in places]
-    columns = [Column(begins[place], widths[place], not right[place]) for place in places]
+    columns = [TableColumn(begins[place], widths[place], not right[place]) for place in places]
     indent = None if right[-1] else begins[-1]
     lines = []
     for number, cells in enumerate(texts, -1 if head else 0):

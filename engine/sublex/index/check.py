@@ -15,7 +15,7 @@ from sublex.index import derived
 from sublex.index.components.fields import TEXT
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, Manifest, ModelEntry, ResourceEntry, SegmentEntry
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.index.manifest import MANIFEST, REPRESENTATIONS, RESOURCES, SEGMENTS, fingerprint_of, read_manifest
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.index.remedies import add_again, fit_again
@@ -84,7 +84,7 @@ def _check_model(root: Path, name: str, entry: ModelEntry, given: Collection[str
 
 
 def _check_folder(folder: Directory, entry: FolderEntry) -> list[str]:
-    return list(_damaged_components(Folder(folder, entry)))
+    return list(_damaged_components(ComponentFolder(folder, entry)))
 
 
 def _check_resource(folder: Directory, entry: ResourceEntry) -> list[str]:
@@ -113,7 +113,7 @@ def _check_segment(
     return problems or list(_disagreements(segment, columns))
 
 
-def _damaged_components(folder: Folder) -> Iterator[str]:
+def _damaged_components(folder: ComponentFolder) -> Iterator[str]:
     for _, component in folder:
         try:
             component.all()

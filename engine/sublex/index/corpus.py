@@ -31,7 +31,7 @@ ENTRY_BYTES = 8
 TEXTS = 256
 
 
-class Corpus(Uncopied):
+class SnapshotCorpus(Uncopied):
     """A read-only view of the live documents of one snapshot."""
 
     def __init__(self, snapshot: Snapshot):

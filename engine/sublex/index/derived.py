@@ -20,7 +20,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt, IndexProblem, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
-from sublex.index.format import Folder, FolderWriter
+from sublex.index.format import ComponentFolder, FolderWriter
 from sublex.index.schema import as_json, record_of
 
 DERIVED = "derived"
@@ -36,13 +36,13 @@ def folder_of(root: Path) -> Directory:
     return Directory(root) / DERIVED
 
 
-def read(place: Directory) -> Folder | None:
+def read(place: Directory) -> ComponentFolder | None:
     """Return the stored arrays of the folder `place`, or None if files are missing or cannot be read.
 
     The values of an array are verified at their first access.
     """
     try:
-        return Folder(place, record_of(json.loads(place.read(ENTRY)), FolderEntry), private=True)
+        return ComponentFolder(place, record_of(json.loads(place.read(ENTRY)), FolderEntry), private=True)
     except (OSError, ValueError, RecursionError, MemoryError, IndexCorrupt, IndexProblem):
         return None
 

@@ -1,6 +1,6 @@
 """Components on disk: one-dimensional `.npy` files with a checksum for every 64 KiB, verified at the first access.
 
-`FolderWriter` and `ComponentWriter` stream arrays to files; `Folder` and `Component` map them. This module does not know what
+`FolderWriter` and `ComponentWriter` stream arrays to files; `ComponentFolder` and `ComponentFile` map them. This module does not know what
 a component means: `sublex.index.components` does.
 """
 
@@ -182,7 +182,7 @@ def _summary(components: Mapping[str, int], checksums: np.ndarray) -> str:
 
 def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
     """Copy the components that `entry` names from the folder `source` to the new folder `to`. Copy no other file."""
-    Folder(source, entry)
+    ComponentFolder(source, entry)
     to.make_new()
     for name in (*entry.components, CHECKSUMS):
         with source.open_to_read(f"{name}.npy") as file, to.create(f"{name}.npy") as copy:
@@ -192,7 +192,7 @@ def copy_folder(source: Directory, entry: FolderEntry, to: Directory) -> None:
     to.sync()
 
 
-class Component:
+class ComponentFile:
     """One array of a folder. A large file is mapped, a small one is read.
 
     `values` is the array, not yet verified. `part`, `all` and `touch` compare chunks with their checksums at the first access.
@@ -314,33 +314,33 @@ def _array(data: Content, path: Path) -> np.ndarray:
     raise IndexCorrupt(f"{path} has a damaged header; rebuild the index.")
 
 
-class Folder:
+class ComponentFolder:
     """The components of one folder, opened as its entry in the manifest describes them."""
 
     def __init__(self, directory: Directory, entry: FolderEntry, private: bool = False):
         self.directory, self.path = directory, directory.path
         sizes = entry.components
         chunks = [-(-size // CHUNK) for size in sizes.values()]
-        self._components: dict[str, Component] = {}
+        self._components: dict[str, ComponentFile] = {}
         self._checksum_bytes = HEADER + 8 * sum(chunks)
         try:
             with directory.opened() as descriptor:
                 # The checksums are verified as a whole, by the manifest.
                 none = np.empty(0, np.uint64)
-                checksums = Component(directory, descriptor, CHECKSUMS, self._checksum_bytes, none).values
+                checksums = ComponentFile(directory, descriptor, CHECKSUMS, self._checksum_bytes, none).values
                 if _summary(sizes, checksums) != entry.checksum:
                     raise IndexCorrupt(f"{self.path / CHECKSUMS}.npy is damaged; rebuild the index.")
                 begin = 0
                 for (name, size), count in zip(sizes.items(), chunks, strict=True):
                     own = checksums[begin : begin + count]
-                    self._components[name] = Component(directory, descriptor, name, size, own, private)
+                    self._components[name] = ComponentFile(directory, descriptor, name, size, own, private)
                     begin += count
         except (FileNotFoundError, NotADirectoryError):
             raise IndexCorrupt(f"{self.path} is missing; rebuild the index.") from None
         except OSError as error:
             raise IndexProblem(f"Cannot read {self.path}: {error.strerror}.") from None
 
-    def __getitem__(self, name: str) -> Component:
+    def __getitem__(self, name: str) -> ComponentFile:
         if name not in self._components:
             raise IndexCorrupt(f"{self.path} has no component {name}; rebuild the index.")
         return self._components[name]
@@ -359,7 +359,7 @@ class Folder:
     def __contains__(self, name: str) -> bool:
         return name in self._components
 
-    def __iter__(self) -> Iterator[tuple[str, Component]]:
+    def __iter__(self) -> Iterator[tuple[str, ComponentFile]]:
         return iter(self._components.items())
 
     def nbytes(self) -> dict[str, int]:

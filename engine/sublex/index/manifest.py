@@ -23,7 +23,7 @@ from sublex.index.components.fields import count_fields
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST_DOCS, AnalyzerEntry, AttachedEntry, Manifest, SegmentEntry
 from sublex.index.format import FORMAT, FORMATS, WITH_FIELDS, WITH_POSITIONS
-from sublex.index.schema import ABSENT, Mismatch, as_json, record_of
+from sublex.index.schema import ABSENT, SchemaMismatch, as_json, record_of
 from sublex.language.plugins import Registry
 from sublex.tools.messages import Step, in_short
 
@@ -106,7 +106,7 @@ def read_manifest(root: Path) -> Manifest:
     try:
         manifest = record_of(values, Manifest)
         _expect_agreement(manifest)
-    except (Mismatch, RecursionError) as error:
+    except (SchemaMismatch, RecursionError) as error:
         raise IndexCorrupt(f"{path} is damaged: {error}; rebuild the index.") from None
     return manifest
 
@@ -121,35 +121,35 @@ def is_manifest(root: Path) -> bool:
 
 
 def _expect_agreement(manifest: Manifest) -> None:
-    """Raise `Mismatch` if a manifest contradicts itself.
+    """Raise `SchemaMismatch` if a manifest contradicts itself.
 
     Its format must be that of the stored parts, its statistics must be the sums over the segments, each segment needs the
     components of the stored parts, and the names of segments must differ.
     """
     segments = manifest.segments
     if manifest.format != _format_of(manifest):
-        raise Mismatch("format does not fit store, columns and fields")
+        raise SchemaMismatch("format does not fit store, columns and fields")
     if len(set(manifest.fields)) < len(manifest.fields):
-        raise Mismatch("fields names one field twice")
+        raise SchemaMismatch("fields names one field twice")
     fields = len(content_fields(manifest.fields)) if manifest.fields else 0
     if len({segment.name for segment in segments}) < len(segments):
-        raise Mismatch("segments name one folder twice")
+        raise SchemaMismatch("segments name one folder twice")
     for number, segment in enumerate(segments):
         if min(segment.live) < 0:
-            raise Mismatch(f"segments[{number}].deleted exceeds the segment")
+            raise SchemaMismatch(f"segments[{number}].deleted exceeds the segment")
         if manifest.columns and "columns" not in segment.data.components:
-            raise Mismatch(f"segments[{number}] lacks the component columns")
+            raise SchemaMismatch(f"segments[{number}] lacks the component columns")
         for part, component in PARTS.items():
             if part in manifest.store and component not in segment.data.components:
-                raise Mismatch(f"segments[{number}] lacks the component {component}")
+                raise SchemaMismatch(f"segments[{number}] lacks the component {component}")
         if count_fields(segment.data.components) != fields:
-            raise Mismatch(f"segments[{number}] has other fields")
+            raise SchemaMismatch(f"segments[{number}] has other fields")
     if manifest.statistics != _statistics(segments):
-        raise Mismatch("statistics do not fit the segments")
+        raise SchemaMismatch("statistics do not fit the segments")
     if manifest.attached and (len(segments) != 1 or segments[0].deleted or "text" in manifest.store):
-        raise Mismatch("an attached index has other segments or texts than its mirror")
+        raise SchemaMismatch("an attached index has other segments or texts than its mirror")
     if sum(segment.docs for segment in segments) > MOST_DOCS:
-        raise Mismatch("segments have too many documents")
+        raise SchemaMismatch("segments have too many documents")
 
 
 def _no_index(root: Path) -> str:

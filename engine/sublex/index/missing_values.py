@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sublex.contracts.columns import Column, comparisons_in, documents_of
-from sublex.contracts.comparisons import Comparison, printed_value
+from sublex.contracts.comparisons import ColumnTest, printed_value
 from sublex.tools.messages import cut, near_names, nearest
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def missing_values(snapshot: Snapshot, condition: Any) -> list[str]:
     return list(found)
 
 
-def has_values(snapshot: Snapshot, comparison: Comparison) -> bool:
+def has_values(snapshot: Snapshot, comparison: ColumnTest) -> bool:
     """Return whether a live document passes a comparison of a column of the index."""
     return _any_live(snapshot, documents_of(comparison, snapshot.column(comparison.column)))
 
@@ -51,15 +51,15 @@ def _live(snapshot: Snapshot) -> np.ndarray:
     return ~np.concatenate([np.empty(0, bool), *(segment.dead for segment in snapshot.segments)])
 
 
-def _values_of(comparison: Comparison) -> Iterator[Comparison]:
+def _values_of(comparison: ColumnTest) -> Iterator[ColumnTest]:
     """Yield the comparisons that are to have documents: each value of a list is one. What only excludes a value is none."""
     if comparison.relation == "in":
-        yield from (Comparison(comparison.column, "=", (value,)) for value in comparison.values)
+        yield from (ColumnTest(comparison.column, "=", (value,)) for value in comparison.values)
     elif comparison.relation != "!=":
         yield comparison
 
 
-def _sentence(missing: Comparison, column: Column, snapshot: Snapshot) -> str:
+def _sentence(missing: ColumnTest, column: Column, snapshot: Snapshot) -> str:
     """Return the sentence about a comparison that no live document passes."""
     live = column.rows(np.flatnonzero(_live(snapshot)))
     values, counts = live.counts()

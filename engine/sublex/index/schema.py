@@ -40,7 +40,7 @@ _KINDS = {int: "a whole number", str: "a text", list: "a list", dict: "an object
 Record = TypeVar("Record")
 
 
-class Mismatch(ValueError):
+class SchemaMismatch(ValueError):
     """A value does not fit a record. The message names the field and says what its value should be."""
 
 
@@ -54,7 +54,7 @@ class Rule(NamedTuple):
 def record_of(value: Any, record: type[Record]) -> Record:
     """Return the record that a JSON value describes.
 
-    Raise `Mismatch` if a member is missing or does not fit its field.
+    Raise `SchemaMismatch` if a member is missing or does not fit its field.
     """
     read: Callable[[Any, str], Record] = _reader(record)  # type: ignore[arg-type]
     return read(value, "")
@@ -93,13 +93,13 @@ def _reader(kind: Any) -> Callable[[Any, str], Any]:
 
 def _exactly(kind: type, value: Any, place: str) -> Any:
     if type(value) is not kind:
-        raise Mismatch(f"{place or 'the whole'} should be {_KINDS[kind]}")
+        raise SchemaMismatch(f"{place or 'the whole'} should be {_KINDS[kind]}")
     return value
 
 
 def _ruled(kind: type, rule: Rule, value: Any, place: str) -> Any:
     if type(value) is not kind or not rule.holds(value):
-        raise Mismatch(f"{place} should be {rule.what}")
+        raise SchemaMismatch(f"{place} should be {rule.what}")
     return value
 
 
@@ -123,5 +123,5 @@ def _record(record: Any, readers: Mapping[str, Any], value: Any, place: str) -> 
         if name in value:
             members[name] = read(value[name], f"{inner}{name}")
         elif name not in record._field_defaults:
-            raise Mismatch(f"{inner}{name} is missing")
+            raise SchemaMismatch(f"{inner}{name} is missing")
     return record(**members)

@@ -29,7 +29,7 @@ from sublex.index.components.texts import TextsReader
 from sublex.index.components.tombstones import TombstonesReader
 from sublex.index.directory import Directory
 from sublex.index.entries import SegmentEntry
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.index.manifest import SEGMENTS
 from sublex.index.offsets import spans, starts_of
 
@@ -50,7 +50,7 @@ class Segment:
     def __init__(self, directory: Directory, entry: SegmentEntry):
         self.directory, self.path, self.entry = directory, directory.path, entry
         self.name, self.docs = entry.name, entry.docs
-        self.folder = Folder(directory, entry.data)
+        self.folder = ComponentFolder(directory, entry.data)
         self._tombstones = TombstonesReader(directory, entry)
         self.lexicon = LexiconReader(self.folder, entry.terms, self.docs)
         self.terms = self.lexicon.terms

@@ -25,7 +25,7 @@ from sublex.contracts.operators import Operator, sought_in, words_in
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, SublexError
 from sublex.index.components.columns import joined
 from sublex.index.components.docnos import byte_order
-from sublex.index.corpus import Corpus
+from sublex.index.corpus import SnapshotCorpus
 from sublex.index.derived import DERIVED
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest
@@ -454,9 +454,9 @@ class Snapshot(Deferred):
         return sum(int(segment.field_lengths(field)[~segment.dead].sum(dtype=np.int64)) for segment in self.segments)
 
     @cached_property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> SnapshotCorpus:
         """The view of the documents that plugins fit their models to."""
-        return Corpus(self)
+        return SnapshotCorpus(self)
 
     def nbytes(self) -> dict[str, int]:
         """Return the bytes on disk of each kind of component, of models and resources, and of derived data."""

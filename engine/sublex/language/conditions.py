@@ -18,10 +18,10 @@ import re
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from sublex.contracts.comparisons import RANGES, Comparison, Value, number_of, printed_value
+from sublex.contracts.comparisons import RANGES, ColumnTest, Value, number_of, printed_value
 from sublex.contracts.operators import Condition
 from sublex.errors import InputError
-from sublex.language.parser import DEEPEST, LONGEST, Token, Unreadable, printable, with_caret
+from sublex.language.parser import DEEPEST, LONGEST, ExpressionToken, Unreadable, printable, with_caret
 from sublex.tools.arguments import shown
 
 # Names of columns.
@@ -47,7 +47,7 @@ def parse_condition(text: str) -> Condition:
     try:
         if len(text) > LONGEST:
             raise Unreadable(f"Expected the end (a condition has at most {LONGEST:,} characters)", LONGEST)
-        parser = _Parser(_tokens(text))
+        parser = _ConditionParser(_tokens(text))
         condition = parser.any()
         if parser.now.kind != "end":
             parser.expected("and, or or the end")
@@ -56,13 +56,13 @@ def parse_condition(text: str) -> Condition:
     return condition if isinstance(condition, Condition) else Condition("all", (condition,))
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[ExpressionToken]:
     """Return the tokens of a text, and a last one of the kind "end"."""
     tokens, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match:
-            tokens.append(Token(match.lastgroup or "", match.group(), at))
+            tokens.append(ExpressionToken(match.lastgroup or "", match.group(), at))
         elif not text[at].isspace():
             sign = text[at : at + 2] if text[at] in "&|" else text[at]
             instead = f"{_INSTEAD.get(sign)} in place of {sign}"
@@ -70,21 +70,21 @@ def _tokens(text: str) -> list[Token]:
                 f"Expected {instead if sign in _INSTEAD else f'a closing {sign} for the text that begins'}", at
             )
         at = match.end() if match else at + 1
-    return [*tokens, Token("end", "", len(text))]
+    return [*tokens, ExpressionToken("end", "", len(text))]
 
 
-class _Parser:
+class _ConditionParser:
     """A position in a list of tokens. Each rule of the grammar has a method of its name."""
 
-    def __init__(self, tokens: list[Token]):
+    def __init__(self, tokens: list[ExpressionToken]):
         self.tokens, self.at, self.depth = tokens, 0, 0
 
     @property
-    def now(self) -> Token:
+    def now(self) -> ExpressionToken:
         """The token at the position."""
         return self.tokens[self.at]
 
-    def take(self) -> Token:
+    def take(self) -> ExpressionToken:
         """Return the token at the position, and move on."""
         self.at += 1
         return self.tokens[self.at - 1]
@@ -97,7 +97,7 @@ class _Parser:
 
     def expected(self, what: str) -> NoReturn:
         """Raise Unreadable: `what` was expected at the position."""
-        before = self.tokens[self.at - 1] if self.at else Token("", "", 0)
+        before = self.tokens[self.at - 1] if self.at else ExpressionToken("", "", 0)
         after = f" after {printable(before.text[:30])}{'…' * (len(before.text) > 30)}" if before.text else ""
         both_words = before.kind == self.now.kind == "word" and self.now.text.lower() not in KEYWORDS
         after_value = both_words and what.startswith(("and", ","))
@@ -143,12 +143,12 @@ class _Parser:
                 low = self.value()
                 if not self.accept("and"):
                     self.expected("and")
-                found = Comparison(column, "between", (low, self.value()))
+                found = ColumnTest(column, "between", (low, self.value()))
             elif negated:
                 self.expected("in or between")
             else:
                 relation = self.relation()
-                found = self.range(column) if relation == "=" else Comparison(column, relation, (self.value(),))
+                found = self.range(column) if relation == "=" else ColumnTest(column, relation, (self.value(),))
             return Condition("not", (found,)) if negated else found
         if self.now.kind not in ("word", "string") or self.now.text.lower() in KEYWORDS:
             self.expected("a column or (")
@@ -156,23 +156,23 @@ class _Parser:
         if not self.is_name():
             self.expected("a column")
         column = self.take().text
-        left = Comparison(column, _TURNED[relation], (value,))
+        left = ColumnTest(column, _TURNED[relation], (value,))
         if self.now.kind != "mark" or self.now.text not in _RELATIONS:
             return left
         ends = ("<", "<=") if left.relation in (">", ">=") else (">", ">=") if left.relation in ("<", "<=") else ()
         if self.now.text not in ends:
             self.expected(" or ".join(ends) or "and, or or the end")
-        second = Comparison(column, self.relation(), (self.value(),))
+        second = ColumnTest(column, self.relation(), (self.value(),))
         first, last = (left, second) if left.relation.startswith(">") else (second, left)
         relation = f"{first.relation} {last.relation}"
-        return Comparison(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
+        return ColumnTest(column, "between" if relation == ">= <=" else relation, (*first.values, *last.values))
 
     def existence(self, column: str) -> Any:
         """Read what follows `is`."""
         negated = self.accept("not")
         if not self.accept("null"):
             self.expected("null" if negated else "null or not null")
-        found = Comparison(column, "exists", ())
+        found = ColumnTest(column, "exists", ())
         return found if negated else Condition("not", (found,))
 
     def is_name(self) -> bool:
@@ -190,29 +190,29 @@ class _Parser:
         """Read the values after `in`."""
         if not self.accept("("):
             return self.range(column)
-        found: list[Comparison] = []
+        found: list[ColumnTest] = []
         while not found or self.accept(","):
             found.append(self.range(column))
         if not self.accept(")"):
             self.expected(", or )")
         values = tuple(each.values[0] for each in found if each.relation == "=")
         ranges = [each for each in found if each.relation != "="]
-        parts = (*([Comparison(column, "in", values)] if values else []), *ranges)
+        parts = (*([ColumnTest(column, "in", values)] if values else []), *ranges)
         return parts[0] if len(parts) == 1 else Condition("any", parts)
 
-    def range(self, column: str) -> Comparison:
+    def range(self, column: str) -> ColumnTest:
         if self.dots():
-            return Comparison(column, "<=", (self.value(),))
+            return ColumnTest(column, "<=", (self.value(),))
         written, low = self.now, self.value()
         if written.kind == "word" and len(written.text) > 1 and written.text.endswith("*"):
-            return Comparison(column, "begins", (written.text[:-1],))
+            return ColumnTest(column, "begins", (written.text[:-1],))
         if written.kind == "string" and self.accept("*"):
-            return Comparison(column, "begins", (low,))
+            return ColumnTest(column, "begins", (low,))
         if not self.dots():
-            return Comparison(column, "=", (low,))
+            return ColumnTest(column, "=", (low,))
         if self.now.kind in ("word", "string") and self.now.text.lower() not in KEYWORDS:
-            return Comparison(column, "between", (low, self.value()))
-        return Comparison(column, ">=", (low,))
+            return ColumnTest(column, "between", (low, self.value()))
+        return ColumnTest(column, ">=", (low,))
 
     def dots(self) -> bool:
         """Move on if the token is that of a range. Return whether it is."""
@@ -235,7 +235,7 @@ class _Parser:
 
 def printed_condition(condition: Any) -> str:
     """Return a condition on columns as `parse_condition` reads it."""
-    if isinstance(condition, Comparison):
+    if isinstance(condition, ColumnTest):
         column, relation = condition.column, condition.relation
         values = [_printed(value) for value in condition.values]
         if relation == "between":

@@ -60,7 +60,7 @@ MOST_AGAIN = 10_000
 LARGE = 1000
 
 
-class Identity(NamedTuple):
+class ObjectIdentity(NamedTuple):
     """What tells a Python object from others.
 
     `digest` is the hash of its code and values, "" if it cannot be hashed or if the user gave a version; then `reason` says
@@ -105,18 +105,18 @@ class Seen(NamedTuple):
         return all(len(mapping) == size for mapping, size in self.sizes)
 
 
-def identity_of(thing: Any, version: str) -> Identity:
+def identity_of(thing: Any, version: str) -> ObjectIdentity:
     """Return the identity of an object as it is now. An object with a version is not hashed."""
     if version:
-        return Identity("", version, "it has a version")
+        return ObjectIdentity("", version, "it has a version")
     hashed = _Hash()
     try:
         digest = hashed.of(thing).hex()
     except Unhashable as error:
-        return Identity(reason=str(error))
+        return ObjectIdentity(reason=str(error))
     except Exception as error:  # An object may raise anything when it is looked at.
-        return Identity(reason=f"it cannot be looked at ({in_short(error)})")
-    return Identity(digest, seen=hashed.seen, sealed=hashed.sealed, is_large=hashed.size > LARGE)
+        return ObjectIdentity(reason=f"it cannot be looked at ({in_short(error)})")
+    return ObjectIdentity(digest, seen=hashed.seen, sealed=hashed.sealed, is_large=hashed.size > LARGE)
 
 
 class Watch:
@@ -126,7 +126,9 @@ class Watch:
     collections are looked at only if `thorough` says so.
     """
 
-    def __init__(self, thing: Any, digests: Collection[str], known: Identity | None = None, thorough: bool = False):
+    def __init__(
+        self, thing: Any, digests: Collection[str], known: ObjectIdentity | None = None, thorough: bool = False
+    ):
         self.thing, self._digests, self._known, self._thorough = thing, tuple(digests), known, thorough
 
     def has_changed(self) -> bool:

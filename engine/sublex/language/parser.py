@@ -51,7 +51,7 @@ _BARE_CONDITION = re.compile(r"(?P<before>\bwhere\(\s*)[^\s\"][^\"]*\Z", re.IGNO
 T = TypeVar("T")
 
 
-class Token(NamedTuple):
+class ExpressionToken(NamedTuple):
     """A token: its kind, its text, and the position of its first character."""
 
     kind: str
@@ -74,7 +74,7 @@ def parse(text: str) -> Expression:
     if not isinstance(text, str):
         raise InputError(f"The expression is {shown(text)}; give a text such as 'BM25 >> RM3 >> BM25'.")
     try:
-        return _read(text, _Parser.pipeline)
+        return _read(text, _ExpressionParser.pipeline)
     except Unreadable as mistake:
         if bare := _BARE_CONDITION.search(text, 0, mistake.at):
             mistake = Unreadable('Expected the condition in quotes, as in where("year >= 2015"),', bare.end("before"))
@@ -87,7 +87,7 @@ def parse_call(text: str, unnamed: bool = False) -> Call:
     With `unnamed`, values may stand without the name of their parameter. Raise InputError for any other text.
     """
     try:
-        call = _read(text, _Parser.call)
+        call = _read(text, _ExpressionParser.call)
         if call.args and not unnamed:
             raise Unreadable("Expected parameter=value", text.index("(") + 1)
         return call
@@ -100,7 +100,7 @@ def parse_call(text: str, unnamed: bool = False) -> Call:
 def parse_range(text: str, operator: str) -> Range:
     """Return a range such as `{0..1}` before `*` or after `%`. Raise InputError for any other text."""
     try:
-        found = _read(text, _Parser.literal)
+        found = _read(text, _ExpressionParser.literal)
     except Unreadable:
         found = None
     if not isinstance(found, Range):
@@ -110,18 +110,18 @@ def parse_range(text: str, operator: str) -> Range:
     return found
 
 
-def _read(text: str, rule: Callable[[_Parser], T]) -> T:
+def _read(text: str, rule: Callable[[_ExpressionParser], T]) -> T:
     """Return the result of a grammar rule on the whole text."""
     if len(text) > LONGEST:
         raise Unreadable(f"Expected the end (an expression has at most {LONGEST} characters)", LONGEST)
-    parser = _Parser(_tokens(text))
+    parser = _ExpressionParser(_tokens(text))
     tree = rule(parser)
     if parser.now.kind != "end":
-        parser.expected(">>, + or the end" if rule is _Parser.pipeline else "the end")
+        parser.expected(">>, + or the end" if rule is _ExpressionParser.pipeline else "the end")
     return tree
 
 
-def _refuse_misspelt(token: Token) -> None:
+def _refuse_misspelt(token: ExpressionToken) -> None:
     """Raise Unreadable at the first wrong character if a word begins like a name or a weight but is neither."""
     begin = _BEGINNING.match(token.text) if token.kind == "word" else None
     if begin:
@@ -129,35 +129,35 @@ def _refuse_misspelt(token: Token) -> None:
         raise Unreadable(f"Expected {wrong}", token.at + begin.end())
 
 
-def _tokens(text: str) -> list[Token]:
+def _tokens(text: str) -> list[ExpressionToken]:
     """Return the tokens of a text, and a last one of the kind "end"."""
     tokens, at = [], 0
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match:
-            tokens.append(Token(match.lastgroup or "", match.group(), at))
+            tokens.append(ExpressionToken(match.lastgroup or "", match.group(), at))
         elif not text[at].isspace():
             raise Unreadable(_UNREADABLE[text[at]], at)
         at = match.end() if match else at + 1
-    return [*tokens, Token("end", "", len(text))]
+    return [*tokens, ExpressionToken("end", "", len(text))]
 
 
-class _Parser:
+class _ExpressionParser:
     """A position in a list of tokens.
 
     Each rule of the grammar has a method of its name. The method reads the rule's text from the position on, and moves
     the position behind this text.
     """
 
-    def __init__(self, tokens: list[Token]):
+    def __init__(self, tokens: list[ExpressionToken]):
         self.tokens, self.at, self.depth = tokens, 0, 0
 
     @property
-    def now(self) -> Token:
+    def now(self) -> ExpressionToken:
         """The token at the position."""
         return self.tokens[self.at]
 
-    def take(self) -> Token:
+    def take(self) -> ExpressionToken:
         """Return the token at the position, and move on."""
         self.at += 1
         return self.tokens[self.at - 1]

@@ -41,11 +41,12 @@ API = 3
 GROUP = "sublex"
 STAGES = ("fit", "encode", "query")
 KINDS = (
-    "reader", "analyzer", "ranker", "expander", "filter", "representation", "retriever", "reranker", "encoder", "backend",
+    "reader", "analyzer", "ranker", "expander", "filter", "smoother", "representation", "retriever", "reranker", "encoder",
+    "backend",
 )  # fmt: skip
 # The kinds of components that an expression can contain. Their names must differ across kinds. The kind `component`
 # means any of them.
-COMPONENTS = ("ranker", "expander", "representation", "filter", "retriever", "reranker", "encoder")
+COMPONENTS = ("ranker", "expander", "representation", "filter", "smoother", "retriever", "reranker", "encoder")
 # The kinds of which only values that must be given may stand without the name of their parameter.
 BY_NAME = ("reader", "analyzer")
 # Words of the expression language, which no component may have as its name.
@@ -54,10 +55,11 @@ RESERVED = {*NORMALISERS, *KEYWORDS, *PYTHON_WORDS}
 PYTHON = "Python"
 # The beginning of the modules of built-in plugins.
 BUILT_IN = "sublex."
-# The modules of built-in plugins that are loaded when a name of their kind is looked up.
+EVERY_KIND = frozenset(KINDS)
+# The modules of built-in plugins that are loaded when a name of one of their kinds is looked up.
 BUILT_IN_KINDS = {
-    "sublex.readers": "reader", "sublex.analysis": "analyzer", "sublex.rankers": "ranker", "sublex.expanders": "expander",
-    "sublex.filters": "filter",
+    "sublex.readers": {"reader"}, "sublex.analysis": {"analyzer"}, "sublex.rankers": {"ranker"},
+    "sublex.expanders": {"expander"}, "sublex.filters": {"filter", "smoother"},
 }  # fmt: skip
 NO_DEFAULTS: Defaults = {}
 # The parameters of a normaliser.
@@ -167,12 +169,13 @@ class Registry:
     def _load_for(self, kinds: Iterable[str]) -> None:
         """Load the plugins that may register one of these kinds.
 
-        A built-in plugin registers one kind; others may register any.
+        A built-in plugin registers its own kinds; others may register any.
         """
+        wanted = set(kinds)
         # Several threads may look up names at once, but a plugin is loaded only once.
         with self._lock:
             for place, point in enumerate(self._points):
-                if place not in self._loaded and BUILT_IN_KINDS.get(point.value) not in set(KINDS).difference(kinds):
+                if place not in self._loaded and (BUILT_IN_KINDS.get(point.value, EVERY_KIND) & wanted):
                     self._loaded[place] = self._load(point)
 
     def _registrations(self, kind: str, name: str) -> list[Registration]:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, TypeVar
 
 from sublex.errors import InputError
 from sublex.language.expression import NAME, Change, Expression, walk
-from sublex.language.object_identity import Identity, Watch, identity_of
+from sublex.language.object_identity import ObjectIdentity, Watch, identity_of
 from sublex.language.pickling import has_own_code, picklable
 from sublex.language.plugins import PYTHON, Component, Registration
 
@@ -44,7 +44,7 @@ class PythonPart(Component):
     # Whether results are kept for so long that changes inside large collections are looked for too, which takes time.
     thorough: ClassVar[bool] = False
     thing: Any
-    identity: Identity
+    identity: ObjectIdentity
     watch: Watch = field(repr=False)
     number: int = field(default_factory=partial(next, _NUMBERS))
     lock: Any = field(default_factory=RLock, repr=False)
@@ -164,7 +164,9 @@ def make_part(node: type[Node], kind: str, thing: Any, name: str | None, version
     return _node(node, kind, chosen, thing, identity_of(thing, text), options)
 
 
-def _node(node: type[Node], kind: str, name: str, thing: Any, identity: Identity, options: Mapping[str, Any]) -> Node:
+def _node(
+    node: type[Node], kind: str, name: str, thing: Any, identity: ObjectIdentity, options: Mapping[str, Any]
+) -> Node:
     watch = Watch(thing, (identity.digest,), identity, node.thorough)
     return _of(node, kind, name, {"thing": thing, "identity": identity, "watch": watch, **options})
 
@@ -192,7 +194,7 @@ def _remade(
     would fail. Code that the other process finds by name may differ. It is compared at its first use and not here, because
     many pools of workers hang after an error while unpickling.
     """
-    identity, known, digests = Identity(digest, version), None, (digest, *later) if digest else ()
+    identity, known, digests = ObjectIdentity(digest, version), None, (digest, *later) if digest else ()
     if not version and (not digest or has_own_code(thing)):
         known = identity_of(thing, "")
         identity, digests = identity._replace(reason=known.reason), (known.digest,) if digest else ()

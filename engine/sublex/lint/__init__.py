@@ -8,7 +8,7 @@ fault is a `Finding`. `sublex.evaluation` warns about the findings that are erro
 
 from sublex.lint.check_qrels import check_qrels
 from sublex.lint.check_run import check_run
-from sublex.lint.check_ties import Bounds, ap_bounds
+from sublex.lint.check_ties import TieBounds, ap_bounds
 from sublex.lint.check_together import check_together, index_docnos
 from sublex.lint.findings import ERROR, NOTE, Finding
 from sublex.lint.lint_files import LintedFile, LintResult, lint
@@ -16,10 +16,10 @@ from sublex.lint.lint_files import LintedFile, LintResult, lint
 __all__ = [
     "ERROR",
     "NOTE",
-    "Bounds",
     "Finding",
     "LintResult",
     "LintedFile",
+    "TieBounds",
     "ap_bounds",
     "check_qrels",
     "check_run",

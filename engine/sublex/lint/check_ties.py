@@ -29,7 +29,7 @@ class Groups(NamedTuple):
     members: np.ndarray
 
 
-class Bounds(NamedTuple):
+class TieBounds(NamedTuple):
     """The average precision (AP) of each judged topic in three orders of ties: the worst, trec_eval's, and the best."""
 
     qids: tuple[str, ...]
@@ -73,7 +73,7 @@ def grades_of(run: Run, qrels: Qrels) -> np.ndarray:
     return grades
 
 
-def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
+def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> TieBounds:
     """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
 
     The values are exact. Documents of grade `level` or more are relevant.
@@ -81,7 +81,7 @@ def ap_bounds(run: Run, qrels: Qrels, level: int = 1) -> Bounds:
     return bounds_of(run, qrels, grades_of(run, qrels), level)
 
 
-def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bounds:
+def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> TieBounds:
     """Return the AP of each judged topic in three orders of ties: the worst, trec_eval's, and the best.
 
     `grades` has the grade of each hit of the run, from `grades_of`. Documents of grade `level` or more are relevant.
@@ -108,4 +108,4 @@ def bounds_of(run: Run, qrels: Qrels, grades: np.ndarray, level: int = 1) -> Bou
     for place in places:
         sums = np.append(np.bincount(topic, rank / place, len(run.qids)), 0.0)
         values.append(sums[rows] / np.maximum(total, 1))
-    return Bounds(tuple(qrels.qids), *values)
+    return TieBounds(tuple(qrels.qids), *values)

@@ -10,17 +10,17 @@ from sublex.lint.check_ids import check_ids
 from sublex.lint.findings import ERROR, NOTE, Finding, show_id
 from sublex.lint.located import Ids
 from sublex.tools.strings import Strings
-from sublex.trec.topic_formats import ALIASES, Record
+from sublex.trec.topic_formats import ALIASES, TopicRecord
 
 
-def check_topics(topics: Sequence[Record], path: str) -> tuple[list[Finding], Ids]:
+def check_topics(topics: Sequence[TopicRecord], path: str) -> tuple[list[Finding], Ids]:
     """Return the findings about the topics of a file, and their ids."""
     lines = np.array([record.line for record in topics], np.int64)
     ids = Ids(Strings.of(record.qid for record in topics), path, lines)
     return [*_fields(path, topics), *(check_ids(ids, "topic id") if len(lines) else ())], ids
 
 
-def _fields(path: str, topics: Sequence[Record]) -> list[Finding]:
+def _fields(path: str, topics: Sequence[TopicRecord]) -> list[Finding]:
     """Return findings about empty queries, and about fields that most topics have and some lack."""
     names = list(dict.fromkeys(name for record in topics for name in record.fields))
     query = next((name for name in ALIASES[0] if name in names), "")

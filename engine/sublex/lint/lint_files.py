@@ -17,7 +17,7 @@ from sublex.lint.check_together import check_together
 from sublex.lint.check_topics import check_topics
 from sublex.lint.findings import ERROR, Finding, as_sentence, notes_as_findings
 from sublex.lint.located import Ids, Located
-from sublex.lint.read_collection import Collection
+from sublex.lint.read_collection import CollectionDocnos
 from sublex.lint.reader_faults import Reported
 from sublex.readers.signatures import BOM
 from sublex.readers.source import FileSource
@@ -91,7 +91,7 @@ class _Contents:
         self.runs: list[Located] = []
         self.qrels: list[Located] = []
         self.topics: list[Ids] = []
-        self.collection = Collection()
+        self.collection = CollectionDocnos()
 
     def lint(self, source: FileSource, kind: str) -> tuple[str, list[Finding]]:
         """Read and check one file of this `kind`; return what the file holds in words, and the findings about it."""

@@ -24,7 +24,7 @@ from sublex.tools.strings import Strings
 BATCH = 1 << 13
 
 
-class Collection:
+class CollectionDocnos:
     """The docnos of one collection, which may be several files, and the file and line where each docno first stands."""
 
     def __init__(self) -> None:

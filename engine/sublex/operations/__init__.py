@@ -1,10 +1,10 @@
 """Operations: what users can ask of Sublex, each declared once. The command line and the shell are derived from this table.
 
-An operation is a typed function with the decorator `operation`. It gets a `Context`, which is what it may use of the face that
+An operation is a typed function with the decorator `operation`. It gets a `OperationContext`, which is what it may use of the face that
 asked: the index, messages, progress. It returns `Shown`, and prints nothing:
 
     @operation(needs=Needs.MODEL, forms=("table", "json", "csv"))
-    def labels(context: Context, expression: Model, number: Annotated[int, option("-n", least=1)] = 10) -> Shown:
+    def labels(context: OperationContext, expression: Model, number: Annotated[int, option("-n", least=1)] = 10) -> Shown:
         '''List the labels of a fitted model.
 
         Args:
@@ -29,7 +29,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from sublex.errors import InputError, SublexError, is_out_of_memory
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import INDEXED, File, Needs, Operation, Parameter, operation, option, positional
 from sublex.tools.messages import in_short
 
@@ -37,8 +37,21 @@ if TYPE_CHECKING:
     from sublex.language.plugins import Registry
 
 __all__ = [
-    "GROUPS", "INDEXED", "NAMES", "SECTIONS", "WITHOUT_COMMAND", "Context", "File", "Needs", "Operation", "Parameter",
-    "find", "operation", "option", "plugin_operations", "positional",
+    "GROUPS",
+    "INDEXED",
+    "NAMES",
+    "SECTIONS",
+    "WITHOUT_COMMAND",
+    "File",
+    "Needs",
+    "Operation",
+    "OperationContext",
+    "Parameter",
+    "find",
+    "operation",
+    "option",
+    "plugin_operations",
+    "positional",
 ]  # fmt: skip
 
 # The operations by section, each with its file in this room and the name of its function, where that is another one. A file with

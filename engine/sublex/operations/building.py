@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sublex.errors import SublexError
 from sublex.forms.lines import Shown, line, table_lines
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, option
 from sublex.operations.fitting import fit_each
 from sublex.operations.parameters import Names, Overwrite, Reader, Reorder, Sources, Strict, Workers
@@ -28,7 +28,7 @@ Expressions = Annotated[tuple[str, ...], option(metavar="EXPR", completes="expre
 
 @operation(needs=Needs.NEW, faces=("cli",))
 def index(
-    context: Context,
+    context: OperationContext,
     sources: Sources,
     reader: Reader = None,
     profile: Annotated[str | None, option(completes="profile", shown="sublex")] = None,
@@ -100,7 +100,7 @@ def index(
 
 @operation(needs=Needs.PATH, faces=("cli",))
 def add(
-    context: Context,
+    context: OperationContext,
     sources: Sources,
     reader: Reader = None,
     duplicates: Literal["error", "first", "last"] = "error",

@@ -8,13 +8,15 @@ from typing import Annotated
 
 from sublex.errors import SublexError
 from sublex.forms.lines import Shown, line, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, positional
 from sublex.operations.parameters import Reorder, Workers
 
 
 @operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
-def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]) -> Shown:
+def delete(
+    context: OperationContext, docnos: Annotated[tuple[str, ...], positional("DOCNO", completes="docno")]
+) -> Shown:
     """Delete documents from an index by their docnos.
 
     All documents are deleted in one step. If a docno is not in the index, nothing is deleted.
@@ -31,7 +33,7 @@ def delete(context: Context, docnos: Annotated[tuple[str, ...], positional("DOCN
 
 
 @operation(faces=("cli",), needs=Needs.PATH, forms=("table",))
-def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -> Shown:
+def merge(context: OperationContext, reorder: Reorder = False, workers: Workers = None) -> Shown:
     """Merge the segments of an index into one, without deleted documents.
 
     Each `sublex add` writes a segment, and `sublex delete` only marks documents as deleted. Merging frees their space.
@@ -53,7 +55,7 @@ def merge(context: Context, reorder: Reorder = False, workers: Workers = None) -
 
 
 @operation(needs=Needs.PATH, forms=("table",))
-def check(context: Context) -> Shown:
+def check(context: OperationContext) -> Shown:
     """Verify the files of an index.
 
     Every checksum is verified, and whether the parts of the index agree with each other. The exit code is 1 if something

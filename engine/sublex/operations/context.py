@@ -34,7 +34,7 @@ def query_files(given: Sequence[str]) -> dict[str, str]:
     return files
 
 
-class Context:
+class OperationContext:
     """The context of an operation on an opened index.
 
     This class prints and remembers nothing; each face has a subclass.

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import File, operation, option
 from sublex.operations.evaluating import FIGURES
 from sublex.operations.parameters import (
@@ -48,7 +48,7 @@ def disagree_code(given: Mapping[str, Any]) -> str:
 
 @operation(forms=FIGURES, file=File((".html", ".htm")), python=disagree_code)
 def disagree(
-    context: Context,
+    context: OperationContext,
     topics: TopicFile,
     rankers: Rankers = (),
     qrels: Annotated[str | None, option(metavar="FILE", completes="file", remembered=True)] = None,

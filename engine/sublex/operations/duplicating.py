@@ -5,12 +5,12 @@ from __future__ import annotations
 from sublex.forms.lines import Shown, figures
 from sublex.forms.parts import part_lines
 from sublex.forms.tables import Table
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation
 
 
 @operation(forms=("table", "json", "csv"), python="index.duplicates({threshold}, {width})")
-def duplicates(context: Context, threshold: float = 0.8, width: int = 3) -> Shown:
+def duplicates(context: OperationContext, threshold: float = 0.8, width: int = 3) -> Shown:
     """Find groups of documents whose texts are nearly the same.
 
     Two documents are alike if the share of their runs of words that both have is at least the threshold: the Jaccard

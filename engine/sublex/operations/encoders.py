@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from sublex.forms.lines import Shown, line, sentence, table_lines
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, positional
 
 Name = Annotated[str, positional("NAME")]
@@ -13,7 +13,7 @@ Encoder = Annotated[str, positional("ENCODER")]
 
 
 @operation("encoder add", needs=Needs.NOTHING, faces=("cli",), forms=("table",))
-def add(context: Context, name: Name, encoder: Encoder) -> Shown:
+def add(context: OperationContext, name: Name, encoder: Encoder) -> Shown:
     """Give an encoder a NAME that your expressions can use.
 
     The name and the path are kept in your own configuration, and no index has them. An index keeps the encoder's hash, by
@@ -33,7 +33,7 @@ def add(context: Context, name: Name, encoder: Encoder) -> Shown:
 
 
 @operation("encoder remove", needs=Needs.NOTHING, faces=("cli",), forms=("table",))
-def remove(context: Context, name: Name) -> Shown:
+def remove(context: OperationContext, name: Name) -> Shown:
     """Remove an encoder from your configuration, by its name or hash.
 
     The files of the encoder stay, and so do all indexes.
@@ -48,7 +48,7 @@ def remove(context: Context, name: Name) -> Shown:
 
 
 @operation("encoder list", needs=Needs.NOTHING, faces=("cli",))
-def list_encoders(context: Context) -> Shown:
+def list_encoders(context: OperationContext) -> Shown:
     """List the encoders in your configuration.
 
     Examples:

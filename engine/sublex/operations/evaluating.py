@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, figures
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import (
     AllowUncovered,
@@ -75,7 +75,7 @@ def compare_code(given: Mapping[str, Any]) -> str:
 
 
 def _compare_step(
-    context: Context,
+    context: OperationContext,
     loaded: Loaded,
     rankers: Sequence[str],
     contradictions: str,
@@ -98,7 +98,7 @@ def _compare_step(
 
 @operation("eval", Needs.NOTHING, forms=FIGURES, python=compare_code)  # fmt: skip
 def measure(
-    context: Context,
+    context: OperationContext,
     qrels: JudgementFile,
     runs: Runs,
     loaded: Loaded,
@@ -171,7 +171,7 @@ def measure(
 
 
 def _groupings(
-    context: Context,
+    context: OperationContext,
     by: Sequence[str],
     groups: int,
     systems: Sequence[System],
@@ -212,7 +212,7 @@ def read_systems(paths: Sequence[str]) -> list[System]:
     return [System(run.tag if run.tag and tags.count(run.tag) == 1 else path, run) for path, run in runs]
 
 
-def _run(context: Context, topics: Topics, pipeline: Pipeline, k: int, **options: Any) -> System:
+def _run(context: OperationContext, topics: Topics, pipeline: Pipeline, k: int, **options: Any) -> System:
     from sublex.evaluation.systems import run_system
 
     with context.step(f"Ran {pipeline}"), context.progress(str(pipeline), "topics", len(topics)) as advance:
@@ -226,7 +226,7 @@ def _run(context: Context, topics: Topics, pipeline: Pipeline, k: int, **options
     python=compare_code,
 )
 def compare(
-    context: Context,
+    context: OperationContext,
     files: Annotated[
         tuple[str, ...], positional("[INDEX TOPICS] QRELS [RUN]...", completes="index or file", remembered=True)
     ],
@@ -348,7 +348,7 @@ def _read_runs(paths: Sequence[str], taken: Sequence[str], k: int) -> tuple[list
 
 @operation(faces=("cli",), forms=FIGURES)  # fmt: skip
 def tune(
-    context: Context,
+    context: OperationContext,
     topics: TopicFile,
     qrels: JudgementFile,
     expression: Annotated[str, positional(completes="expression")],

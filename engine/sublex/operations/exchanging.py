@@ -8,7 +8,7 @@ from typing import Annotated
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, line, sentence, table_lines
 from sublex.operations.building import built
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, option, positional
 from sublex.operations.parameters import DataFile, Overwrite, OverwriteFile, Workers
 from sublex.tools.messages import Step, counted
@@ -17,7 +17,7 @@ from sublex.tools.outputs import expect_folder
 
 @operation(needs=Needs.NEW, faces=("cli",), forms=("table",))
 def attach(
-    context: Context,
+    context: OperationContext,
     source: Annotated[str | None, positional("BACKEND:PATH")] = None,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="as the other engine")] = None,
     profile: Annotated[str | None, option(completes="profile", shown="the back end's")] = None,
@@ -71,7 +71,9 @@ def attach(
 
 
 @operation("ciff export", Needs.MODEL, faces=("cli",))
-def export(context: Context, file: DataFile, workers: Workers = None, overwrite: OverwriteFile = False) -> Shown:
+def export(
+    context: OperationContext, file: DataFile, workers: Workers = None, overwrite: OverwriteFile = False
+) -> Shown:
     """Write an index as a CIFF file.
 
     FILE is compressed if its name ends in .gz; - is standard output, not compressed. It holds terms, postings, document
@@ -106,7 +108,7 @@ def export(context: Context, file: DataFile, workers: Workers = None, overwrite:
 
 @operation("ciff import", Needs.NEW, faces=("cli",))
 def import_file(
-    context: Context,
+    context: OperationContext,
     file: DataFile,
     analyzer: Annotated[str | None, option(completes="analyzer", shown="the profile's")] = None,
     profile: Annotated[str | None, option(completes="profile", shown="sublex, if an analyzer is given")] = None,

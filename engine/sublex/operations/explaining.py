@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, option
 from sublex.operations.parameters import Asked, Docno
 from sublex.operations.searching import call_code, read_query, reading_notes
@@ -21,7 +21,7 @@ def explain_code(given: Mapping[str, Any]) -> str:
 
 @operation(python=explain_code)
 def explain(
-    context: Context,
+    context: OperationContext,
     asked: Asked,
     docno: Docno,
     versus: Annotated[str | None, option(metavar="OTHER", completes="docno", bare=True, word="vs")] = None,
@@ -73,7 +73,7 @@ def explain(
 
 
 @operation(faces=("shell",))
-def why_not(context: Context, docno: Docno, asked: Asked) -> Shown:
+def why_not(context: OperationContext, docno: Docno, asked: Asked) -> Shown:
     """Show why a document is not among the hits of the last query.
 
     The result has its rank, its words, its rank after each stage, and the depth or the weight of a part that brings it in.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from sublex.errors import IndexProblem, InputError, SublexError, UnknownName
 from sublex.forms.lines import Shown, line, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import File, Needs, operation, option, positional
 from sublex.operations.parameters import Model, OverwriteFile, Reader, Workers
 from sublex.tools.messages import Message, Step
@@ -24,7 +24,7 @@ FIT_MEMORY = "4GB"
 
 @operation(forms=("table",), python="[index.fit(expression) for expression in {expressions}]")
 def fit(
-    context: Context,
+    context: OperationContext,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="fittable")] = (),
     update: bool = False,
     source: Annotated[str | None, option("--from", metavar="OTHER", completes="index")] = None,
@@ -77,7 +77,7 @@ def fit(
     return shown
 
 
-def _models_of(context: Context, index: Index, text: str, workers: int | None) -> list[str]:
+def _models_of(context: OperationContext, index: Index, text: str, workers: int | None) -> list[str]:
     """Return the models that an expression needs, itself if it is one; for a pipeline, say what fitting them costs."""
     from sublex.language.expression import Call
     from sublex.language.parser import parse
@@ -114,7 +114,7 @@ def _size(nbytes: float) -> str:
 
 
 def fit_each(
-    context: Context,
+    context: OperationContext,
     index: Index,
     expressions: Iterable[str],
     seed: int | None = None,
@@ -198,7 +198,9 @@ def card_code(given: Mapping[str, Any]) -> str:
     file=File((".html", ".htm"), metavar="PAGE"),
     python=card_code,
 )
-def card(context: Context, expression: Annotated[str | None, positional("EXPR", completes="model")] = None) -> Shown:
+def card(
+    context: OperationContext, expression: Annotated[str | None, positional("EXPR", completes="model")] = None
+) -> Shown:
     """Describe a fitted model, or list all fitted models.
 
     EXPR is the expression of the model, or its name on disk. Without EXPR, the command lists all fitted models. The last
@@ -231,7 +233,7 @@ def _unnamed() -> str:
     raise InputError(Message("Name the model that the page shows, as in: ", step, " -o topics.html."))
 
 
-def _named(context: Context, text: str) -> str:
+def _named(context: OperationContext, text: str) -> str:
     """Return the expression of the fitted model that a text names. The text is an expression or a name on disk.
 
     Raise IndexProblem for the name of an outdated model, whose expression names another model or none.
@@ -256,7 +258,7 @@ def forget_code(given: Mapping[str, Any]) -> str:
 
 @operation(python=forget_code)
 def forget(
-    context: Context,
+    context: OperationContext,
     expressions: Annotated[tuple[str, ...], positional("EXPR", completes="model")],
     labels: bool = False,
 ) -> Shown:
@@ -285,7 +287,7 @@ def forget(
 
 @operation(needs=Needs.MODEL, faces=("cli",), forms=("table",))
 def encode(
-    context: Context,
+    context: OperationContext,
     expression: Model,
     file: Annotated[str | None, positional("FILE", completes="file")] = None,
     output: Annotated[str, option("-o", "--output", metavar="OUT", completes="file")] = ...,  # type: ignore[assignment]

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, records
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, positional
 from sublex.operations.parameters import Model
 
@@ -23,7 +23,7 @@ def label_code(given: Any) -> str:
 
 @operation(needs=Needs.MODEL, forms=("table", "json", "csv"), python=label_code, prints="rows")
 def label(
-    context: Context,
+    context: OperationContext,
     expression: Model,
     action: Annotated[
         Literal["list", "accept", "rename", "merge", "reject", "undo", "take"], positional("ACTION")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sublex.errors import InputError
 from sublex.forms.lines import Line, Shown, Span, line, table_lines
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, option, positional
 from sublex.tools.messages import counted
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @operation(needs=Needs.ANY_INDEX, faces=("cli",), index_help="Check that docnos are in this index.")
 def lint(
-    context: Context,
+    context: OperationContext,
     files: Annotated[tuple[str, ...], positional("FILE", completes="file")] = (),
     kinds: Annotated[tuple[str, ...], option("--as", metavar="KIND=FILE")] = (),
 ) -> Shown:

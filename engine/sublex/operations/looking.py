@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sublex.contracts.operators import NAME
 from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown, table_lines
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, option, positional
 from sublex.operations.parameters import Docno, Language
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @operation(shell="overview", python="index.statistics")
-def info(context: Context, terms: Annotated[int, option(least=0)] = 10) -> Shown:
+def info(context: OperationContext, terms: Annotated[int, option(least=0)] = 10) -> Shown:
     """Describe an index: counts, analyzer, models, sizes, frequent terms.
 
     Args:
@@ -37,7 +37,7 @@ def info(context: Context, terms: Annotated[int, option(least=0)] = 10) -> Shown
 
 
 @operation(python="index.document({docno})")
-def doc(context: Context, docno: Docno) -> Shown:
+def doc(context: OperationContext, docno: Docno) -> Shown:
     """Show a stored document.
 
     The index must store texts, which it does unless it was built with another --store.
@@ -52,7 +52,7 @@ def doc(context: Context, docno: Docno) -> Shown:
 
 @operation(forms=("table", "json", "csv"), python="index.terms({pattern})", prints="rows")
 def terms(
-    context: Context,
+    context: OperationContext,
     pattern: Annotated[str, positional("PATTERN", completes="word")] = "*",
     number: Annotated[int, option("-n", least=0)] = 50,
 ) -> Shown:
@@ -82,7 +82,7 @@ def term_code(given: Mapping[str, Any]) -> str:
 
 
 @operation(faces=("shell",), forms=("table", "json", "csv"), python=term_code)
-def term(context: Context, text: Annotated[str, positional("WORD...", completes="word")]) -> Shown:
+def term(context: OperationContext, text: Annotated[str, positional("WORD...", completes="word")]) -> Shown:
     """Show the document frequency and the collection frequency of words, as you write them."""
     from sublex.display.terms import analyzed_terms, words
 
@@ -100,7 +100,7 @@ def analyze_code(given: Mapping[str, Any]) -> str:
 
 @operation(needs=Needs.MAYBE_INDEX, python=analyze_code)
 def analyze(
-    context: Context,
+    context: OperationContext,
     text: Annotated[str, positional("TEXT", completes="word")],
     analyzer: Annotated[str | None, option(completes="analyzer", shown="english")] = None,
     language: Language = "plain",
@@ -137,7 +137,7 @@ def analyze(
 
 @operation(needs=Needs.NOTHING)
 def components(
-    context: Context, name: Annotated[str | None, positional("NAME", completes="component")] = None
+    context: OperationContext, name: Annotated[str | None, positional("NAME", completes="component")] = None
 ) -> Shown:
     """List what expressions are made of, or describe one component.
 
@@ -156,7 +156,7 @@ def components(
 
 
 @operation(needs=Needs.NOTHING, faces=("cli",))
-def backends(context: Context) -> Shown:
+def backends(context: OperationContext) -> Shown:
     """List the engines whose indexes can be attached.
 
     For an engine of which a part is missing, the list has the command that installs it.
@@ -173,7 +173,7 @@ def backends(context: Context) -> Shown:
 
 
 @operation(needs=Needs.NOTHING, faces=("cli",))
-def plugins(context: Context) -> Shown:
+def plugins(context: OperationContext) -> Shown:
     """List the installed plugins and what each registers.
 
     For a plugin that failed, the list has the reason. The built-in readers, analyzers, rankers and expanders are plugins
@@ -218,7 +218,7 @@ def _registered(plugin: Plugin) -> str:
 
 
 @operation(needs=Needs.NOTHING, faces=("cli",))
-def indexes(context: Context) -> Shown:
+def indexes(context: OperationContext) -> Shown:
     """List the indexes that a bare name finds.
 
     They are in the index home and in the working directory. Each comes with its documents, its size on disk, its

@@ -6,14 +6,14 @@ from typing import Annotated
 
 from sublex.errors import IndexProblem, SublexError
 from sublex.forms.lines import Shown, records, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, positional
 from sublex.tools.messages import Message, Step
 
 
 @operation(python="index.names")
 def name(
-    context: Context,
+    context: OperationContext,
     name: Annotated[str | None, positional("NAME", completes="name")] = None,
     expression: Annotated[str | None, positional("EXPR", completes="expression")] = None,
 ) -> Shown:
@@ -48,7 +48,7 @@ def name(
     return sentence(f"{name} stands for {now} in {index.path}{instead}")
 
 
-def _listed(context: Context) -> Shown:
+def _listed(context: OperationContext) -> Shown:
     """Return the names of an index as records, with a note on the built-in ones. A name that cannot be used has the reason."""
     from sublex.language.names import built_in
 
@@ -68,7 +68,7 @@ def _listed(context: Context) -> Shown:
 
 
 @operation(python="index.unname({name})")
-def unname(context: Context, name: Annotated[str, positional("NAME", completes="name")]) -> Shown:
+def unname(context: OperationContext, name: Annotated[str, positional("NAME", completes="name")]) -> Shown:
     """Remove a name, unless another name contains it. What it stood for stays.
 
     Examples:

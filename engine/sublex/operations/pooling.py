@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from sublex.forms.lines import Shown, figures
 from sublex.forms.tables import Table
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import File, Needs, operation, option
 from sublex.operations.evaluating import FIGURES, read_systems
 from sublex.operations.parameters import Contradictions, Runs
@@ -15,7 +15,7 @@ from sublex.tools.messages import counted
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=FIGURES, file=File((".tsv", ".txt"), metavar="FORM"))
 def pool(
-    context: Context,
+    context: OperationContext,
     runs: Runs,
     depth: Annotated[int | None, option(least=1)] = None,
     budget: Annotated[int | None, option(least=1)] = None,

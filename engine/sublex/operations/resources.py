@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from sublex.forms.lines import Shown, sentence, table_lines
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, positional
 from sublex.operations.parameters import DataFile
 
@@ -14,7 +14,7 @@ Name = Annotated[str, positional("NAME")]
 
 
 @operation("resource add", faces=("cli",), forms=("table",))
-def add(context: Context, name: Name, file: DataFile) -> Shown:
+def add(context: OperationContext, name: Name, file: DataFile) -> Shown:
     """Copy FILE into an index under a name that expressions can use.
 
     Examples:
@@ -25,7 +25,7 @@ def add(context: Context, name: Name, file: DataFile) -> Shown:
 
 
 @operation("resource remove", faces=("cli",), forms=("table",))
-def remove(context: Context, name: Name) -> Shown:
+def remove(context: OperationContext, name: Name) -> Shown:
     """Remove a resource from an index, unless a fitted model uses it.
 
     Examples:
@@ -36,7 +36,7 @@ def remove(context: Context, name: Name) -> Shown:
 
 
 @operation("resource list", faces=("cli",))
-def list_resources(context: Context) -> Shown:
+def list_resources(context: OperationContext) -> Shown:
     """List the resources of an index.
 
     Examples:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sublex.errors import InputError, SublexError
 from sublex.forms.lines import Shown, line, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import Needs, operation, option
 from sublex.operations.parameters import (
     AllowUncovered,
@@ -53,7 +53,7 @@ def run_code(given: Mapping[str, Any]) -> str:
     python=run_code,
 )
 def run(
-    context: Context,
+    context: OperationContext,
     topics: TopicFile,
     rankers: Rankers = (),
     k: RunHits = 1000,
@@ -118,7 +118,7 @@ def run(
 
 
 def write_run(
-    context: Context, topics: Topics, pipeline: Pipeline, place: Path, *, notes: bool = False, **options: Any
+    context: OperationContext, topics: Topics, pipeline: Pipeline, place: Path, *, notes: bool = False, **options: Any
 ) -> str:
     """Run topics by a pipeline, write the run, and return the sentence that says where it is and how long it took.
 
@@ -166,7 +166,9 @@ def place_of_run(output: str, rankers: Sequence[str]) -> Path:
     return path
 
 
-def _compose(context: Context, rankers: Sequence[str | None], profile: str | None) -> tuple[list[Pipeline], int]:
+def _compose(
+    context: OperationContext, rankers: Sequence[str | None], profile: str | None
+) -> tuple[list[Pipeline], int]:
     """Return the distinct pipelines of the rankers, and the number of rankers that failed, each with a message."""
     pipelines: dict[str, Pipeline] = {}
     failures = 0
@@ -186,7 +188,7 @@ def _compose(context: Context, rankers: Sequence[str | None], profile: str | Non
 
 @operation(needs=Needs.NOTHING, faces=("cli",), forms=("table",))
 def fuse(
-    context: Context,
+    context: OperationContext,
     runs: Runs,
     method: Literal["rrf", "combsum", "combmnz", "weighted"] = "rrf",
     weights: Annotated[str | None, option(metavar="W,W,...")] = None,

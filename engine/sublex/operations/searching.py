@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from sublex.contracts.operators import Operator
 from sublex.errors import InputError, UnknownName
 from sublex.forms.lines import Shown, line
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Asked, Docno, HitCount, LanguageName, Profile, Rankers, Ranking
 from sublex.tools.messages import Step, shell_word
@@ -57,7 +57,7 @@ def search_code(given: Mapping[str, Any]) -> str:
 
 @operation(faces=("cli",), forms=("table", "json", "csv", "trec"), python=search_code, prints="hits")
 def search(
-    context: Context,
+    context: OperationContext,
     asked: Asked,
     facets: Annotated[int | None, option(least=1)] = None,
     of: Annotated[
@@ -146,7 +146,7 @@ def language_of(language: LanguageName, weighted: bool) -> LanguageName:
     return "weighted" if weighted else language
 
 
-def reading_notes(context: Context, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
+def reading_notes(context: OperationContext, asked: Asked, query: Query, pipeline: Pipeline) -> list[str]:
     """Return sentences about what in the text of a query is read in another way than users may expect."""
     from sublex.pipeline.query_forms import language_notes, query_notes
 
@@ -174,7 +174,7 @@ def facets_code(given: Mapping[str, Any]) -> str:
 
 @operation(faces=("shell",), python=facets_code)
 def facets(
-    context: Context,
+    context: OperationContext,
     asked: Asked,
     of: Annotated[tuple[str, ...], positional("NAME", completes="column or model")] = (),
     number: Annotated[int, option("-n", least=1)] = LABELS,
@@ -203,7 +203,7 @@ def _labelled(
     return labelled_model(index, pipeline, naming)
 
 
-def _counted(context: Context, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
+def _counted(context: OperationContext, of: tuple[str, ...], labelled: Callable[[], str]) -> list[str]:
     """Return the columns and the expressions of the models that a user names; without any, the model that has labels."""
     columns = context.index.snapshot.columns
     try:
@@ -232,7 +232,7 @@ def similar_code(given: Mapping[str, Any]) -> str:
 
 @operation(forms=("table", "json", "csv"), python=similar_code, prints="hits")
 def similar(
-    context: Context,
+    context: OperationContext,
     docno: Docno,
     ranker: Annotated[str | None, positional("EXPR", completes="model")] = None,
     k: HitCount = 10,
@@ -259,7 +259,7 @@ def similar(
     return context.ask(search, **asked._asdict())
 
 
-def _graph(context: Context, expression: str) -> str | None:
+def _graph(context: OperationContext, expression: str) -> str | None:
     """Return the graph of near documents that an expression names; None for an expression of another kind."""
     from sublex.language.expression import Call
 
@@ -268,7 +268,7 @@ def _graph(context: Context, expression: str) -> str | None:
     return context.meaning(expression) if is_graph else None
 
 
-def _near(context: Context, docno: str, graph: str, k: int, profile: str | None, ranking: str | None) -> Shown:
+def _near(context: OperationContext, docno: str, graph: str, k: int, profile: str | None, ranking: str | None) -> Shown:
     """Return the nearest documents of a document in a graph as Shown. Its best terms become the last query, for passages too."""
     from sublex.contracts.base import Query
     from sublex.display.hits import NO_EXTRAS, hits
@@ -303,14 +303,14 @@ def compared(rankers: tuple[str, ...], ranking: str | None) -> tuple[str, ...]:
 
 
 @operation(faces=("shell",), python=versus_code, prints="rows", forms=("table", "json", "csv"))
-def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = None) -> Shown:
+def versus(context: OperationContext, rankers: Rankers, asked: Asked, ranking: Ranking = None) -> Shown:
     """Show the rankings of several expressions for the last query side by side.
 
     Put an expression with blanks in quotes: :versus BM25 'PL2 + 0.3*dcot'. The others are compared with the first. With one
     expression, the first is that of the session.
     """
     from sublex.display.versus import versus as shown
-    from sublex.pipeline.side_by_side import Ranking as Ranked
+    from sublex.pipeline.side_by_side import NamedRanking
 
     context.give_queries(asked.queries)
     index, query = context.index, read_query(context.index, asked)
@@ -319,5 +319,5 @@ def versus(context: Context, rankers: Rankers, asked: Asked, ranking: Ranking = 
     context.say(*dict.fromkeys(note for pipeline in pipelines for note in pipeline.chosen))
     for pipeline in pipelines:
         found = answered(index, query, pipeline, asked.k, asked.without)
-        rankings.append(Ranked(str(pipeline), found.hits.docnos))
+        rankings.append(NamedRanking(str(pipeline), found.hits.docnos))
     return shown(rankings, context.width)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from sublex.forms.lines import Shown, line, records, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import Workers
 from sublex.tools.messages import counted
@@ -31,7 +31,7 @@ def add_code(given: Mapping[str, Any]) -> str:
 
 @operation("vectors add", shell="vectors-add", forms=("table", "json"), python=add_code)
 def add(
-    context: Context,
+    context: OperationContext,
     name: Name,
     files: Annotated[tuple[str, ...], positional("FILE", completes="file")],
     ids: Annotated[str | None, option("--ids", metavar="FILE", completes="file", shown="beside the file")] = None,
@@ -103,7 +103,7 @@ def _counted(number: int, what: str) -> str:
 
 
 @operation("vectors list", shell="vectors", python="index.vectors")
-def list_vectors(context: Context) -> Shown:
+def list_vectors(context: OperationContext) -> Shown:
     """List the vectors of an index that other programs computed.
 
     Examples:
@@ -117,7 +117,7 @@ def list_vectors(context: Context) -> Shown:
 
 
 @operation("vectors remove", shell="vectors-remove", python="index.remove_vectors({name})")
-def remove(context: Context, name: Name) -> Shown:
+def remove(context: OperationContext, name: Name) -> Shown:
     """Remove vectors from an index, with the models that rank by them.
 
     Examples:

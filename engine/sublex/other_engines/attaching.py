@@ -21,7 +21,7 @@ from sublex.index.directory import Directory
 from sublex.index.entries import AttachedEntry, Manifest
 from sublex.index.foreign_places import Place, keep_place
 from sublex.index.manifest import MANIFEST, read_manifest
-from sublex.index.schema import Mismatch, record_of
+from sublex.index.schema import SchemaMismatch, record_of
 from sublex.language import plugins
 from sublex.language.parser import parse_call
 from sublex.language.profiles import profile as find_profile
@@ -32,7 +32,7 @@ Say = Callable[[str], None]
 Progress = Callable[[int], None]
 
 
-class Given(NamedTuple):
+class AttachSettings(NamedTuple):
     """The user's settings for reading a foreign index: an analyzer, a profile, options of the back end, such as a field,
     and whether positions are mirrored.
     """
@@ -46,7 +46,7 @@ class Given(NamedTuple):
 def attach_index(
     path: Path,
     source: str | None = None,
-    given: Given | None = None,
+    given: AttachSettings | None = None,
     *,
     trust: bool = False,
     refresh: bool = False,
@@ -72,7 +72,7 @@ def attach_index(
         say: Called with sentences for the user.
         registry: The plugins; by default the installed ones are loaded.
     """
-    given = given or Given()
+    given = given or AttachSettings()
     registry = registry or plugins.load()
     old = _existing(path, refresh, overwrite)
     place = _place(path, source, given, trust, old if refresh else None, registry)
@@ -80,7 +80,7 @@ def attach_index(
     state = _trusted_state(path, place, backend)
     had_positions = old is not None and "positions" in old.store
     has_positions = given.positions or had_positions
-    is_as_given = given._replace(positions=False) == Given() and has_positions == had_positions
+    is_as_given = given._replace(positions=False) == AttachSettings() and has_positions == had_positions
     mirrored = old.attached if old and is_as_given else None
     is_current = mirrored is not None and (mirrored.backend, mirrored.state) == (place.backend, state)
     if old and is_current and not _is_damaged(path, old, say):
@@ -129,7 +129,7 @@ def _entry(place: Place, state: str, foreign: ForeignIndex, has_positions: bool)
     is_gapless = has_positions and bool(getattr(foreign, "gapless", False))
     try:
         return record_of(entry, AttachedEntry)._replace(gapless=is_gapless)
-    except Mismatch as error:
+    except SchemaMismatch as error:
         raise PluginError(f"The back end {place.backend} describes {place.path} wrongly: {error}.") from None
 
 
@@ -158,7 +158,7 @@ def _existing(path: Path, refresh: bool, overwrite: bool) -> Manifest | None:
 
 
 def _place(
-    path: Path, source: str | None, given: Given, trust: bool, old: Manifest | None, registry: plugins.Registry
+    path: Path, source: str | None, given: AttachSettings, trust: bool, old: Manifest | None, registry: plugins.Registry
 ) -> Place:
     """Return the place of the foreign index: from `source` if the user gave it, else the place that was stored before.
 
@@ -188,9 +188,9 @@ def _place(
             "attach with --overwrite to replace it."
         )
     identity = mirrored.id if mirrored else secrets.token_hex(16)
-    settings = Given(None, None, mirrored.options if mirrored else {})
+    settings = AttachSettings(None, None, mirrored.options if mirrored else {})
     if known:
-        settings = Given(known.analyzer, known.profile, known.options)
+        settings = AttachSettings(known.analyzer, known.profile, known.options)
     options = {**settings.options, **given.options}
     where = os.path.realpath(os.path.expanduser(where))
     # Trust in whoever writes to a folder stays, and says nothing about another folder.

@@ -24,7 +24,7 @@ from sublex.index.lock import locked
 from sublex.index.manifest import read_manifest
 from sublex.index.snapshot import Snapshot
 from sublex.language import plugins
-from sublex.other_engines.attaching import Given, Progress, Say, attach_index
+from sublex.other_engines.attaching import AttachSettings, Progress, Say, attach_index
 from sublex.readers.batch import Batch
 from sublex.tools.messages import counted
 
@@ -36,7 +36,7 @@ def build_foreign(
     path: Path,
     documents: Documents,
     backend: str,
-    given: Given | None = None,
+    given: AttachSettings | None = None,
     *,
     reader: str | None = None,
     roles: Mapping[str, str] | None = None,
@@ -78,7 +78,7 @@ def build_foreign(
             # A folder that is no index of this engine raises an error, and is not replaced.
             made.state(str(place))
     parts = stored_parts(store)
-    given = (given or Given())._replace(positions="positions" in parts)
+    given = (given or AttachSettings())._replace(positions="positions" in parts)
     source, summary = source_of(documents, registry, reader, strict, roles), BuildSummary()
     source.announce(say)
     unfinished = Directory(place.parent) / f"{place.name}.unfinished"

@@ -21,7 +21,7 @@ from sublex.index.components.positions import PositionsReader
 from sublex.index.components.postings import PostingsReader
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
-from sublex.index.format import Folder, FolderWriter
+from sublex.index.format import ComponentFolder, FolderWriter
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
 from sublex.tools.strings import end_to_end
 from sublex.tools.workers import Workers
@@ -69,7 +69,7 @@ class WrittenLists:
     """
 
     def __init__(self, directory: Directory, entry: FolderEntry, docs: int, terms: int, fields: int):
-        folder = Folder(directory, entry)
+        folder = ComponentFolder(directory, entry)
         self.lexicon = LexiconReader(folder, terms, docs)
         self.postings = PostingsReader(folder, self.lexicon, docs)
         self.positions = PositionsReader(folder, self.lexicon) if "positions" in folder else None

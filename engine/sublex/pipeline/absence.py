@@ -30,7 +30,7 @@ class StageRank(NamedTuple):
     found: int
 
 
-class Word(NamedTuple):
+class QueryWord(NamedTuple):
     """A word of the query after all expanders, with its weight, its frequency in the document, and its documents."""
 
     word: str
@@ -48,7 +48,7 @@ class Absence(NamedTuple):
 
     docno: str
     k: int
-    words: list[Word]
+    words: list[QueryWord]
     stages: list[StageRank]
     changes: list[str]
 
@@ -75,7 +75,7 @@ def kept_none(index: Index, query: Query, pipeline: Pipeline) -> tuple[Expressio
     return None
 
 
-def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Word]:
+def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[QueryWord]:
     """Return the words of the query after all expanders, with their weights and their frequencies in the document."""
     final = pipeline.answer(query, 1).query
     words, missing, table = [], index.snapshot.missing(final), index.searcher().term_table
@@ -86,7 +86,7 @@ def _words(index: Index, query: Query, doc: int, pipeline: Pipeline) -> list[Wor
     for term, weight in final.weights().items():
         tf = int(table.frequencies(term, np.array([doc]))[0])
         df = sum(len(table.postings(term, k)[0]) for k in range(len(index.snapshot.segments)))
-        words.append(Word(words_in(term, word_of), weight, tf, df))
+        words.append(QueryWord(words_in(term, word_of), weight, tf, df))
     return sorted(words, key=lambda word: -abs(word[1]))
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from weakref import WeakValueDictionary
 
 from sublex.contracts.base import Folder, Resource
-from sublex.contracts.fitted import Fittable
+from sublex.contracts.fitted import Fittable, Smoother
 from sublex.contracts.operators import Condition
 from sublex.contracts.scores import NORMALISERS
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, UnknownName, contract
@@ -44,7 +44,7 @@ from sublex.language.python_parts import PythonPart, python_parts, states
 from sublex.language.python_rankers import GivenRanker, PythonRanker
 from sublex.language.rerankers import NamedReranker
 from sublex.pipeline.pipeline import Pipeline, expect_scores, reads_plain_words
-from sublex.pipeline.stages.blend import BlendScoring, NormaliserScoring, Part, Scale
+from sublex.pipeline.stages.blend import BlendPart, BlendScoring, NormaliserScoring, Scale
 from sublex.pipeline.stages.cached import Cache, cached
 from sublex.pipeline.stages.chain import ChainScoring, CutScoring
 from sublex.pipeline.stages.condition import ConditionKeep
@@ -55,11 +55,11 @@ from sublex.pipeline.stages.function import FunctionScoring
 from sublex.pipeline.stages.learned import Feature, LearnedScoring
 from sublex.pipeline.stages.listing import Everything, Listing
 from sublex.pipeline.stages.mask import Mask, Masks
-from sublex.pipeline.stages.near import NearScoring
 from sublex.pipeline.stages.python_expander import GivenExpander
 from sublex.pipeline.stages.ranker import RankerScoring
 from sublex.pipeline.stages.representation import RepresentationScoring
 from sublex.pipeline.stages.retriever import RetrieverScoring, attachment_of
+from sublex.pipeline.stages.smoother import SmootherScoring
 from sublex.pipeline.stages.sort import SortScoring
 from sublex.pipeline.stages.stage import Scorer, Stage, obeying
 from sublex.representations.graph import LoadedGraph
@@ -67,9 +67,8 @@ from sublex.representations.identity import Namer
 from sublex.representations.label_decisions import hash_of
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
 from sublex.representations.matching import Matching
-from sublex.representations.near import Near
 from sublex.representations.stored_models import not_fitted
-from sublex.representations.view import View
+from sublex.representations.view import IndexView
 from sublex.retrieval.searcher import Searcher
 from sublex.retrieval.term_table import TermTable
 from sublex.tools.copies import Uncopied
@@ -78,7 +77,8 @@ from sublex.tools.messages import Message, Step, counted
 # The ranker that finds feedback documents for an expander. The plugin is named, because another plugin may also have a
 # BM25.
 FEEDBACK = Call("rankers:BM25")
-# The kinds of components, beside representations, whose objects may be fitted models.
+# The kinds of components whose objects are fitted models, and those whose objects may be.
+FITTED = ("representation", "smoother")
 MAY_BE_FITTED = ("expander", "filter")
 # The number of pipelines that a composer keeps. The pipelines that were used last are kept.
 KEPT = 64
@@ -101,7 +101,7 @@ class Composer(Uncopied):
         self._standing: WeakValueDictionary[int, PythonPart] = WeakValueDictionary()
         self._rerankers: WeakValueDictionary[tuple[object, ...], NamedReranker] = WeakValueDictionary()
         self._models: dict[tuple[str, ...], LoadedModel] = {}
-        self._views: dict[str, View] = {}
+        self._views: dict[str, IndexView] = {}
         self._used: set[str | tuple[str, ...]] = set()
         self._masks = Masks(snapshot)
         self._lock = Lock()
@@ -240,27 +240,27 @@ class Composer(Uncopied):
                 hashes[name] = ""
         return hashes
 
-    def read(self, expression: Expression, defaults: Defaults) -> Reading:
+    def read(self, expression: Expression, defaults: Defaults) -> MeantExpression:
         """Return the expression with every name resolved to a component, and what there is to say about it."""
         meant, notes = self.meant(expression, defaults)
         try:
-            return Reading(self.registry.resolve_all(meant, defaults), notes)
+            return MeantExpression(self.registry.resolve_all(meant, defaults), notes)
         except UnknownName:
             self._namer.look_for(meant)
             refuse_near_names(meant, self.snapshot.names, self.registry, self.snapshot.path)
             raise
 
-    def meant(self, expression: Expression, defaults: Defaults) -> Reading:
+    def meant(self, expression: Expression, defaults: Defaults) -> MeantExpression:
         """Return the expression with the names of the index written out, and with the fitted models that it means.
 
         It may have ranges. A sentence says where a model is not the one whose expression stands there.
         """
         if isinstance(expression, Component):
-            return Reading(expression, ())
+            return MeantExpression(expression, ())
         if not (self.snapshot.names or self.snapshot.fitted):
-            return Reading(self.written_out(expression), ())
+            return MeantExpression(self.written_out(expression), ())
         matching = Matching(self._namer, self.is_fitted, defaults)
-        return Reading(matching.apply(self.written_out(expression)), tuple(dict.fromkeys(matching.notes)))
+        return MeantExpression(matching.apply(self.written_out(expression)), tuple(dict.fromkeys(matching.notes)))
 
     def written_out(self, expression: Expression) -> Expression:
         """Return the expression with the names of the index replaced by what they stand for."""
@@ -336,10 +336,10 @@ class Composer(Uncopied):
     def _load(self, component: Component) -> LoadedModel:
         component = self._namer.resolve(component)
         try:
-            if isinstance(made := component.make(), Near):
+            if component.kind == "smoother":
                 if self._namer.model_of(component) not in self.snapshot.fitted:
                     raise IndexProblem(not_fitted(self.snapshot.path, component, self.snapshot.fitted))
-                return LoadedGraph(self.snapshot, component, self._namer, self._over(made), self.allow_uncovered)
+                return LoadedGraph(self.snapshot, component, self._namer, self._over(component), self.allow_uncovered)
             if component.kind != "representation":
                 return LoadedModel(self.snapshot, component, self._namer)
             return LoadedRepresentation(self.snapshot, component, self._namer, self._views, self.allow_uncovered)
@@ -349,9 +349,9 @@ class Composer(Uncopied):
                 raise
             raise IndexProblem(f"{path} has changed since it was opened; open it again.") from None
 
-    def _over(self, near: Near) -> LoadedRepresentation:
-        """Return the representation whose vectors a graph compares. The caller holds the lock."""
-        found = self._kept(self._namer.resolve(near.over))
+    def _over(self, smoother: Component) -> LoadedRepresentation:
+        """Return the representation whose vectors a smoother compares. The caller holds the lock."""
+        found = self._kept(self._namer.resolve(cast("Smoother", self._namer.make(smoother)).over))
         assert isinstance(found, LoadedRepresentation)
         return found
 
@@ -359,7 +359,7 @@ class Composer(Uncopied):
         """Return whether a node of a resolved expression is a component that is fitted to an index."""
         if not isinstance(node, Component) or isinstance(node, PythonPart):
             return False
-        return node.kind == "representation" or (node.kind in MAY_BE_FITTED and isinstance(node.make(), Fittable))
+        return node.kind in FITTED or (node.kind in MAY_BE_FITTED and isinstance(node.make(), Fittable))
 
     def fitted_components(self, resolved: Expression | tuple[Any, ...]) -> list[Component]:
         """Return the components of a resolved expression that are fitted, without the models that they depend on."""
@@ -454,7 +454,7 @@ def _model_of(snapshot: Snapshot, allow_uncovered: bool, component: Component) -
     return unpickled(snapshot, allow_uncovered).model(component)
 
 
-class Reading(NamedTuple):
+class MeantExpression(NamedTuple):
     """An expression as the index reads it, and a sentence for each model that was taken for another expression than its own."""
 
     expression: Expression
@@ -555,7 +555,7 @@ class _Composition:
         """Return a scorer whose scores are normalised."""
         return Scorer(partial(NormaliserScoring, self.scale(normaliser), scorer), scorer.finds, scorer.through)
 
-    def part(self, part: Expression, blend: Expression) -> Part:
+    def part(self, part: Expression, blend: Expression) -> BlendPart:
         """Return one part of a blend. If the part names no normaliser, it gets minmax."""
         weight, inner = (part.weight, part.expression) if isinstance(part, Weighted) else (1, part)
         if isinstance(inner, Normalised):
@@ -566,7 +566,7 @@ class _Composition:
             raise InputError(
                 f"{inner} keeps or drops hits and has no scores to add; put it after a ranker, as in BM25 >> {inner}."
             )
-        return Part(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
+        return BlendPart(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
 
     def learned(self, model: Learned | LearnedFile, parts: Sequence[Expression]) -> Scorer:
         """Return the scorer of a learned model, whose features are the scores of the parts."""
@@ -607,12 +607,12 @@ class _Composition:
             return Scorer(partial(RepresentationScoring, model))
         if component.kind == "filter":
             filter = composer.filter(component)
-            if isinstance(filter.filter, Near):
-                graph = composer.model(component)
-                assert isinstance(graph, LoadedGraph)
-                return Scorer(partial(NearScoring, filter.filter, graph), finds=False, through=False)
             scoring = SortScoring if isinstance(filter.filter, Sort) else FilterScoring
             return Scorer(partial(scoring, filter), finds=False, through=filter.per_document)
+        if component.kind == "smoother":
+            graph = composer.model(component)
+            assert isinstance(graph, LoadedGraph)
+            return Scorer(partial(SmootherScoring, graph), finds=False, through=False)
         made, models = composer.made(component), composer.models(component)
         return ExpanderStage(str(component), made, composer.searcher(self.feedback), models)
 
@@ -671,6 +671,6 @@ def _is_filter(node: Expression) -> bool:
     match node:
         case Cut(expression=inner) | Normalised(expression=inner) | Weighted(expression=inner):
             return _is_filter(inner)
-        case Component(kind=kind, registration=registration):
-            return kind == "filter" and registration.factory is not Near
+        case Component(kind=kind):
+            return kind == "filter"
     return False

@@ -11,7 +11,7 @@ import numpy as np
 from sublex.contracts.base import Analyzer, Document, Statistics
 from sublex.contracts.operators import Operator, operator, within, words_in
 from sublex.errors import InputError
-from sublex.index.corpus import Corpus
+from sublex.index.corpus import SnapshotCorpus
 from sublex.index.snapshot import Postings, Snapshot, Term
 from sublex.tools import arguments
 from sublex.tools.hints import resolve_hints
@@ -196,7 +196,7 @@ class Contents:
     # Documents.
 
     @property
-    def corpus(self) -> Corpus:
+    def corpus(self) -> SnapshotCorpus:
         """The documents in the form to which plugins fit their models: counts, vocabulary, lengths, texts."""
         return self.snapshot.corpus
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sublex.contracts.base import Explanation
 
 
-class Unit(NamedTuple):
+class ScorePart(NamedTuple):
     """A word or another part of a score: the component that adds it, its label, and what it adds to the score."""
 
     part: str
@@ -17,7 +17,7 @@ class Unit(NamedTuple):
     value: float
 
 
-class Gap(NamedTuple):
+class PartDifference(NamedTuple):
     """A part in which two scores differ: the difference, the part's component and label, and the part's two values."""
 
     difference: float
@@ -27,7 +27,7 @@ class Gap(NamedTuple):
     other: float
 
 
-def gaps(one: Explanation, other: Explanation) -> list[Gap]:
+def gaps(one: Explanation, other: Explanation) -> list[PartDifference]:
     """Return the parts in which two scores for one query differ, in descending order of the absolute difference."""
     parts: dict[tuple[str, str], list[float]] = {}
     for side, tree in enumerate((one, other)):
@@ -35,11 +35,11 @@ def gaps(one: Explanation, other: Explanation) -> list[Gap]:
             parts.setdefault((unit.part, unit.label), [0.0, 0.0])[side] += unit.value
     # A document that is not found has the score minus infinity; parts with infinite values are left out.
     finite = ((name, values) for name, values in parts.items() if all(map(math.isfinite, values)))
-    found = [Gap(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
+    found = [PartDifference(a - b, part, label, a, b) for (part, label), (a, b) in finite if a != b]
     return sorted(found, key=lambda gap: -abs(gap.difference))
 
 
-def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Unit]:
+def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[ScorePart]:
     """Yield the parts of a score that people compare, such as words or topics.
 
     For a blend, the parts within each of its components are yielded. `factor` multiplies their values; `part` is the
@@ -49,7 +49,7 @@ def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Un
     if node.kind == "scaled" and len(counted) == 3:
         inner, scale, offset = counted
         yield from units(inner, factor * scale.value, part)
-        yield Unit(part, "offset", factor * offset.value)
+        yield ScorePart(part, "offset", factor * offset.value)
     elif _is_weighted(node):
         weight, inner = counted
         yield from units(inner, factor * weight.value, node.label)
@@ -58,9 +58,9 @@ def units(node: Explanation, factor: float = 1.0, part: str = "") -> Iterator[Un
             if inner.kind == "scaled" or _is_weighted(inner):
                 yield from units(inner, factor, part)
             else:
-                yield Unit(part, inner.label.partition(": ")[0], factor * inner.value)
+                yield ScorePart(part, inner.label.partition(": ")[0], factor * inner.value)
     elif node.kind != "evidence":
-        yield Unit(part, node.label, factor * node.value)
+        yield ScorePart(part, node.label, factor * node.value)
 
 
 def _is_weighted(node: Explanation) -> bool:

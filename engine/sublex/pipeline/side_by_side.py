@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 
-class Ranking(NamedTuple):
+class NamedRanking(NamedTuple):
     """The name of a ranking, and its docnos, best first."""
 
     name: str
@@ -21,13 +21,13 @@ class Moved(NamedTuple):
     ranking has.
     """
 
-    ranking: Ranking
+    ranking: NamedRanking
     moves: list[int | None]
     shared: int
     gone: list[str]
 
 
-def moved(ranking: Ranking, first: Ranking) -> Moved:
+def moved(ranking: NamedRanking, first: NamedRanking) -> Moved:
     """Compare a ranking with the first one."""
     places = {docno: place for place, docno in enumerate(first.docnos)}
     moves = [places[docno] - place if docno in places else None for place, docno in enumerate(ranking.docnos)]

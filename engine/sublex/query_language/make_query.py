@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from sublex.analysis.tokens import analyze, located_terms
 from sublex.contracts.base import Query, QueryTerm
 from sublex.contracts.columns import comparisons_in, typed
-from sublex.contracts.comparisons import Comparison
-from sublex.contracts.operators import GAP, NOTHING, Condition, Kind, make, ordered, synonyms, within
+from sublex.contracts.comparisons import ColumnTest
+from sublex.contracts.operators import GAP, NOTHING, Condition, OperatorKind, make, ordered, synonyms, within
 from sublex.contracts.scores import expect_weights
 from sublex.errors import InputError
 from sublex.index.missing_values import has_values, missing_values
@@ -19,21 +19,21 @@ from sublex.query_language.expand import Expansion, letters_of, near_terms, term
 from sublex.query_language.read import NO_COLUMNS, read_tree
 from sublex.query_language.tree import (
     And,
+    AnyWord,
     Boost,
     Clauses,
     Compared,
     Field,
     Fuzzy,
-    Gap,
     Node,
     Not,
-    Operation,
+    OperatorTerm,
     Or,
-    Phrase,
     Prefix,
     QueryTree,
+    QuotedPhrase,
     Stem,
-    Word,
+    WrittenWord,
     parts_of,
 )  # fmt: skip
 
@@ -94,18 +94,21 @@ class Maker:
 
     def _terms_of(self, leaf: Node) -> list[str]:
         match leaf:
-            case Word(text=text):
+            case WrittenWord(text=text):
                 return analyze(self.analyzer, text)
             case Stem(term=term):
                 return [term]
             case Prefix() | Fuzzy():
                 return self._expanded(leaf)
-            case Phrase(text=text, slop=slop):
+            case QuotedPhrase(text=text, slop=slop):
                 parts = self._places(text)
                 return self._made(
-                    leaf, Kind.WINDOW if slop else Kind.ORDERED, slop + _extent(parts) if slop else 1, parts
+                    leaf,
+                    OperatorKind.WINDOW if slop else OperatorKind.ORDERED,
+                    slop + _extent(parts) if slop else 1,
+                    parts,
                 )
-            case Operation(kind=kind, width=width, parts=inner):
+            case OperatorTerm(kind=kind, width=width, parts=inner):
                 return self._made(leaf, kind, width, [term for part in inner for term in self._part(part, kind)])
             case Field(name=name, part=inside):
                 self._note_column(leaf)
@@ -115,26 +118,30 @@ class Maker:
     def _note_column(self, leaf: Field) -> None:
         """Add a note about the first word in a field that is also a value of the column of the same name."""
         asks = "asks for words of the field"
-        if self.snapshot is None or leaf.name not in self.snapshot.columns or not isinstance(leaf.part, (Word, Phrase)):
+        if (
+            self.snapshot is None
+            or leaf.name not in self.snapshot.columns
+            or not isinstance(leaf.part, (WrittenWord, QuotedPhrase))
+        ):
             return
         if any(asks in note for note in self._notes):
             return
-        asked = Comparison(leaf.name, "=", (typed(leaf.part.text, self.snapshot.columns[leaf.name]),))
+        asked = ColumnTest(leaf.name, "=", (typed(leaf.part.text, self.snapshot.columns[leaf.name]),))
         with suppress(InputError):
             if has_values(self.snapshot, asked):
                 column = _short(Compared(asked, True))
                 self._notes[f"{_short(leaf)} {asks}; {column} asks for the column."] = None
 
-    def _part(self, part: Node, kind: Kind) -> list[Any]:
+    def _part(self, part: Node, kind: OperatorKind) -> list[Any]:
         """Return the term of a part of an operator; gaps, or nothing, for a part without terms."""
         inner = _leaf(part)
-        places = self._places(inner.text) if isinstance(inner, Word) else self.terms(inner)
+        places = self._places(inner.text) if isinstance(inner, WrittenWord) else self.terms(inner)
         if any(place is not GAP for place in places):
             term = ordered(places)
             return [self._within(part.name, term) if isinstance(part, Field) else term]
-        if kind is not Kind.ORDERED:
+        if kind is not OperatorKind.ORDERED:
             return []
-        return places or ([GAP] if isinstance(part, Gap) else self._gap)
+        return places or ([GAP] if isinstance(part, AnyWord) else self._gap)
 
     def _within(self, field: str, term: str) -> str:
         """Return the term within a field. Raise InputError if the index has no such field."""
@@ -147,7 +154,7 @@ class Maker:
         located = located_terms(self.analyzer, text)
         return [term for *_, terms in located for term in cast("list[Any]", terms) or self._gap]
 
-    def _made(self, leaf: Node, kind: Kind, width: int, parts: list[Any]) -> list[str]:
+    def _made(self, leaf: Node, kind: OperatorKind, width: int, parts: list[Any]) -> list[str]:
         """Return the operator over parts in a list, or [] if no part is a term."""
         if all(part is GAP for part in parts):
             self._notes[f"{_short(leaf)} has no word that the index could hold, and is left out."] = None
@@ -262,7 +269,7 @@ class Maker:
 
     def _choices(self, part: Node) -> list[Any]:
         """Return the conditions of which one has to hold. A word of several terms is then as several words."""
-        return self.terms(part) if isinstance(_leaf(part), Word) else [self._of(part)]
+        return self.terms(part) if isinstance(_leaf(part), WrittenWord) else [self._of(part)]
 
 
 def _leaf(node: Node) -> Node:
@@ -309,9 +316,9 @@ def _scored(node: Node, weight: float) -> Iterator[tuple[Node, float]]:
 def _words(leaf: Node) -> Iterator[str]:
     """Yield the words of a part as plain text."""
     match leaf:
-        case Word(text=text) | Prefix(text=text) | Fuzzy(text=text) | Phrase(text=text) | Stem(term=text):
+        case WrittenWord(text=text) | Prefix(text=text) | Fuzzy(text=text) | QuotedPhrase(text=text) | Stem(term=text):
             yield text
-        case Operation(parts=parts):
+        case OperatorTerm(parts=parts):
             for part in parts:
                 yield from _words(part)
         case Field(part=part):

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sublex.contracts.columns import expect_values, typed
-from sublex.contracts.comparisons import Comparison
-from sublex.contracts.operators import NAME, Kind, read_head, unescaped
+from sublex.contracts.comparisons import ColumnTest
+from sublex.contracts.operators import NAME, OperatorKind, read_head, unescaped
 from sublex.errors import InputError
 from sublex.query_language.other_names import USUAL_FIELDS, instead_of
 from sublex.query_language.tree import (
@@ -20,21 +20,21 @@ from sublex.query_language.tree import (
     JOINERS,
     QUOTES,
     And,
+    AnyWord,
     Boost,
     Clauses,
     Compared,
     Field,
     Fuzzy,
-    Gap,
     Node,
     Not,
-    Operation,
+    OperatorTerm,
     Or,
-    Phrase,
     Prefix,
     QueryTree,
+    QuotedPhrase,
     Stem,
-    Word,
+    WrittenWord,
     any_of,
     in_field,
 )  # fmt: skip
@@ -132,7 +132,7 @@ def read_tree(text: str, fields: Collection[str] = (), columns: Mapping[str, str
     operators = sum(token.kind in ("phrase", "head") for token in tokens)
     if operators > WRITTEN_OPERATORS:
         raise InputError(f"The query has {operators:,} phrases and operators; the most are {WRITTEN_OPERATORS:,}.")
-    return QueryTree(_Parser(tokens, notes, fields, columns).clauses(len(tokens)), tuple(notes))
+    return QueryTree(_QueryParser(tokens, notes, fields, columns).clauses(len(tokens)), tuple(notes))
 
 
 def _scan(
@@ -181,7 +181,7 @@ def _scan(
             boost = _BOOST.match(text, at)
             at = boost.end() if boost else at
             # A value that the column cannot have is the word that the name and the value make.
-            written = str(Word(valued.value, True)) if valued.kind == "word" else valued.written
+            written = str(WrittenWord(valued.value, True)) if valued.kind == "word" else valued.written
             yield valued._replace(written=written, joined=joined, weight=_weight(boost))
         elif phrase := _PHRASES[letter].match(text, at) if letter in QUOTES else None:
             slop = _SLOP.match(text, phrase.end())
@@ -257,7 +257,7 @@ def _comparison(
     if relation == "=" and kind == "text" and len(ends[0]) > 1 and ends[0].endswith("*"):
         relation, ends = "begins", [ends[0][:-1]]
     values = (unescaped_phrase(end[1:-1]) if len(end) > 1 and end[0] in f"{QUOTES}'" else end for end in ends)
-    found = Comparison(name, relation, tuple(typed(text, kind) for text in values))
+    found = ColumnTest(name, relation, tuple(typed(text, kind) for text in values))
     try:
         expect_values(found, kind)
     except InputError as error:
@@ -358,7 +358,7 @@ def _note(notes: dict[str, None], form: str, reason: str) -> None:
         notes[f"{shown} is plain text: {reason}."] = None
 
 
-class _Parser:
+class _QueryParser:
     """Reads the tokens of one query. `at` is the place of the next token."""
 
     def __init__(
@@ -460,7 +460,7 @@ class _Parser:
             node = self._operation(token)
             weight = self.tokens[token.pair].weight
         elif token.kind == "phrase":
-            node = Phrase(*token.value)
+            node = QuotedPhrase(*token.value)
         elif token.kind == "stem":
             node = Stem(str(token.value))
         elif token.kind == "column":
@@ -512,7 +512,7 @@ class _Parser:
             if form.fullmatch(mask) and _has_letters(text):
                 instead = instead_of(text[1:]) if text[0] == "#" else None
                 _note(self.notes, text, instead or reason)
-        return Word(text, named)
+        return WrittenWord(text, named)
 
     def _note_name(self, name: str, value: str) -> None:
         """Add a note about what is no name before a colon, unless it hardly was meant as one, as in male:female or Objective:."""
@@ -550,22 +550,22 @@ class _Parser:
         while self.at < head.pair:
             token = self.tokens[self.at]
             if token.kind == "field" and self.tokens[self.at + 1].kind == "(":
-                parts.append(Word(token.written))
+                parts.append(WrittenWord(token.written))
                 self.at += 1
             elif token.kind in ("(", ")"):
                 _note(self.notes, token.written, f"within {head.written}…), only operators have parentheses")
                 self.at += 1
-            elif token.kind == "word" and token.written == "*" and kind is Kind.ORDERED:
-                parts.append(Gap())
+            elif token.kind == "word" and token.written == "*" and kind is OperatorKind.ORDERED:
+                parts.append(AnyWord())
                 self.at += 1
             else:
                 parts += self._within(head)
         self.at = head.pair + 1
-        if not any(not isinstance(part, Gap) for part in parts):
+        if not any(not isinstance(part, AnyWord) for part in parts):
             _note(self.notes, f"{head.written})", "it has no words")
             return None
-        if kind is not Kind.FIELD:
-            return Operation(kind, width, tuple(parts))
+        if kind is not OperatorKind.FIELD:
+            return OperatorTerm(kind, width, tuple(parts))
         if len(parts) > 1:
             raise InputError(
                 f"{head.written}…) takes one part; write {field}:(…), or an operator such as #1(…) within it."
@@ -579,7 +579,7 @@ class _Parser:
         token = self.tokens[self.at]
         if token.kind == "word" and token.written in JOINERS:
             self.at += 1
-            return [Word(token.written)]
+            return [WrittenWord(token.written)]
         node = self._atom()
         if isinstance(node, Boost):
             _note(self.notes, f"^{node.weight:g}", f"a weight stands after {head.written}…), not within it")

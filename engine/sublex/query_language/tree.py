@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from sublex.contracts.comparisons import Comparison
-from sublex.contracts.operators import NAME, Kind, head, quoted
+from sublex.contracts.comparisons import ColumnTest
+from sublex.contracts.operators import NAME, OperatorKind, head, quoted
 
 # Quotation marks, of which two stand around a phrase.
 QUOTES = '"“”„‟«»'
@@ -25,7 +25,7 @@ JOINERS = ("AND", "OR", "NOT")
 
 
 @dataclass(frozen=True)
-class Word:
+class WrittenWord:
     """A word as the user wrote it. The analyzer makes terms of it: one, several or none.
 
     `named` says that the word begins with the name of a field and a colon, which is printed with a backslash.
@@ -50,7 +50,7 @@ class Stem:
 
 @dataclass(frozen=True)
 class Prefix:
-    """All terms that begin with the letters of a text: `stem*`. `named` is that of a `Word`."""
+    """All terms that begin with the letters of a text: `stem*`. `named` is that of a `WrittenWord`."""
 
     text: str
     named: bool = field(default=False, compare=False)
@@ -61,7 +61,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Fuzzy:
-    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`. `named` is that of a `Word`."""
+    """All terms that are the letters of a text but for at most `edits` of them: `stem~1`. `named` is that of a `WrittenWord`."""
 
     text: str
     edits: int
@@ -72,7 +72,7 @@ class Fuzzy:
 
 
 @dataclass(frozen=True)
-class Phrase:
+class QuotedPhrase:
     """Words one after the other, `"stem cells"`; with `slop` above 0, in any order with so many other positions between them."""
 
     text: str
@@ -84,7 +84,7 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class Gap:
+class AnyWord:
     """Any one position within `#3(…)`: `*`."""
 
     def __str__(self) -> str:
@@ -92,10 +92,10 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Operation:
+class OperatorTerm:
     """An operator over parts: `#1(stem cell)`, `#uw8(stem cell)`, `#syn(car automobile)`."""
 
-    kind: Kind
+    kind: OperatorKind
     width: int
     parts: tuple[Node, ...]
 
@@ -112,9 +112,7 @@ class Field:
 
     def __str__(self) -> str:
         part = str(self.part)
-        return (
-            f"{self.name}:{_AFTER_NAME.sub(_BACKSLASH, part) if isinstance(self.part, (Word, Prefix, Fuzzy)) else part}"
-        )
+        return f"{self.name}:{_AFTER_NAME.sub(_BACKSLASH, part) if isinstance(self.part, (WrittenWord, Prefix, Fuzzy)) else part}"
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class Compared:
     `named` says that a field has the same name, of which `year:2015` would ask for a word; `year:=2015` is the column.
     """
 
-    comparison: Comparison
+    comparison: ColumnTest
     named: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
@@ -175,7 +173,9 @@ class Clauses(_Joining):
     clauses: tuple[tuple[str, Node], ...]
 
 
-Node = Union[Word, Stem, Prefix, Fuzzy, Phrase, Gap, Operation, Field, Compared, Boost, Not, And, Or, Clauses]  # noqa: UP007
+Node = Union[  # noqa: UP007
+    WrittenWord, Stem, Prefix, Fuzzy, QuotedPhrase, AnyWord, OperatorTerm, Field, Compared, Boost, Not, And, Or, Clauses
+]
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def _letters(text: str, named: bool) -> str:
 
 def _within(part: Node) -> str:
     """Return the printed form of a part of an operator, in which commas separate words."""
-    if isinstance(part.part if isinstance(part, Field) else part, (Word, Prefix, Fuzzy)):
+    if isinstance(part.part if isinstance(part, Field) else part, (WrittenWord, Prefix, Fuzzy)):
         return str(part).replace(",", "\\,")
     return str(part)
 

@@ -18,7 +18,7 @@ RECALL_LEVELS = tuple(k / 10 for k in range(11))
 CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
-class Curve(NamedTuple):
+class SystemCurve(NamedTuple):
     """The points of one system's curve."""
 
     name: str
@@ -26,15 +26,15 @@ class Curve(NamedTuple):
     y: tuple[float, ...]
 
 
-def precision_and_gain(comparison: Comparison) -> tuple[list[Curve], list[Curve]]:
+def precision_and_gain(comparison: Comparison) -> tuple[list[SystemCurve], list[SystemCurve]]:
     """Return two curves per system, as means over all topics: interpolated precision by recall, and nDCG by cutoff."""
     names = [f"IPrec@{level:.1f}" for level in RECALL_LEVELS] + [f"nDCG@{cutoff}" for cutoff in CUTOFFS]
     precision, gain = [], []
     for system in comparison.systems:
         means = evaluate(comparison.qrels, system.run, names, system.name, comparison.qids).mean
         values = tuple(means.values())
-        precision.append(Curve(system.name, RECALL_LEVELS, values[: len(RECALL_LEVELS)]))
-        gain.append(Curve(system.name, CUTOFFS, values[len(RECALL_LEVELS) :]))
+        precision.append(SystemCurve(system.name, RECALL_LEVELS, values[: len(RECALL_LEVELS)]))
+        gain.append(SystemCurve(system.name, CUTOFFS, values[len(RECALL_LEVELS) :]))
     return precision, gain
 
 

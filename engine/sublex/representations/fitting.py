@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sublex.contracts.base import Analyzer
-from sublex.contracts.fitted import Fittable, Representation, Rows
+from sublex.contracts.fitted import Fittable, Representation, Rows, Smoother
 from sublex.errors import IndexCorrupt, IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, RowsEntry, SeenEntry, SegmentRows, TokenCounts
@@ -28,22 +28,21 @@ from sublex.language.expression import Expression
 from sublex.language.parser import parse, parse_call
 from sublex.language.plugins import Component, Registry
 from sublex.representations import list_files
-from sublex.representations.identity import Identity, Namer
+from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.inputs import READINGS, ModelVocabulary, inputs_of, size_of
 from sublex.representations.job import FittingJob, Options, open_job
 from sublex.representations.model_store import StoreWriter
-from sublex.representations.near import Near, expect_vectors
 from sublex.representations.neighbours import (
     EXACT,
     NO_NEIGHBOUR,
-    Lists,
-    Vectors,
+    NeighbourLists,
+    UnitVectors,
     likely_nearest,
     nearest,
     write_lists,
 )
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, rows_in, write_rows
-from sublex.representations.sketch import Sketch, Source, sketch_of
+from sublex.representations.sketch import Sketch, VectorSource, similarity_of, sketch_of
 from sublex.representations.sketch_files import LEAST_DOCUMENTS, has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import MODEL, load_model, load_values, not_fitted
 from sublex.retrieval.weight_lists import WeightLists
@@ -51,7 +50,7 @@ from sublex.tools.messages import Message, Step
 from sublex.vectors.stored import GivenSet
 
 
-def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> Identity:  # noqa: B008
+def fit(root: Path, expression: Expression, options: Options = Options(), source: Path | None = None) -> ModelIdentity:  # noqa: B008
     """Fit a component and the models it depends on, encode all documents that lack rows, and return the component's identity.
 
     Models that are fitted and rows that exist are left as they are. With `source`, the path of another index, the models are copied
@@ -164,7 +163,7 @@ class Fitting:
         """Return the folder of a model and its rows."""
         return Directory(self.root) / REPRESENTATIONS / model
 
-    def fit_and_encode(self, component: Component, requested: bool = True) -> Identity:
+    def fit_and_encode(self, component: Component, requested: bool = True) -> ModelIdentity:
         """Fit a component after the models it depends on, encode the documents that lack rows, and return its identity.
 
         `requested` is False for a model that is fitted only because another one depends on it.
@@ -199,12 +198,12 @@ class Fitting:
             self.changed = True
         if isinstance(model, Representation):
             self.encode_missing_rows(model, identity, just_fitted=not fitted_before and self.source is None)
-        elif isinstance(model, Near):
+        elif isinstance(model, Smoother):
             self.link_missing_documents(model, identity)
         return identity
 
     def _fit(
-        self, index: Snapshot, component: Component, model: Fittable, identity: Identity, folder: Directory
+        self, index: Snapshot, component: Component, model: Fittable, identity: ModelIdentity, folder: Directory
     ) -> ModelEntry:
         """Fit a model to an index, write it to a folder, and return the manifest's entry for it."""
         if not len(index):
@@ -237,7 +236,7 @@ class Fitting:
         )
 
     def _copy(
-        self, source: Path, component: Component, model: Fittable, identity: Identity, folder: Directory
+        self, source: Path, component: Component, model: Fittable, identity: ModelIdentity, folder: Directory
     ) -> ModelEntry:
         """Copy a model from another index to a folder, load it, and return the manifest's entry for it."""
         theirs = read_manifest(source)
@@ -264,7 +263,7 @@ class Fitting:
 
         return open_job(self.options, model_of, self.namer.resources.path)
 
-    def encode_missing_rows(self, model: Representation, identity: Identity, just_fitted: bool = False) -> None:
+    def encode_missing_rows(self, model: Representation, identity: ModelIdentity, just_fitted: bool = False) -> None:
         """Encode the documents of every segment that has no rows of a model, and record the rows in `fitted`.
 
         The tokens of these segments count as added after the fit, unless the model was `just_fitted` to them.
@@ -291,7 +290,7 @@ class Fitting:
         self.fitted[identity.model] = entry._replace(rows=rows, seen=seen)
         self.changed = True
 
-    def link_missing_documents(self, model: Near, identity: Identity) -> None:
+    def link_missing_documents(self, model: Smoother, identity: ModelIdentity) -> None:
         """Find the nearest documents of every segment that has no lists of a graph, and record them in `fitted`.
 
         The lists of a new segment, and those of the segments before it among its documents, are in one folder.
@@ -323,14 +322,14 @@ class Fitting:
         self.fitted[identity.model] = entry._replace(rows=rows)
         self.changed = True
 
-    def source_of(self, over: Expression, segment: Segment) -> Source:
+    def source_of(self, over: Expression, segment: Segment) -> VectorSource:
         """Return the vectors of a segment's documents by a fitted representation. Raise InputError if it has none."""
         component = self.namer.resolve(over)
         model = self.namer.make(component)
         identity = self.namer.identity(component, model)
         load_model(self.root, self.fitted[identity.model], identity, model)
-        expect_vectors(over, model)
-        assert isinstance(model, Representation)
+        if not isinstance(model, Representation) or not similarity_of(model):
+            raise InputError(f"Near documents are found by vectors, and {over} compares none; name lsi, for example.")
         rows = {}
         if model.reads == "rows":
             stored = self.fitted[identity.model].rows[identity.rows].segments
@@ -339,10 +338,10 @@ class Fitting:
             place = self._folder_of(identity.model) / identity.rows / segment.name
             rows = {segment.name: rows_in(place, stored[segment.name].data)}
         inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer, rows)
-        return Source(model, inputs, segment, identity.expression)
+        return VectorSource(model, inputs, segment, identity.expression)
 
     def write_missing_sketches(
-        self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
+        self, model: Representation, identity: ModelIdentity, covered: Mapping[str, SegmentRows]
     ) -> None:
         """Make the sketches that segments lack.
 
@@ -358,10 +357,10 @@ class Fitting:
                 rows = {segment.name: rows_in(folder, covered[described.name].data)} if model.reads == "rows" else {}
                 inputs = inputs_of(model, ModelVocabulary(model.vocabulary), self._analyzer, rows)
                 with self._job() as job:
-                    write_sketch(folder, key, Source(model, inputs, segment, identity.expression), job)
+                    write_sketch(folder, key, VectorSource(model, inputs, segment, identity.expression), job)
 
     def write_missing_lists(
-        self, model: Representation, identity: Identity, covered: Mapping[str, SegmentRows]
+        self, model: Representation, identity: ModelIdentity, covered: Mapping[str, SegmentRows]
     ) -> None:
         """Make the posting lists that segments lack, for a model whose scores are sums over columns."""
         for described in self.manifest.segments if model.sums else ():
@@ -376,7 +375,7 @@ class Fitting:
                 list_files.write_lists(folder, key, WeightLists(weights, dead))
 
     def _encode_segment(
-        self, model: Representation, identity: Identity, segment: Segment, kind: tuple[Any, ...] | None
+        self, model: Representation, identity: ModelIdentity, segment: Segment, kind: tuple[Any, ...] | None
     ) -> tuple[SegmentRows, TokenCounts]:
         """Write the rows of a segment, and return the manifest's entry for the rows and the segment's token counts.
 
@@ -422,13 +421,13 @@ class _Neighbours:
     The vectors of a segment are computed once. `job` has the threads, and the memory that the vectors may take.
     """
 
-    def __init__(self, fitting: Fitting, model: Near, job: FittingJob, total: int):
+    def __init__(self, fitting: Fitting, model: Smoother, job: FittingJob, total: int):
         self._fitting, self._model, self._job, self._total = fitting, model, job, total
-        self._sources: dict[str, Source] = {}
-        self._vectors: dict[str, Vectors] = {}
+        self._sources: dict[str, VectorSource] = {}
+        self._vectors: dict[str, UnitVectors] = {}
         self._sketches: dict[str, Sketch] = {}
 
-    def lists(self, one: Segment, other: Segment) -> Lists:
+    def lists(self, one: Segment, other: Segment) -> NeighbourLists:
         """Return the nearest documents of another segment for each document of a segment."""
         some, others = self._vectors_of(one).units, self._vectors_of(other)
         first = 0 if one.name == other.name else NO_NEIGHBOUR
@@ -436,18 +435,18 @@ class _Neighbours:
             blocks = nearest(some, others, first, self._job.map)
         else:
             blocks = likely_nearest(some, others, self._sketch_of(other), first, self._job.map)
-        found, done = list[Lists](), 0
+        found, done = list[NeighbourLists](), 0
         for lists in blocks:
             found.append(lists)
             done += len(lists.docs)
             self._job.progress(min(done, self._total), max(done, self._total), "documents")
-        return Lists.stacked(found)
+        return NeighbourLists.stacked(found)
 
-    def _vectors_of(self, segment: Segment) -> Vectors:
+    def _vectors_of(self, segment: Segment) -> UnitVectors:
         if segment.name not in self._vectors:
             source = self._fitting.source_of(self._model.over, segment)
             self._sources[segment.name] = source
-            self._vectors[segment.name] = Vectors.of(source, self._job.map)
+            self._vectors[segment.name] = UnitVectors.of(source, self._job.map)
             needed = sum(vectors.units.nbytes for vectors in self._vectors.values())
             if needed > self._job.memory:
                 raise InputError(

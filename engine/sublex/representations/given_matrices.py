@@ -11,7 +11,7 @@ from sublex.errors import IndexCorrupt, InputError
 from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations.given_rows import SPOOL, Before, Found, NewRows
+from sublex.representations.given_rows import SPOOL, Before, MatchedVectors, NewRows
 from sublex.vectors.batch import Repeated, VectorsBatch, single
 from sublex.vectors.matrices import Matrices, places
 
@@ -21,7 +21,7 @@ LATE = "late"
 DOCUMENTS = 256
 
 
-class FoundMatrices(Found):
+class FoundMatrices(MatchedVectors):
     """The matrices of files that belong to documents. Those that are not in a mapped file go to a scratch file."""
 
     kind = LATE

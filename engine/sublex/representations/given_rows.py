@@ -23,7 +23,7 @@ from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.rows import declared_rows, read_rows
 from sublex.representations.stored_models import advising_refit, load_model
 from sublex.vectors.batch import VectorsBatch, expect_numbers, expect_shape, single
-from sublex.vectors.stored import GivenSet, Layout
+from sublex.vectors.stored import GivenSet, RowLayout
 
 # The component that scores documents by dense vectors.
 DENSE = "dense"
@@ -63,7 +63,7 @@ class Before(NamedTuple):
         return cls(layout, rows, getattr(model, "tokens", ()))
 
 
-class Found:
+class MatchedVectors:
     """The vectors of files that belong to documents of the index. Vectors that are not in a mapped file go to a scratch file."""
 
     kind = DENSE
@@ -107,7 +107,7 @@ class Found:
 
     def layout(self, stored: str) -> Any:
         """Return the layout of the rows: that of the vectors that the index has, or one for numbers of the type `stored`."""
-        return self._before.layout if self._before else Layout(self.width, stored)
+        return self._before.layout if self._before else RowLayout(self.width, stored)
 
     def _matching(self, ids: Sequence[str], place: str) -> tuple[np.ndarray, np.ndarray]:
         """Return the places of the ids that are docnos, and the documents. Raise InputError for a second vector of one."""
@@ -175,7 +175,7 @@ class NewRows:
     # What each row of a matrix stands for, a token, or each column of weights, a term, as texts; empty for vectors.
     tokens: Sequence[str] = ()
 
-    def __init__(self, snapshot: Snapshot, found: Found, stored: str):
+    def __init__(self, snapshot: Snapshot, found: MatchedVectors, stored: str):
         self.layout, self._found, self._before = found.layout(stored), found, found._before
         self._bases = {s.name: int(base) for s, base in zip(snapshot.segments, snapshot.bases, strict=False)}
         self._segments = snapshot.segments

@@ -13,7 +13,7 @@ from sublex.errors import InputError
 from sublex.index.directory import Directory
 from sublex.index.segment import Segment
 from sublex.index.snapshot import Snapshot
-from sublex.representations.given_rows import SPOOL, Before, Found, NewRows
+from sublex.representations.given_rows import SPOOL, Before, MatchedVectors, NewRows
 from sublex.tools.strings import end_to_end
 from sublex.vectors.matrices import places
 from sublex.vectors.sparse import SparseBatch
@@ -28,7 +28,7 @@ SPARSE = "sparse"
 RECORD = np.dtype([("term", "<i4"), ("weight", "<f4")])
 
 
-class FoundWeights(Found):
+class FoundWeights(MatchedVectors):
     """The weights of files that belong to documents. They go to a scratch file."""
 
     kind = SPARSE

@@ -1,4 +1,4 @@
-"""The graph of the component `near` on a snapshot: the nearest documents of any document, over all segments.
+"""The graph of a smoother on a snapshot: the nearest documents of any document, over all segments.
 
 Lists that are stored by pair of segments are merged when they are read, without deleted documents. So a graph that grew
 with its index has the same neighbours as one that is fitted anew.
@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from sublex.errors import IndexCorrupt, IndexProblem
+from sublex.errors import IndexCorrupt, IndexProblem, PluginError
 from sublex.index.directory import Directory
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.snapshot import Snapshot
 from sublex.language.plugins import Component
 from sublex.representations.identity import Namer
 from sublex.representations.loaded import LoadedModel, LoadedRepresentation
-from sublex.representations.neighbours import NO_NEIGHBOUR, Lists, Vectors, nearest, read_lists
-from sublex.representations.sketch import Source
+from sublex.representations.neighbours import MOST, NO_NEIGHBOUR, NeighbourLists, UnitVectors, nearest, read_lists
+from sublex.representations.sketch import VectorSource
 from sublex.representations.stored_models import advising_refit, not_fitted
 from sublex.tools.messages import Message, Step, counted
 
 
 class LoadedGraph(LoadedModel):
-    """The graph of a `near` component on a snapshot. `over` is the representation whose vectors it compares.
+    """The graph of a smoother, such as `near`, on a snapshot. `over` is the representation whose vectors it compares.
 
     `uncovered` counts the live documents of segments without lists; they have no neighbours. If there are any, an error is
     raised unless `allow_uncovered` is set.
@@ -41,6 +41,8 @@ class LoadedGraph(LoadedModel):
     ):
         super().__init__(snapshot, component, namer)
         self.over = over
+        if not 1 <= self.model.k <= MOST:
+            raise PluginError(f"{self.name} asks for {self.model.k} near documents; the engine gives 1 to {MOST}.")
         known = self._entry.rows.get(self._identity.rows)
         if known is None:
             raise IndexProblem(not_fitted(snapshot.path, component, snapshot.fitted))
@@ -51,8 +53,8 @@ class LoadedGraph(LoadedModel):
             raise IndexProblem(Message(problem, "; run: ", Step("fit", snapshot.path, component, update=True)))
         self._bases = self.view.bases.tolist()
         self._dead = np.concatenate([segment.dead for segment in self._segments])
-        self._read: dict[tuple[int, int], Lists] = {}
-        self._vectors: dict[int, Vectors] = {}
+        self._read: dict[tuple[int, int], NeighbourLists] = {}
+        self._vectors: dict[int, UnitVectors] = {}
 
     def _coverage(self) -> dict[str, Any]:
         sizes = (sum(own.data.components.values()) for own in self._stored.values())
@@ -71,6 +73,10 @@ class LoadedGraph(LoadedModel):
                 chosen = np.flatnonzero(places == number)
                 found[chosen], cosines[chosen] = self._of_segment(number, docs[chosen] - self._bases[number], k)
         return found, cosines
+
+    def nearest(self, docs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the near documents that the smoother gets of each document, and their cosines, as `neighbours` does."""
+        return self.neighbours(docs, self.model.k)
 
     def _of_segment(self, number: int, local: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest documents of some documents of a segment, given by their numbers within it."""
@@ -104,20 +110,20 @@ class LoadedGraph(LoadedModel):
             docs[row], cosines[row] = np.maximum(anew.docs[0], 0) + self._bases[other], anew.cosines[0]
         return docs, cosines
 
-    def _vectors_of(self, number: int) -> Vectors:
+    def _vectors_of(self, number: int) -> UnitVectors:
         """Return the vectors of the live documents of a segment, which are computed on first use."""
         if number not in self._vectors:
-            source = Source(self.over.model, self.over.inputs, self._segments[number], self.over.name)
-            self._vectors[number] = Vectors.of(source)
+            source = VectorSource(self.over.model, self.over.inputs, self._segments[number], self.over.name)
+            self._vectors[number] = UnitVectors.of(source)
         return self._vectors[number]
 
-    def _lists(self, number: int, other: int) -> Lists:
+    def _lists(self, number: int, other: int) -> NeighbourLists:
         """Return the lists of the documents of one segment among those of another, read on first use."""
         if (number, other) not in self._read:
             self._read[number, other] = self._read_lists(number, other)
         return self._read[number, other]
 
-    def _read_lists(self, number: int, other: int) -> Lists:
+    def _read_lists(self, number: int, other: int) -> NeighbourLists:
         one, two = self._segments[number], self._segments[other]
         with advising_refit(self.snapshot.path, self._entry.expression):
             for segment in (one, two):

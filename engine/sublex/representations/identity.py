@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import xxhash
 
 from sublex.contracts.base import Resource, Vectors
-from sublex.contracts.fitted import Fittable, Representation
+from sublex.contracts.fitted import Fittable, Representation, Smoother
 from sublex.errors import IndexProblem, InputError, PluginError, UnknownName, contract
 from sublex.index.entries import Manifest, ResourceEntry, VectorsEntry
 from sublex.index.schema import ABSENT
@@ -28,7 +28,7 @@ from sublex.representations.resources import Resources
 from sublex.tools.messages import Message, Step, nearest
 
 
-class Identity(NamedTuple):
+class ModelIdentity(NamedTuple):
     """The names of a fitted component.
 
     `model` and `rows` are the names of the folders of its model and of its rows. `expression` has only the parameters
@@ -91,7 +91,7 @@ class Namer:
                 step = Step("forget", self.resources.root, name)
                 raise IndexProblem(Message(lost, " Repair the plugin, or run: ", step))
 
-    def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> Identity:
+    def identity(self, component: Component, model: Fittable, known: dict[str, str] | None = None) -> ModelIdentity:
         """Return the identity of a component, given its unfitted model.
 
         The name of the model depends on its parameters of the stage fit, on the content of its resources, on its
@@ -121,7 +121,7 @@ class Namer:
             for kept in (values["fit"], values["fit"] | values["encode"])
         )
         folder = re.sub(r"[^\w-]", "_", name)
-        return Identity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
+        return ModelIdentity(component.kind, f"{folder}-{fitted}", f"rows-{encoded}", *expressions)
 
     def _expect_kind(self, component: Component) -> None:
         """Raise InputError if a component names vectors that another component ranks by."""
@@ -143,6 +143,8 @@ class Namer:
         """Return the unfitted model of a component. Raise InputError when the component is not fitted."""
         with contract(component.kind, component):
             model = component.make()
+        if component.kind == "smoother" and not isinstance(model, Smoother):
+            raise PluginError(f"The smoother {component} does not subclass sublex.contracts.fitted.Smoother.")
         if not isinstance(model, Fittable):
             raise InputError(f"{component} needs no fit; name a model that needs one, for example lsi(e=100).")
         if isinstance(model, Representation) and model.reads not in READINGS:

@@ -17,7 +17,7 @@ from sublex.errors import IndexCorrupt, PluginError, SublexError, contract
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.retrieval.weight_lists import WeightLists
 
 # Raise this number when the files of lists, or the way to make them, change: lists of another version are not used.
@@ -56,7 +56,7 @@ def write_lists(rows: Directory, key: np.ndarray, lists: WeightLists) -> None:
         derived.write(rows / LISTS, {KEY: key, **lists.arrays()})
 
 
-def read_lists(rows: Directory, key: np.ndarray) -> Folder | None:
+def read_lists(rows: Directory, key: np.ndarray) -> ComponentFolder | None:
     """Return the folder with the lists of a segment, which `WeightLists` checks; None if there is none for this key."""
     folder = derived.read(rows / LISTS)
     if folder is None:

@@ -32,10 +32,10 @@ from sublex.representations.list_files import LISTS, has_lists, read_lists, weig
 from sublex.representations.list_files import key_of as lists_key
 from sublex.representations.query_encoding import QueryEncoder
 from sublex.representations.rows import checked_rows, declared_rows, kind_of_rows, read_rows, zero_rows
-from sublex.representations.sketch import Sketch, Source, similarity_of
+from sublex.representations.sketch import Sketch, VectorSource, similarity_of
 from sublex.representations.sketch_files import has_sketch, key_of, read_sketch, write_sketch
 from sublex.representations.stored_models import advising_refit, load_model, not_fitted, token_counts
-from sublex.representations.view import View
+from sublex.representations.view import IndexView
 from sublex.retrieval.space_searcher import SpaceSearcher
 from sublex.retrieval.weight_lists import WeightLists
 from sublex.tools.copies import Deferred
@@ -50,6 +50,15 @@ if TYPE_CHECKING:
 
 # The largest relative difference between a score and its explanation: rows are float32, and explanations may add up float64.
 TOLERANCE = 1e-3
+
+
+def checked_explanation(found: Any, score: float, name: str) -> Explanation:
+    """Return what a model returned as the explanation of a score. Raise PluginError if it explains another value."""
+    if not isinstance(found, Explanation):
+        raise PluginError(f"{name} explained a score by {type(found).__name__}, and not by an Explanation.")
+    if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
+        raise PluginError(f"{name} explained {found.value:g} where the score is {score:g}.")
+    return found
 
 
 class LoadedModel(Deferred):
@@ -68,7 +77,7 @@ class LoadedModel(Deferred):
         self.fingerprint = self._entry.model.checksum
         self.decisions = snapshot.manifest.labels.get(self._identity.expression, ())
         self.uncovered = 0
-        self.view = View(snapshot, snapshot.segments, ModelVocabulary(()), ())
+        self.view = IndexView(snapshot, snapshot.segments, ModelVocabulary(()), ())
 
     def card(self) -> dict[str, Any]:
         """Return a description of the model: how it was fitted, and what the plugin's `describe` adds."""
@@ -151,7 +160,7 @@ class LoadedRepresentation(LoadedModel):
     """
 
     def __init__(
-        self, snapshot: Snapshot, component: Component, namer: Namer, views: dict[str, View], allow_uncovered: bool
+        self, snapshot: Snapshot, component: Component, namer: Namer, views: dict[str, IndexView], allow_uncovered: bool
     ):
         super().__init__(snapshot, component, namer)
         identity = self._identity
@@ -212,7 +221,7 @@ class LoadedRepresentation(LoadedModel):
         """The parameter that names vectors of the index, of a representation that reads rows."""
         return next(param for param in self._component.registration.params if param.type is Vectors)
 
-    def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> View:
+    def _view(self, segments: Sequence[Segment], place: Directory, rows: Mapping[str, SegmentRows]) -> IndexView:
         """Return the view of the segments with their rows; a segment that is not covered gets rows of zeros."""
         wanted = declared_rows(self.model)
         parts = {
@@ -222,7 +231,7 @@ class LoadedRepresentation(LoadedModel):
         for name, part in parts.items():
             if kind_of_rows(part) != kind_of_rows(like):
                 raise IndexCorrupt(f"{(place / name).path} has rows of another model; fit it again.")
-        return View(
+        return IndexView(
             self.snapshot,
             segments,
             ModelVocabulary(self.model.vocabulary),
@@ -430,7 +439,7 @@ class LoadedRepresentation(LoadedModel):
             return None
         folder, key = self._folder / segment.name, key_of(self._entry.model, self._rows[segment.name].data)
         if make:
-            return write_sketch(folder, key, Source(self.model, self.inputs, segment, self.name))
+            return write_sketch(folder, key, VectorSource(self.model, self.inputs, segment, self.name))
         return read_sketch(folder, key, segment.docs, not self.model.cosines)
 
     def explain(self, encoded: Any, doc: int) -> Explanation:
@@ -446,14 +455,7 @@ class LoadedRepresentation(LoadedModel):
         if type(self.model).explain is Representation.explain:
             return Explanation(score, "the plugin gives no explanation")
         with contract("representation", self.name):
-            found = self.model.explain(encoded, self.view, doc)
-            if not isinstance(found, Explanation):
-                raise PluginError(
-                    f"{self.name} explained a score by {type(found).__name__}, and not by an Explanation."
-                )
-            if not abs(found.value - score) <= TOLERANCE * max(1.0, abs(score)):
-                raise PluginError(f"{self.name} explained {found.value:g} where the score is {score:g}.")
-            return found
+            return checked_explanation(self.model.explain(encoded, self.view, doc), score, self.name)
 
     def sentence_of(self, query: Query, encoded: Any, document: Document) -> dict[str, str]:
         """Return the sentence of a document that scores best alone, as evidence.

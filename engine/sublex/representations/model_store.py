@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.contracts.stored import Declared, Mismatch, Sizes
+from sublex.contracts.stored import DeclarationMismatch, Declared, Sizes
 from sublex.errors import IndexCorrupt, PluginError
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
-from sublex.index.format import CHECKSUMS, DTYPES, ComponentWriter, Folder, FolderWriter
+from sublex.index.format import CHECKSUMS, DTYPES, ComponentFolder, ComponentWriter, FolderWriter
 from sublex.vectors.matrices import Matrices
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class StoreReader:
 
     def __init__(self, directory: Directory, entry: FolderEntry):
         # Mapped copy-on-write: kernels are compiled for writable arrays, and writing to one changes nothing on disk.
-        self._folder = Folder(directory, entry, private=True)
+        self._folder = ComponentFolder(directory, entry, private=True)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class StoreReader:
         value = self.get(name)
         try:
             sizes.check(value, declared)
-        except Mismatch as fault:
+        except DeclarationMismatch as fault:
             files = {"shape": f"{name}.npy", **dict.fromkeys(STARTS, f"{name}.{SPARSE[0]}.npy")}
             file = next((files[kind] for kind in self._values[name] if kind in files), f"{VALUES}.npy: {name}")
             raise IndexCorrupt(f"{self._folder.path / file}{fault}; fit it again.") from None

@@ -18,7 +18,7 @@ from sublex.index.format import FolderWriter
 from sublex.index.segment import Segment
 from sublex.representations.finding import SketchedSegment, find
 from sublex.representations.model_store import StoreReader, StoreWriter
-from sublex.representations.sketch import Run, Sketch, Source, units_of
+from sublex.representations.sketch import Run, Sketch, VectorSource, units_of
 
 # Neighbours that are stored for each document and pair of segments. More than a query can ask for, since some may be deleted.
 STORED = 24
@@ -37,7 +37,7 @@ NO_NEIGHBOUR = -1
 COSINES = Numbers((None, STORED), "f4", 0, 1)
 
 
-class Lists(NamedTuple):
+class NeighbourLists(NamedTuple):
     """The nearest documents of another segment for each document of a segment, nearest first, with their cosines.
 
     A list that is too short ends with the number -1 and the cosine 0.
@@ -47,17 +47,17 @@ class Lists(NamedTuple):
     cosines: np.ndarray
 
     @classmethod
-    def empty(cls, docs: int) -> Lists:
+    def empty(cls, docs: int) -> NeighbourLists:
         """Return lists without neighbours for a number of documents."""
         return cls(np.full((docs, STORED), NO_NEIGHBOUR, np.int32), np.zeros((docs, STORED), np.float32))
 
     @classmethod
-    def stacked(cls, parts: list[Lists]) -> Lists:
+    def stacked(cls, parts: list[NeighbourLists]) -> NeighbourLists:
         """Return the lists of several blocks of documents as one."""
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True))) if parts else cls.empty(0)
 
 
-class Vectors(NamedTuple):
+class UnitVectors(NamedTuple):
     """The vectors of a segment's documents, scaled to norm 1 as float32, and what tells the documents apart.
 
     `ranks` has the place of each docno in the order of their bytes. The vector of a deleted document is 0.
@@ -67,7 +67,7 @@ class Vectors(NamedTuple):
     ranks: np.ndarray
 
     @classmethod
-    def of(cls, source: Source, run: Run = map) -> Vectors:
+    def of(cls, source: VectorSource, run: Run = map) -> UnitVectors:
         """Return the vectors of the documents of a segment."""
         segment = source.segment
         blocks = run(lambda block: units_of(source.vectors(block))[0].astype(np.float32), source.inputs.blocks(segment))
@@ -78,7 +78,7 @@ class Vectors(NamedTuple):
         return cls(units, ranks)
 
 
-def nearest(some: np.ndarray, others: Vectors, first: int = -1, run: Run = map) -> Iterator[Lists]:
+def nearest(some: np.ndarray, others: UnitVectors, first: int = -1, run: Run = map) -> Iterator[NeighbourLists]:
     """Yield the lists of the vectors `some` among the vectors of a segment, in blocks.
 
     If `first` is not negative, the vectors `some` are those of the same segment from document `first` on; no document is
@@ -89,9 +89,9 @@ def nearest(some: np.ndarray, others: Vectors, first: int = -1, run: Run = map) 
     units, margin = others.units, MARGIN + PER_ENTRY * some.shape[1]
     step = max(1, AT_ONCE // max(1, len(units)))
 
-    def block(begin: int) -> Lists:
+    def block(begin: int) -> NeighbourLists:
         rows = np.ascontiguousarray(some[begin : begin + step])
-        lists = Lists.empty(len(rows))
+        lists = NeighbourLists.empty(len(rows))
         place = first + begin if first >= 0 else -1
         neighbour_kernels.nearest(rows @ units.T, rows, units, others.ranks, place, margin, *lists)
         return lists
@@ -100,8 +100,8 @@ def nearest(some: np.ndarray, others: Vectors, first: int = -1, run: Run = map) 
 
 
 def likely_nearest(
-    some: np.ndarray, others: Vectors, sketch: Sketch, first: int = -1, run: Run = map
-) -> Iterator[Lists]:
+    some: np.ndarray, others: UnitVectors, sketch: Sketch, first: int = -1, run: Run = map
+) -> Iterator[NeighbourLists]:
     """Yield the lists of the vectors `some` among the vectors of a large segment, found by its sketch: nearly the nearest."""
     units = others.units
     segment = SketchedSegment(0, np.asarray(~units.any(axis=1)), sketch)
@@ -110,9 +110,9 @@ def likely_nearest(
         query = vector.astype(np.float64)
         return find([segment], query, lambda docs: units[docs] @ query, STORED + 1, False, "cosine")
 
-    def block(begin: int) -> Lists:
+    def block(begin: int) -> NeighbourLists:
         vectors = some[begin : begin + PER_BLOCK]
-        lists = Lists.empty(len(vectors))
+        lists = NeighbourLists.empty(len(vectors))
         for row, vector in enumerate(vectors):
             if not vector.any() or (best := found(vector)) is None:
                 continue
@@ -131,7 +131,7 @@ def names_of(one: str, other: str) -> tuple[str, str]:
     return f"docs_{one}_{other}", f"cosines_{one}_{other}"
 
 
-def write_lists(directory: Directory, lists: dict[tuple[str, str], Lists]) -> FolderEntry:
+def write_lists(directory: Directory, lists: dict[tuple[str, str], NeighbourLists]) -> FolderEntry:
     """Write lists, by the names of both segments, to a folder; return the manifest's entry for it."""
     directory.remove()
     with FolderWriter(directory) as folder:
@@ -142,7 +142,7 @@ def write_lists(directory: Directory, lists: dict[tuple[str, str], Lists]) -> Fo
         return store.finish()
 
 
-def read_lists(directory: Directory, entry: FolderEntry, one: Segment, other: Segment) -> Lists | None:
+def read_lists(directory: Directory, entry: FolderEntry, one: Segment, other: Segment) -> NeighbourLists | None:
     """Return the lists of the documents of a segment among those of another; None if the folder has none.
 
     Raise `IndexCorrupt` unless they fit both segments.
@@ -154,4 +154,6 @@ def read_lists(directory: Directory, entry: FolderEntry, one: Segment, other: Se
     shape = (one.docs, STORED)
     numbers = Numbers(shape, "i4", NO_NEIGHBOUR, other.docs - 1)
     sizes = Sizes()
-    return Lists(store.checked(docs, numbers, sizes), store.checked(cosines, COSINES._replace(shape=shape), sizes))
+    return NeighbourLists(
+        store.checked(docs, numbers, sizes), store.checked(cosines, COSINES._replace(shape=shape), sizes)
+    )

@@ -13,17 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from sublex.building.writer import BeforeCommit
-from sublex.contracts.fitted import Representation, Rows
+from sublex.contracts.fitted import Representation, Rows, Smoother
 from sublex.errors import IndexCorrupt, PluginError, SublexError
 from sublex.index.directory import Directory
 from sublex.index.entries import Manifest, ModelEntry, SeenEntry, SegmentEntry, SegmentRows
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.segment import Segment, open_segment
 from sublex.representations.fitting import Fitting
-from sublex.representations.identity import Identity, Namer
+from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.inputs import DOCUMENTS_PER_BLOCK
 from sublex.representations.job import Options
-from sublex.representations.near import Near
 from sublex.representations.rows import kind_of_rows, read_rows, stacked, write_rows
 from sublex.representations.sketch_files import LEAST_DOCUMENTS
 from sublex.representations.stored_models import load_model, token_counts
@@ -70,7 +69,7 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
                 continue
             try:
                 model, identity = _loaded(fitting, name, folder, rows.expression)
-                if isinstance(model, Near):
+                if isinstance(model, Smoother):
                     fitting.link_missing_documents(model, identity)
                     continue
                 fitting.encode_missing_rows(model, identity)
@@ -89,7 +88,7 @@ def _encode_uncovered(root: Path, manifest: Manifest, options: Options, which: s
 def _is_graph(namer: Namer, expression: str) -> bool:
     """Return whether an expression names a graph of neighbours."""
     try:
-        return isinstance(namer.make(namer.resolve(expression)), Near)
+        return namer.resolve(expression).kind == "smoother"
     except SublexError:
         return False
 
@@ -104,7 +103,7 @@ def _link_merged(root: Path, merged: Manifest, options: Options) -> Manifest:
                 continue
             try:
                 model, identity = _loaded(fitting, name, folder, rows.expression)
-                assert isinstance(model, Near)
+                assert isinstance(model, Smoother)
                 fitting.link_missing_documents(model, identity)
             except SublexError as error:
                 state = f"{rows.expression} does not cover the merged documents. {error} When that is mended, run: "
@@ -112,7 +111,9 @@ def _link_merged(root: Path, merged: Manifest, options: Options) -> Manifest:
     return merged._replace(fitted=fitting.fitted)
 
 
-def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[Representation | Near, Identity]:
+def _loaded(
+    fitting: Fitting, name: str, folder: str, expression: str
+) -> tuple[Representation | Smoother, ModelIdentity]:
     """Return the fitted representation or graph that `expression` names, loaded, and its identity.
 
     `name` and `folder` are the names on disk of its model and its rows. Raise SublexError if the expression now has
@@ -121,7 +122,7 @@ def _loaded(fitting: Fitting, name: str, folder: str, expression: str) -> tuple[
     component = fitting.namer.resolve(expression)
     model = fitting.namer.make(component)
     identity = fitting.namer.identity(component, model)
-    if (identity.model, identity.rows) != (name, folder) or not isinstance(model, (Representation, Near)):
+    if (identity.model, identity.rows) != (name, folder) or not isinstance(model, (Representation, Smoother)):
         raise SublexError("The plugin, or a file that it reads, has changed since it was fitted; fit it again.")
     load_model(fitting.root, fitting.fitted[name], identity, model)
     return model, identity
@@ -192,7 +193,7 @@ def _sketch_merged(fitting: Fitting) -> None:
             if covering <= rows.segments.keys():
                 with suppress(SublexError):
                     model, identity = _loaded(fitting, name, folder, rows.expression)
-                    if isinstance(model, Near):
+                    if isinstance(model, Smoother):
                         continue
                     fitting.write_missing_sketches(model, identity, rows.segments)
                     fitting.write_missing_lists(model, identity, rows.segments)

@@ -75,7 +75,7 @@ class Sketch(NamedTuple):
         return len(self.directions)
 
 
-class Source(NamedTuple):
+class VectorSource(NamedTuple):
     """The documents of a segment whose vectors are sketched: the model, its inputs, the segment, and the model's printed form."""
 
     model: Representation
@@ -94,7 +94,7 @@ class Source(NamedTuple):
             return np.asarray(vectors, np.float64)
 
 
-def sketch_of(source: Source, run: Run = map, progress: Progress = lambda done, total: None) -> Sketch:
+def sketch_of(source: VectorSource, run: Run = map, progress: Progress = lambda done, total: None) -> Sketch:
     """Return the sketch of a segment; it is the same for any number of threads that `run` uses."""
     directions = _directions(source, run)
     frame = _frame(directions.shape[1] or len(directions))
@@ -141,7 +141,7 @@ def units_of(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scaled / np.where(norms > 0, norms, 1.0)[:, None], np.minimum(norms * largest, np.finfo(np.float64).max)
 
 
-def _directions(source: Source, run: Run) -> np.ndarray:
+def _directions(source: VectorSource, run: Run) -> np.ndarray:
     """Return the orthonormal columns on which vectors are projected; no columns if they are not."""
     first = next(iter(source.inputs.blocks(source.segment)))
     width = source.vectors(first[:1]).shape[1]

@@ -20,7 +20,7 @@ from sublex.estimators.blocks import one_thread
 from sublex.index import derived
 from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.representations.sketch import (
     BITS,
     LARGEST_CODE,
@@ -28,7 +28,7 @@ from sublex.representations.sketch import (
     MOST_ENTRIES,
     MOST_SIGNS,
     Sketch,
-    Source,
+    VectorSource,
     similarity_of,
     sketch_of,
 )
@@ -49,7 +49,7 @@ def has_sketch(model: Representation, docs: int) -> bool:
     return bool(similarity_of(model)) and docs >= LEAST_DOCUMENTS
 
 
-def write_sketch(rows: Directory, key: np.ndarray, source: Source, job: Job | None = None) -> Sketch:
+def write_sketch(rows: Directory, key: np.ndarray, source: VectorSource, job: Job | None = None) -> Sketch:
     """Make the sketch of a segment and store it in the folder of the segment's rows; return it.
 
     The threads of the job do the work; without a job, one thread per core. If the sketch cannot be stored, it is still
@@ -82,7 +82,7 @@ def key_of(model: FolderEntry, rows: FolderEntry) -> np.ndarray:
     return np.frombuffer(xxhash.xxh3_128_digest(json.dumps(parts).encode()), np.uint8)
 
 
-def _checked(folder: Folder, key: np.ndarray, docs: int, has_norms: bool) -> Sketch:
+def _checked(folder: ComponentFolder, key: np.ndarray, docs: int, has_norms: bool) -> Sketch:
     """Return the sketch in a folder; raise `IndexCorrupt` or `ValueError` unless its arrays fit each other."""
     folder.expect(KEY, ("|u1",), len(key))
     if (folder[KEY].all() != key).any():

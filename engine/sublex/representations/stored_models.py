@@ -16,7 +16,7 @@ from sublex.index.directory import Directory
 from sublex.index.entries import FolderEntry, ModelEntry, SeenEntry, TokenCounts
 from sublex.index.manifest import REPRESENTATIONS
 from sublex.index.remedies import add_again, fit_again
-from sublex.representations.identity import Identity, Namer
+from sublex.representations.identity import ModelIdentity, Namer
 from sublex.representations.model_store import DeclaredValues, StoreReader
 from sublex.tools.messages import Message, Step
 
@@ -26,7 +26,7 @@ MODEL = "model"
 LISTED_MODELS = 8
 
 
-def load_model(root: Path, entry: ModelEntry, identity: Identity, model: Fittable) -> None:
+def load_model(root: Path, entry: ModelEntry, identity: ModelIdentity, model: Fittable) -> None:
     """Load the files of a fitted model into `model`, an unfitted instance.
 
     `entry` is the model's entry in the manifest. Raises `IndexCorrupt`, with the commands that repair the index, for damaged files.

@@ -24,7 +24,7 @@ from sublex.index.snapshot import Snapshot
 from sublex.language.expression import KEYWORDS, Call
 from sublex.representations.fitting import Fitting
 from sublex.representations.given_matrices import FoundMatrices, NewMatrices
-from sublex.representations.given_rows import DENSE, Before, Found, NewRows
+from sublex.representations.given_rows import DENSE, Before, MatchedVectors, NewRows
 from sublex.representations.given_weights import SPARSE, FoundWeights, NewWeights
 from sublex.representations.job import Options
 from sublex.tools.messages import Message, Step, counted, near_names
@@ -33,8 +33,8 @@ from sublex.vectors.sparse import SparseBatch
 from sublex.vectors.stored import TYPES, GivenSet
 
 # How vectors are matched with documents and stored, by the component that ranks by them.
-KINDS: dict[str, tuple[type[Found], type[NewRows]]] = {
-    DENSE: (Found, NewRows),
+KINDS: dict[str, tuple[type[MatchedVectors], type[NewRows]]] = {
+    DENSE: (MatchedVectors, NewRows),
     NewMatrices.kind: (FoundMatrices, NewMatrices),
     SPARSE: (FoundWeights, NewWeights),
 }
@@ -108,7 +108,7 @@ def add(
         fitting = Fitting(root, manifest, options)
         with _scratch(root) as scratch:
             snapshot = Snapshot(root, lambda: fitting.namer.registry)
-            found: Found | None = None
+            found: MatchedVectors | None = None
             for batch in batches:
                 kind = _kind_of(batch)
                 if found is None:
@@ -209,7 +209,7 @@ def _without(root: Path, fitted: Mapping[str, ModelEntry], dropped: set[str], na
     return remaining
 
 
-def _none_matched(found: Found, snapshot: Snapshot) -> str:
+def _none_matched(found: MatchedVectors, snapshot: Snapshot) -> str:
     """Return the sentence for vectors whose ids are all unknown."""
     if not found.read:
         return "The files hold no vector."

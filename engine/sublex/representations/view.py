@@ -1,6 +1,6 @@
 """An index as a fitted model sees it when it scores: the rows of documents, and their terms over the model's vocabulary.
 
-`View` implements `sublex.contracts.fitted.View`. It reads the rows and the forward index of one generation's segments and
+`IndexView` implements `sublex.contracts.fitted.View`. It reads the rows and the forward index of one generation's segments and
 computes sums over them; the model defines the meaning of the sums.
 """
 
@@ -51,7 +51,7 @@ class Forward(NamedTuple):
     counts: np.ndarray
 
 
-class View:
+class IndexView:
     """The segments of one generation of an index, with the rows of each. Later commits do not change it."""
 
     def __init__(

@@ -13,7 +13,7 @@ import numpy as np
 
 from sublex.contracts.base import TermStats
 from sublex.index.offsets import spans
-from sublex.retrieval.bounds import Bounds
+from sublex.retrieval.bounds import ImpactBounds
 from sublex.retrieval.coded_lists import POSTINGS_PER_FILL
 from sublex.retrieval.coding.coded_postings import CodedPostings
 from sublex.retrieval.field_frequencies import of_operators
@@ -35,7 +35,7 @@ class SlotArrays:
     def __init__(self, impacts: Impacts, slots: int, postings: int):
         self.impacts = impacts
         self.postings = CodedPostings(np.zeros(slots, np.int64), impacts.segment.docs, postings)
-        self.bounds = Bounds.unknown(slots)
+        self.bounds = ImpactBounds.unknown(slots)
         # The largest size of an impact.
         self.largest = 0.0
         # The ordinal of each slot's word, and its row in the blocks of `impacts`; -1 without one.

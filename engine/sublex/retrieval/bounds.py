@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 
 # The k for which the k-th best impact of each term is kept.
 LEVELS = (10, 100, 1000)
 
 
-class Bounds:
+class ImpactBounds:
     """Three arrays of float32 that kernels read: `least`, `most` and `kth`.
 
     They have the least and the greatest impact of each term; if a term has no postings, the least is above the greatest.
@@ -24,7 +24,7 @@ class Bounds:
         self.least, self.most, self.kth = least, most, kth
 
     @classmethod
-    def unknown(cls, terms: int) -> Bounds:
+    def unknown(cls, terms: int) -> ImpactBounds:
         """Return arrays for this number of terms, whose bounds are not known yet."""
         shape = len(LEVELS), terms
         return cls(
@@ -32,7 +32,7 @@ class Bounds:
         )
 
     @classmethod
-    def stored(cls, folder: Folder, terms: int) -> Bounds:
+    def stored(cls, folder: ComponentFolder, terms: int) -> ImpactBounds:
         """Return stored bounds. Raise IndexCorrupt if their types or sizes are not those for this number of terms."""
         for name, count in (("least", terms), ("most", terms), ("kth", terms * len(LEVELS))):
             folder.expect(name, ("<f4",), count)
@@ -60,7 +60,7 @@ class Bounds:
     def _no_kth(self) -> np.ndarray:
         return np.full(len(self.least), -np.inf, np.float32)
 
-    def copy(self, terms: np.ndarray, other: Bounds, others: np.ndarray) -> None:
+    def copy(self, terms: np.ndarray, other: ImpactBounds, others: np.ndarray) -> None:
         """Write the bounds of terms: those of the terms `others` of other bounds."""
         self.least[terms], self.most[terms] = other.least[others], other.most[others]
         self.kth[:, terms] = other.kth[:, others]

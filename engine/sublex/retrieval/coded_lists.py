@@ -10,10 +10,10 @@ from threading import Lock
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.index.offsets import spans
 from sublex.retrieval.blocks import Blocks
-from sublex.retrieval.bounds import Bounds
+from sublex.retrieval.bounds import ImpactBounds
 from sublex.retrieval.coding.coded_postings import CodedPostings
 
 # The number of postings that are filled in by one call, chosen so that the arrays fit the processor's cache.
@@ -32,7 +32,7 @@ class CodedLists:
     and coded impacts. If they exist, they are mapped into memory and nothing is computed. A subclass defines `fill`.
     """
 
-    def __init__(self, df: np.ndarray, documents: int, stored: tuple[Folder, Folder] | None = None):
+    def __init__(self, df: np.ndarray, documents: int, stored: tuple[ComponentFolder, ComponentFolder] | None = None):
         self._df = df
         self._state = np.full(len(df), MISSING, np.uint8)
         self.blocks = Blocks(documents, df)
@@ -40,14 +40,14 @@ class CodedLists:
         self.postings = CodedPostings(df, documents)
         bounds = self._map(*stored) if stored else None
         self._stored = stored if bounds else None
-        self.bounds = bounds or Bounds.unknown(len(df))
+        self.bounds = bounds or ImpactBounds.unknown(len(df))
         # The largest size of an impact that was computed or stored.
         self.largest = self.bounds.largest(slice(None)) if bounds else 0.0
 
-    def _map(self, documents: Folder, impacts: Folder) -> Bounds | None:
+    def _map(self, documents: ComponentFolder, impacts: ComponentFolder) -> ImpactBounds | None:
         """Use stored postings, and return their bounds. Return None if types or sizes are not those of the segment."""
         try:
-            bounds = Bounds.stored(impacts, len(self._df))
+            bounds = ImpactBounds.stored(impacts, len(self._df))
             self.postings.map(documents, impacts)
         except IndexCorrupt:
             return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from sublex.contracts.base import FieldStatistics, Ranker, Statistics
-from sublex.contracts.operators import Kind, Operator, synonyms, within
+from sublex.contracts.operators import Operator, OperatorKind, synonyms, within
 from sublex.errors import PluginError
 from sublex.index.offsets import starts_of
 from sublex.index.segment import Segment
@@ -74,7 +74,7 @@ def _within(field: str, part: str) -> Any:
     """Return the operator for the occurrences of an operator within a field; None if all parts ask for other fields."""
     if not isinstance(part, Operator) or part.fields <= {field}:
         return within(field, part)
-    if part.kind is not Kind.SYNONYMS:
+    if part.kind is not OperatorKind.SYNONYMS:
         return None
     parts = [own for own in (_within(field, inner) for inner in part.parts) if own is not None]
     return synonyms(parts) if parts else None

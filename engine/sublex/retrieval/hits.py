@@ -26,14 +26,14 @@ from sublex.tools.strings import Strings
 PURPOSE = "has the titles, texts and fields of hits"
 
 
-class _Found(NamedTuple):
+class _HitTuple(NamedTuple):
     rank: int
     docno: str
     score: float
     doc: int
 
 
-class Hit(_Found):
+class Hit(_HitTuple):
     """One document that was found. `rank` counts from 1; `doc` is the document's number in its snapshot.
 
     `title`, `text`, `fields` and `passage` are read from the snapshot when they are asked for. They raise IndexProblem

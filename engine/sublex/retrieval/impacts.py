@@ -9,7 +9,7 @@ import numpy as np
 from sublex.contracts.base import DocStats, FieldStatistics, Ranker, Statistics, TermStats
 from sublex.index import derived
 from sublex.index.directory import Directory
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.index.offsets import POSTINGS_PER_CALL
 from sublex.index.segment import Segment
 from sublex.retrieval.coded_lists import CodedLists
@@ -22,7 +22,7 @@ class Impacts(CodedLists):
 
     def __init__(
         self, segment: Segment, ranker: Ranker, term: TermStats, collection: Statistics | FieldStatistics,
-        stored: tuple[Folder, Folder] | None = None,
+        stored: tuple[ComponentFolder, ComponentFolder] | None = None,
     ):  # fmt: skip
         self.segment, self.ranker, self.term, self.collection = segment, ranker, term, collection
         self.fields = fields_of(ranker)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sublex.contracts.base import TermStats
-from sublex.contracts.operators import GAP, Kind, Operator
+from sublex.contracts.operators import GAP, Operator, OperatorKind
 from sublex.errors import InputError
 from sublex.index.offsets import starts_of
 from sublex.index.snapshot import Snapshot
@@ -58,7 +58,7 @@ class TooManyPositions(Exception):
     """The nested operators of some queries read more positions than POSITIONS_OF_A_QUERY."""
 
 
-class Reading:
+class SegmentIntervals:
     """What nested operators have read. `intervals` has the intervals of words and operators in one segment."""
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class OperatorTable:
             self._snapshot.need_field(field)
         if len(operators) > KEPT_OPERATORS and not alone:
             return None
-        most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], Reading()
+        most, postings, found, reading = POSTINGS_OF_A_QUERY if alone else KEPT_POSTINGS, 0, [], SegmentIntervals()
         for begin in range(0, len(operators), OPERATORS_PER_CALL):
             group = operators[begin : begin + OPERATORS_PER_CALL]
             try:
@@ -229,7 +229,7 @@ class OperatorTable:
                 return None
         return [_joined(own) for own in zip(*found, strict=True)]
 
-    def _of_segment(self, k: int, operators: Sequence[Operator], reading: Reading) -> PostingsOfOperators:
+    def _of_segment(self, k: int, operators: Sequence[Operator], reading: SegmentIntervals) -> PostingsOfOperators:
         """Return the postings of operators in segment k."""
         reading.intervals.clear()
         flat = [operator for operator in operators if operator.depth == 1 and operator.reads_positions]
@@ -280,7 +280,7 @@ class OperatorTable:
         rows = ordinals.copy()
         rows[there] = arrays.rows(ordinals[there])
         kinds = np.array(
-            [kernels.WINDOW if operator.kind is Kind.WINDOW else kernels.ORDERED for operator in operators]
+            [kernels.WINDOW if operator.kind is OperatorKind.WINDOW else kernels.ORDERED for operator in operators]
         )
         widths = np.array([operator.width for operator in operators])
         docs, tfs = np.empty(int(room.sum()), np.int32), np.empty(int(room.sum()), np.int32)
@@ -314,7 +314,7 @@ class OperatorTable:
         sums = np.add.reduceat(tfs.astype(np.int64), firsts) if len(firsts) else np.zeros(0, np.int64)
         return docs[firsts], np.minimum(sums, np.iinfo(np.int32).max).astype(np.int32)
 
-    def _nested(self, k: int, operator: Operator, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+    def _nested(self, k: int, operator: Operator, reading: SegmentIntervals) -> tuple[np.ndarray, np.ndarray]:
         """Return the postings in segment k of an operator with operators among its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
@@ -323,7 +323,7 @@ class OperatorTable:
         n = kernels.count(*intervals, self._snapshot.segments[k].dead, docs, tfs)
         return docs[:n], tfs[:n]
 
-    def _intervals(self, k: int, part: str, reading: Reading) -> Intervals:
+    def _intervals(self, k: int, part: str, reading: SegmentIntervals) -> Intervals:
         """Return the intervals of a word or an operator in segment k, deleted documents included."""
         found = reading.intervals.get(part)
         if found is None:
@@ -333,16 +333,18 @@ class OperatorTable:
             reading.intervals[part] = found
         return found
 
-    def _combined(self, k: int, operator: Operator, reading: Reading) -> Intervals:
+    def _combined(self, k: int, operator: Operator, reading: SegmentIntervals) -> Intervals:
         """Return the intervals of an operator in segment k, made of those of its parts."""
         from sublex.retrieval import operator_kernels as kernels
 
-        if operator.kind is Kind.FIELD:
+        if operator.kind is OperatorKind.FIELD:
             inside = self._intervals(k, operator.parts[0], reading)
             return _within(inside, *self._snapshot.segments[k].field_places(operator.field))
-        kind = {Kind.ORDERED: kernels.ORDERED, Kind.WINDOW: kernels.WINDOW, Kind.SYNONYMS: kernels.SYNONYMS}[
-            operator.kind
-        ]
+        kind = {
+            OperatorKind.ORDERED: kernels.ORDERED,
+            OperatorKind.WINDOW: kernels.WINDOW,
+            OperatorKind.SYNONYMS: kernels.SYNONYMS,
+        }[operator.kind]
         nearest, farthest, parts, needed, gaps = [], [], [*operator.parts], [], 0
         if kind == kernels.WINDOW and operator.depth == 1:
             # The kernel counts equal words together.
@@ -373,7 +375,7 @@ class OperatorTable:
         found = int(starts_out[n])
         return Intervals(docs_out[:n].copy(), starts_out[: n + 1].copy(), begins[:found].copy(), ends[:found].copy())
 
-    def _positions(self, k: int, word: str, reading: Reading) -> Intervals:
+    def _positions(self, k: int, word: str, reading: SegmentIntervals) -> Intervals:
         """Return the positions of a word in segment k as intervals."""
         segment = self._snapshot.segments[k]
         ordinals = self._ordinals_of(k, self._numbers_of([word]))

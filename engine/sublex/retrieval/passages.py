@@ -17,7 +17,7 @@ from sublex.analysis.tokens import CutTexts, cut_texts
 from sublex.analysis.words import split_terms
 from sublex.contracts.base import Analyzer, Document
 from sublex.contracts.fields import TEXT, TITLE, text_of
-from sublex.contracts.operators import Kind, Operator
+from sublex.contracts.operators import Operator, OperatorKind
 from sublex.retrieval.text_occurrences import occurrences
 
 # The number of characters of a passage, about, and the number of documents that are in memory together.
@@ -135,16 +135,16 @@ def _around(text: str, matches: list[_Match], marks: list[_Match], width: int) -
     return Passage(before + text[begin:end] + after, spans)
 
 
-class _Positions(NamedTuple):
+class _TextPositions(NamedTuple):
     """The positions of a text: the place (begin, end) of each in characters, and those of each term."""
 
     spans: list[tuple[int, int]]
     of_terms: dict[str, list[int]]
 
 
-def _positions(cut: CutTexts, text: int) -> _Positions:
+def _positions(cut: CutTexts, text: int) -> _TextPositions:
     """Return the positions of a text, which is given by its number."""
-    found = _Positions([], {})
+    found = _TextPositions([], {})
     for at, number in cut.located(text):
         raw, terms = cut.raws[number], split_terms(cut.joined[number])
         for place, term in enumerate(terms):
@@ -154,7 +154,7 @@ def _positions(cut: CutTexts, text: int) -> _Positions:
 
 
 def _with_operators(
-    positions: _Positions, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match], field: str
+    positions: _TextPositions, words: frozenset[str], operators: Sequence[Operator], matches: list[_Match], field: str
 ) -> tuple[list[_Match], list[_Match]]:
     """Return what counts for a passage, words and occurrences of operators, and the words to mark.
 
@@ -179,7 +179,7 @@ def _with_operators(
 
 def _words_of(part: Operator, field: str) -> frozenset[str]:
     """Return the words of an operator but for those that are asked for in another field."""
-    if part.kind is Kind.FIELD and part.field != field:
+    if part.kind is OperatorKind.FIELD and part.field != field:
         return frozenset()
     inner = (_words_of(own, field) for own in part.parts if isinstance(own, Operator))
     return frozenset(own for own in part.parts if isinstance(own, str) and not isinstance(own, Operator)).union(*inner)

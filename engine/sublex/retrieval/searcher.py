@@ -49,7 +49,7 @@ OPERATORS_OF_A_QUERY = 1 << 12
 Terms = Mapping[str, float] | Mapping[int, float] | Iterable[str]
 
 
-class Weighted(NamedTuple):
+class WeightedTerms(NamedTuple):
     """The terms of some queries: the place where each query ends, the numbers of the terms, and their weights.
 
     `total` is the sum of the sizes of the weights, and `least` the smallest size. If there are operators among the terms,
@@ -204,9 +204,9 @@ class Searcher(Uncopied):
         return docs, scores, counts
 
     def _in_segments(
-        self, asked: Weighted
+        self, asked: WeightedTerms
     ) -> Iterator[tuple[Impacts | SlotArrays, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the arrays of each segment, and the queries there, as `Weighted.of_segment`, with the terms' places in the arrays."""
+        """Yield the arrays of each segment, and the queries there, as `WeightedTerms.of_segment`, with the terms' places in the arrays."""
         if asked.slots:
             for arrays in asked.slots.segments:
                 yield arrays, *asked.of_segment(None)
@@ -218,7 +218,7 @@ class Searcher(Uncopied):
     def _arena(self) -> Arena:
         return Arena(self.impacts, self.term_table)
 
-    def _expect_finite(self, asked: Weighted) -> None:
+    def _expect_finite(self, asked: WeightedTerms) -> None:
         """Raise InputError if a sum of impacts times weights may be too large for float32.
 
         The bound of a query is the sum over its terms of the weight times the largest impact of the term; it is computed
@@ -325,7 +325,7 @@ class Searcher(Uncopied):
         docs, tfs = field_postings(self.term_table, k, fields, term)
         return dict(zip(fields, tfs[:, np.searchsorted(docs, local)].tolist(), strict=True))
 
-    def _weighted(self, queries: Sequence[Terms]) -> Weighted | None:
+    def _weighted(self, queries: Sequence[Terms]) -> WeightedTerms | None:
         """Return the terms of all queries. Raise InputError for a weight that float32 does not hold.
 
         Return None if there are several queries, whose operators or terms have too many postings to be kept together.
@@ -360,7 +360,7 @@ class Searcher(Uncopied):
             if given is None:
                 return None
             slots, own_numbers = given
-        return Weighted(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, slots)
+        return WeightedTerms(np.array(ends, np.int64), own_numbers, np.array(weights, np.float64), total, least, slots)
 
     def _known(
         self, query: Mapping[str, float], numbers: list[int], operators: OperatorCache | None

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from sublex.contracts.operators import GAP, Kind, Operator
+from sublex.contracts.operators import GAP, Operator, OperatorKind
 
 # The first and the last position of an occurrence.
 Interval = tuple[int, int]
@@ -23,11 +23,11 @@ def occurrences(part: str, places: Mapping[str, Sequence[int]], field: str = "te
     """
     if not isinstance(part, Operator):
         return [(place, place) for place in places.get(part, ())]
-    if part.kind is Kind.FIELD:
+    if part.kind is OperatorKind.FIELD:
         return occurrences(part.parts[0], places, field) if part.field == field else []
-    if part.kind is Kind.SYNONYMS:
+    if part.kind is OperatorKind.SYNONYMS:
         return _least(interval for inner in part.parts for interval in occurrences(inner, places, field))
-    if part.kind is Kind.WINDOW:
+    if part.kind is OperatorKind.WINDOW:
         return _within(part, places, field)
     return _in_order(part, places, field)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 from sublex.retrieval.coded_lists import CodedLists
 from sublex.vectors.matrices import places
 
@@ -26,7 +26,7 @@ class WeightLists(CodedLists):
     `stored` is the folder with the lists, if they are on disk.
     """
 
-    def __init__(self, rows: csr_array, dead: np.ndarray, stored: Folder | None = None):
+    def __init__(self, rows: csr_array, dead: np.ndarray, stored: ComponentFolder | None = None):
         self._rows, self._dead = rows, dead if dead.any() else None
         # The number of live documents that have a weight in each column.
         self.df = np.bincount(_columns(rows, self._dead), minlength=rows.shape[1]).astype(np.int64)

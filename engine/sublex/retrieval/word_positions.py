@@ -26,7 +26,7 @@ SPARSEST = 64
 POSTINGS_PER_CALL = 1 << 18
 
 
-class WordArrays:
+class PositionArrays:
     """The arrays of some words of a segment; `operator_kernels` describes them.
 
     `add` adds words while there is room. Threads may read the words that were added before.
@@ -96,13 +96,13 @@ class WordPositions:
     def __init__(self, segment: Segment, share: float = 1.0):
         self._segment, self._lock = segment, Lock()
         self._limits = DECODED_WORDS, int(DECODED_POSTINGS * share), int(DECODED_POSITIONS * share)
-        self._arrays: WordArrays | None = None
+        self._arrays: PositionArrays | None = None
 
     def fits(self, ordinals: np.ndarray) -> bool:
         """Return whether the arrays can hold these terms together."""
         return all(need <= limit for need, limit in zip(room_for(self._segment, ordinals), self._limits, strict=True))
 
-    def get(self, ordinals: np.ndarray) -> WordArrays:
+    def get(self, ordinals: np.ndarray) -> PositionArrays:
         """Return arrays that have all of these terms, which are distinct."""
         with self._lock:
             arrays = self._arrays
@@ -116,7 +116,7 @@ class WordPositions:
                 self._arrays = arrays
             return arrays
 
-    def _new(self, ordinals: np.ndarray) -> WordArrays:
+    def _new(self, ordinals: np.ndarray) -> PositionArrays:
         """Return empty arrays with room for at least these terms. Raise InputError if there are too many positions."""
         segment = self._segment
         whole = len(segment.terms), int(segment.df.sum()), int(segment.cf.sum())
@@ -127,7 +127,7 @@ class WordPositions:
                 f"the most are {POSITIONS_OF_AN_OPERATOR:,}."
             )
         sizes = (max(min(limit, all), need) for limit, all, need in zip(self._limits, whole, needed, strict=True))
-        return WordArrays(segment, *sizes)
+        return PositionArrays(segment, *sizes)
 
 
 def room_for(segment: Segment, ordinals: np.ndarray) -> tuple[int, int, int]:

@@ -20,7 +20,7 @@ import xxhash
 
 from sublex.contracts.stored import is_text
 from sublex.errors import InputError
-from sublex.index.schema import Mismatch, as_json, record_of
+from sublex.index.schema import SchemaMismatch, as_json, record_of
 from sublex.shell.settings import state_folder
 from sublex.tools.files import replace_file
 from sublex.tools.outputs import expect_replaceable
@@ -47,7 +47,7 @@ class Judged(NamedTuple):
     is_undone: bool = False
 
 
-class Journal:
+class JudgingJournal:
     """The steps that wrote to one file of judgements, while this process alone may write to it."""
 
     def __init__(self, path: Path, file: BinaryIO):
@@ -58,7 +58,7 @@ class Journal:
             self.steps = [record_of(json.loads(text), Judged) for text in lines]
             if not all(map(_is_sound, self.steps)):
                 raise ValueError
-        except (ValueError, Mismatch, RecursionError):
+        except (ValueError, SchemaMismatch, RecursionError):
             raise InputError(f"Cannot read {path}, the journal of :judge; move it away to begin a new one.") from None
         # A line without an end was being written when its process was killed.
         self._end = len(whole) + len(newline)
@@ -110,7 +110,7 @@ def journal_path(file: Path) -> Path:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[tuple[Journal, bytes]]:
+def _opened(file: Path) -> Iterator[tuple[JudgingJournal, bytes]]:
     """Yield the journal of a file and the content of the file. Other processes that judge wait until the block ends."""
     path = journal_path(file)
     try:
@@ -122,7 +122,7 @@ def _opened(file: Path) -> Iterator[tuple[Journal, bytes]]:
         if path.is_symlink() or os.fstat(opened.fileno()).st_nlink > 1:
             raise InputError(f"{path}, the journal of :judge, is a link; move it away.")
         fcntl.flock(opened, fcntl.LOCK_EX)
-        journal, data = Journal(path, opened), _read(file)
+        journal, data = JudgingJournal(path, opened), _read(file)
         journal.drop_unmade(_hash(data))
         yield journal, data
 

@@ -18,9 +18,9 @@ from sublex.forms.lines import Line, Span
 from sublex.language.profiles import profile
 from sublex.shell.arguments import usage_of
 from sublex.shell.failures import Failed, attempt
-from sublex.shell.reading import Reader
+from sublex.shell.reading import QueryReader
 from sublex.shell.registry import bare_command, is_command
-from sublex.shell.settings import Settings, state_folder
+from sublex.shell.settings import ShellSettings, state_folder
 from sublex.tools.messages import counted, in_short, one_line
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ BANNER = "Sublex {}. A line is a query; :help lists the commands, :quit or Ctrl-
 LOOKS = 1.0
 
 
-def talk(make_session: Callable[[], Session], name: str, settings: Settings, lines: Iterable[str], plain: bool) -> None:
+def talk(
+    make_session: Callable[[], Session], name: str, settings: ShellSettings, lines: Iterable[str], plain: bool
+) -> None:
     """Answer lines that are given, and then those that the user types, until the session ends.
 
     The prompt is drawn before `make_session` is called, because a session loads NumPy. `name` is that of the index. Raise
@@ -70,10 +72,10 @@ def talk(make_session: Callable[[], Session], name: str, settings: Settings, lin
 class Talker:
     """Answers the lines of one prompt, and prepares in a thread what answers need, while the user types the first line."""
 
-    def __init__(self, make_session: Callable[[], Session], name: str, settings: Settings):
+    def __init__(self, make_session: Callable[[], Session], name: str, settings: ShellSettings):
         self._make_session, self.name, self.settings = make_session, name, settings
         self.session: Session | None = None
-        self.reader: Reader | None = None
+        self.reader: QueryReader | None = None
         self._completions: Completions | None = None
         self.status, self.error, self.figures = "getting ready", "", ""
         self.seconds: float | None = None
@@ -150,7 +152,7 @@ class Talker:
     def _follow(self, session: Session) -> None:
         """Read queries with the snapshot that the session has now."""
         if self.reader is None or self.reader.snapshot is not session.index.snapshot:
-            self.reader = Reader(session.index.snapshot)
+            self.reader = QueryReader(session.index.snapshot)
 
     def complete(self, text: str) -> Iterator[Offer]:
         """Yield the completions of a line, whose end is where the cursor stands; nothing until all is ready."""

@@ -21,7 +21,7 @@ SHOWN = 60
 REMEMBERED = 256
 
 
-class Reader:
+class QueryReader:
     """Reads queries with the analyzer of one snapshot."""
 
     def __init__(self, snapshot: Snapshot):
@@ -41,17 +41,17 @@ class Reader:
     def _of_tree(self, text: str) -> Iterator[Span]:
         """Yield how a text is read in the query language."""
         from sublex.query_language.read import read_tree
-        from sublex.query_language.tree import Compared, Word, pieces
+        from sublex.query_language.tree import Compared, WrittenWord, pieces
 
         after_word = False
         for piece in pieces(read_tree(text, self.snapshot.fields, self.snapshot.columns).root):
             if after_word and str(piece).startswith("^"):
                 # A blank parts the weight of a word from its number of documents.
                 yield Span(" ")
-            after_word = isinstance(piece, Word)
+            after_word = isinstance(piece, WrittenWord)
             if isinstance(piece, str):
                 yield Span(piece.replace(" ", "  ") if piece.strip() in ("", "+", "-") else piece, "heading")
-            elif isinstance(piece, Word):
+            elif isinstance(piece, WrittenWord):
                 # The last word of the line may be unfinished. A blank after any other word marks it as finished.
                 yield from self._words(piece.text if text.endswith(piece.text) else f"{piece.text} ")
             elif isinstance(piece, Compared):

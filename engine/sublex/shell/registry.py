@@ -26,7 +26,7 @@ def is_command(text: str) -> bool:
     return text.lstrip().startswith(":") and not text.lstrip().startswith("::")
 
 
-class Commands:
+class ShellCommands:
     """Commands by name."""
 
     def __init__(self, operations: Iterable[Operation] = ()) -> None:

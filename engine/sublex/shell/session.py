@@ -20,11 +20,11 @@ from sublex.faces.output import terminal_width
 from sublex.faces.progress import progress
 from sublex.forms.lines import Shown, Span, line
 from sublex.index.manifest import MANIFEST, read_manifest
-from sublex.operations import INDEXED, Context, Needs, Operation, Parameter
+from sublex.operations import INDEXED, Needs, Operation, OperationContext, Parameter
 from sublex.operations.searching import search
 from sublex.shell.arguments import arguments_of, typed
-from sublex.shell.registry import Commands, is_command
-from sublex.shell.settings import Settings
+from sublex.shell.registry import ShellCommands, is_command
+from sublex.shell.settings import ShellSettings
 from sublex.tools.messages import Step, one_line, worded
 from sublex.tools.outputs import expect_folder, expect_no_input
 
@@ -58,8 +58,8 @@ class Session:
         self,
         open_index: Callable[[], Index],
         path: Path,
-        commands: Commands,
-        settings: Settings,
+        commands: ShellCommands,
+        settings: ShellSettings,
         say: Callable[[str], None] = lambda text: None,
     ):
         self._open, self.path, self.commands, self.settings, self.say = open_index, path, commands, settings, say
@@ -320,7 +320,7 @@ class Session:
         return evaluate(self.qrels.only([self.topic]), run, TOPIC_MEASURES, "hits").mean
 
 
-class ShellContext(Context):
+class ShellContext(OperationContext):
     """The context of one operation in a session. The session then remembers the operation and its answer."""
 
     def __init__(self, session: Session, operation: Operation):

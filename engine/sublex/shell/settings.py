@@ -16,7 +16,7 @@ FORMATS = ("table", "json", "csv", "trec")
 
 
 @dataclass
-class Settings:
+class ShellSettings:
     """The settings of a shell: how it ranks, and how it shows results.
 
     If `expression` is None, the default ranker of the profile ranks. `k` is the number of hits. `labels` is the fitted
@@ -49,14 +49,14 @@ class Settings:
         """Give a setting a value that a user typed. Raise InputError for an unknown name or a value of another type."""
         if name == "rank":
             name = "expression"
-        kinds = {name: type(getattr(Settings(), name)) for name in NAMES}
+        kinds = {name: type(getattr(ShellSettings(), name)) for name in NAMES}
         if name not in kinds:
             raise InputError(unknown("setting", name, SETTINGS))
         setattr(self, name, _typed(name, value, kinds[name]))
 
 
 # The settings that can be changed while an index is open.
-NAMES = [field.name for field in fields(Settings) if field.name != "allow_uncovered"]
+NAMES = [field.name for field in fields(ShellSettings) if field.name != "allow_uncovered"]
 # These settings as a user names them.
 SETTINGS = ["rank" if name == "expression" else name for name in NAMES]
 
@@ -91,9 +91,9 @@ def _folder(variable: str, otherwise: str) -> Path:
     return Path(os.environ.get(variable) or os.path.expanduser(otherwise)) / "sublex"
 
 
-def read_settings() -> Settings:
+def read_settings() -> ShellSettings:
     """Return the settings of the user's file, or the defaults without one. Raise InputError for a mistake in the file."""
-    settings, path = Settings(), config_path()
+    settings, path = ShellSettings(), config_path()
     try:
         with open_plain(path) as file:
             declared = tomllib.load(file)

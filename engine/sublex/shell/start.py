@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from sublex.errors import InputError
 from sublex.faces.output import say
 from sublex.forms.lines import Shown
-from sublex.operations import Context, Needs, operation, option
+from sublex.operations import Needs, OperationContext, operation, option
 from sublex.operations.parameters import AllowUncovered, Profile, Ranker
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @operation(needs=Needs.PATH, faces=("cli",), forms=("table",))
 def shell(
-    context: Context,
+    context: OperationContext,
     ranker: Ranker = None,
     k: Annotated[int | None, option("-k", least=1, shown="10")] = None,
     profile: Profile = None,

@@ -19,7 +19,7 @@ FREQUENT = 1 << 16
 LEAST_LETTERS = 4
 
 
-class Word(NamedTuple):
+class KnownWord(NamedTuple):
     """A word as documents mostly write it, and the number of documents that hold its term."""
 
     written: str
@@ -45,7 +45,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._df)
 
-    def beginning(self, prefix: str, number: int) -> list[Word]:
+    def beginning(self, prefix: str, number: int) -> list[KnownWord]:
         """Return the words that begin with a prefix, whatever their case, most frequent first."""
         wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8)).tobytes()
         # Several segments may write one term in the same way.
@@ -54,9 +54,9 @@ class Vocabulary:
         for place in places.tolist():
             written = self._strings[place]
             words[written] = words.get(written, 0) + int(self._df[place])
-        return [Word(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
+        return [KnownWord(*item) for item in sorted(words.items(), key=lambda item: (-item[1], item[0]))][:number]
 
-    def spelt_alike(self, prefix: str, number: int) -> list[Word]:
+    def spelt_alike(self, prefix: str, number: int) -> list[KnownWord]:
         """Return frequent words that begin almost as a prefix does, with one letter more, less, wrong or swapped, best first."""
         wanted = _small(np.frombuffer(prefix.encode("utf-8", "replace"), np.uint8))
         if len(wanted) < LEAST_LETTERS:
@@ -64,7 +64,7 @@ class Vocabulary:
         words = self._frequent
         near = near_beginnings(self._small.arena, self._small.starts[words], self._small.sizes[words], wanted)
         found = {self._strings[place]: int(self._df[place]) for place in reversed(words[near[: 2 * number]].tolist())}
-        return [Word(*item) for item in sorted(found.items(), key=lambda item: -item[1])][:number]
+        return [KnownWord(*item) for item in sorted(found.items(), key=lambda item: -item[1])][:number]
 
     def _most_frequent(self, begin: int, end: int, number: int) -> np.ndarray:
         """Return the places of the most frequent words of a slice, in no order."""

@@ -21,6 +21,7 @@ from sublex.testing import (
     readers,
     registrations,
     representations,
+    smoothers,
 )
 from sublex.testing.subject import Subject, call_of, kind_of
 from sublex.tools.messages import in_short, nearest
@@ -33,6 +34,7 @@ CHECKS_OF: dict[str, tuple[Callable[[Subject], None], ...]] = {
     "ranker": rankers.CHECKS,
     "expander": expanders.CHECKS,
     "filter": filters.CHECKS,
+    "smoother": smoothers.CHECKS,
     "representation": representations.CHECKS,
     "retriever": (),
     "reranker": encoders.RERANKER_CHECKS,

@@ -331,14 +331,14 @@ def claims_hold(subject: Subject) -> None:
 Fields = Mapping[str, Counter[str]]
 
 
-class Collection(NamedTuple):
+class RandomCollection(NamedTuple):
     """A small collection of random texts, with the term frequencies of each document by docno and field."""
 
     documents: list[Document]
     counts: dict[str, Fields]
 
     @classmethod
-    def drawn(cls, seed: int, fields: Sequence[str] = ()) -> Collection:
+    def drawn(cls, seed: int, fields: Sequence[str] = ()) -> RandomCollection:
         """Return a collection of 120 documents of up to 40 words, some of which occur in nearly all and some in one.
 
         With fields, the words of a document are divided among them and one more field.
@@ -383,7 +383,7 @@ def search_adds_up_scores(subject: Subject) -> None:
     ranker = subject.made
     fields = fields_of(ranker)
     for seed in (1, 2):
-        collection = Collection.drawn(seed, fields)
+        collection = RandomCollection.drawn(seed, fields)
         index = subject.build(f"random-{seed}", collection.documents[:90], (*fields, _other(fields)) if fields else ())
         index.add(collection.documents[90:])
         index.delete([document.docno for document in collection.documents[::11]])

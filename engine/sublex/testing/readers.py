@@ -27,7 +27,7 @@ from sublex.tools.messages import cut, in_short
 # The number of random files, and the number of damaged copies of an example of each kind of damage.
 RANDOM, DAMAGED = 100, 30
 # The plugin of Sublex's own readers.
-OWN = next(module.rpartition(".")[2] for module, kind in BUILT_IN_KINDS.items() if kind == "reader")
+OWN = next(module.rpartition(".")[2] for module, kinds in BUILT_IN_KINDS.items() if "reader" in kinds)
 
 
 def examples_of(subject: Subject) -> list[Example]:

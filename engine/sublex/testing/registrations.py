@@ -64,7 +64,7 @@ def _range_fits(param: Param) -> None:
 def can_be_made(subject: Subject) -> None:
     """The factory makes an object with the parameters, and what is fitted can be fitted to the demo collection."""
     called("the factory", subject.component.make)
-    if subject.kind in ("expander", "filter", "representation"):
+    if subject.kind in ("expander", "filter", "smoother", "representation"):
         called("fit", lambda: subject.index)
         called("load", lambda: subject.made)
 

@@ -65,8 +65,8 @@ class Subject:
 
     @cached_property
     def made(self) -> Any:
-        """The object that the factory makes; for an expander or a filter that is fitted, the fitted object."""
-        if self.kind in ("expander", "filter"):
+        """The object that the factory makes; for an expander, a filter or a smoother that is fitted, the fitted object."""
+        if self.kind in ("expander", "filter", "smoother"):
             return self.composer.made(self.component)
         return self.component.make()
 

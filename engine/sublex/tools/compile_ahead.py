@@ -84,7 +84,7 @@ def jobs_of(module: str) -> list[CompileJob]:
 def kernel_files(modules: Iterable[str]) -> dict[str, Path]:
     """Return the files with kernels of Sublex and of the packages of plugins in `modules`, by the names to import them.
 
-    A file with kernels is called `kernels.py`, or has a name that ends in `_kernels.py`. Nothing is imported.
+    The name of a file with kernels ends in `_kernels.py`. Nothing is imported.
     """
     found = {}
     for module in ["sublex", *(module for module in modules if not module.startswith("sublex."))]:
@@ -101,9 +101,7 @@ def _files_in(top: Path) -> Iterator[Path]:
     """Yield the files with kernels in a folder and in the folders inside it."""
     for folder, inside, files in os.walk(top):
         inside[:] = sorted(name for name in inside if name.isidentifier() and name != "__pycache__")
-        yield from (
-            Path(folder, file) for file in sorted(files) if file == "kernels.py" or file.endswith("_kernels.py")
-        )
+        yield from (Path(folder, file) for file in sorted(files) if file.endswith("_kernels.py"))
 
 
 def _tasks(path: Path) -> set[str]:

@@ -32,7 +32,7 @@ GRADE_NAMES = ("label", "relevance", "grade", "rel", "score")
 SCORE_NAMES = ("score", "similarity", "sim")
 
 
-class Kind(NamedTuple):
+class TableKind(NamedTuple):
     """The words of messages and the column names of judgements or of runs."""
 
     name: str
@@ -40,11 +40,11 @@ class Kind(NamedTuple):
     expected: str
 
 
-QRELS = Kind(
+QRELS = TableKind(
     "judgements", GRADE_NAMES,
     "give a qrels file, a dictionary {qid: {docno: grade}}, or a DataFrame with qid, docno and label",
 )  # fmt: skip
-RUN = Kind(
+RUN = TableKind(
     "run", SCORE_NAMES,
     "give a run file, a dictionary {qid: {docno: score}}, or a DataFrame with qid, docno and score",
 )  # fmt: skip
@@ -97,7 +97,7 @@ def run_of(given: Any, tag: str = "run") -> Run:
     return ranked(qids, topics, docs, scores, Strings.of(docnos), tag=tag)
 
 
-def _columns(given: Any, kind: Kind) -> GivenColumns:
+def _columns(given: Any, kind: TableKind) -> GivenColumns:
     """Return the columns of a DataFrame, of an object that can make one, of a dictionary by topic, or of records."""
     if is_frame(given):
         return _of_records(list(frame_records(given)), kind)
@@ -115,7 +115,7 @@ def _columns(given: Any, kind: Kind) -> GivenColumns:
     raise InputError(f"The {kind.name} cannot be {shown(given)}; {kind.expected}.")
 
 
-def _of_records(items: list[Any], kind: Kind) -> GivenColumns:
+def _of_records(items: list[Any], kind: TableKind) -> GivenColumns:
     """Return the columns of dictionaries or named tuples.
 
     Their fields may have the names that any of several libraries uses.
@@ -130,7 +130,7 @@ def _of_records(items: list[Any], kind: Kind) -> GivenColumns:
     return columns
 
 
-def _known(record: Mapping[str, Any], names: Sequence[str], kind: Kind) -> str:
+def _known(record: Mapping[str, Any], names: Sequence[str], kind: TableKind) -> str:
     """Return the first of `names` that the record has; raise InputError if the record has none of them."""
     for name in names:
         if name in record:

@@ -12,7 +12,7 @@ from sublex.tools.arguments import shown
 from sublex.tools.messages import near_names
 from sublex.trec.columns import Columns
 from sublex.trec.ids import id_text
-from sublex.trec.topic_formats import ALIASES, QID_ALIASES, Record
+from sublex.trec.topic_formats import ALIASES, QID_ALIASES, TopicRecord
 from sublex.trec.topics import Topic, Topics, choose_fields, read_topics
 
 EXPECTED = (
@@ -61,7 +61,7 @@ def _distinct(topics: Iterable[Topic]) -> list[Topic]:
     return list(seen.values())
 
 
-def _chosen(records: Sequence[Record], fields: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _chosen(records: Sequence[TopicRecord], fields: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of all fields, and the names of the fields that make the queries."""
     try:
         return choose_fields(records, fields, "those given")
@@ -120,7 +120,7 @@ def _refuse_record(given: Mapping[Any, Any]) -> None:
         raise InputError(f"This dictionary looks like columns, {ids[0]} and {texts[0]}; make a DataFrame of it.")
 
 
-def _record(item: Any, number: int) -> Record:
+def _record(item: Any, number: int) -> TopicRecord:
     """Return one topic with its id and its fields of text; `number` counts the topics from 1."""
     if isinstance(item, Topic):
         item = item.qid, item.text
@@ -132,11 +132,11 @@ def _record(item: Any, number: int) -> Record:
             there = near_names("qid", map(str, item)) or "nothing"
             raise InputError(f"Topic {number} has no qid, only {there}; name its id qid and its text query.")
         rest = {key: value for key, value in item.items() if key != name}
-        return Record(id_text(item[name], "topic"), _fields(rest, item[name]), number)
+        return TopicRecord(id_text(item[name], "topic"), _fields(rest, item[name]), number)
     if isinstance(item, (list, tuple)) and len(item) == 2:
         qid, text = item
         fields = _fields(text, qid) if isinstance(text, Mapping) else {"title": query_text(text, qid)}
-        return Record(id_text(qid, "topic"), fields, number)
+        return TopicRecord(id_text(qid, "topic"), fields, number)
     raise InputError(f"Topic {number} is {shown(item)}; {EXPECTED}.")
 
 

@@ -49,7 +49,7 @@ EXPECTED = "a run has six, qid Q0 docno rank score tag"
 WHOLE = re.compile(rb"[+-]?[0-9]+")
 
 
-class Layout(NamedTuple):
+class RunLayout(NamedTuple):
     """The columns of a run file, and the positions of the columns that are read. `tag` is -1 if there is no tag."""
 
     name: str
@@ -61,9 +61,9 @@ class Layout(NamedTuple):
     qid: int = 0
 
 
-SIX = Layout("six columns", ("qid", "Q0", "docno", "rank", "score", "tag"), 2, 3, 4, 5)
-NO_TAG = Layout("no tag", ("qid", "Q0", "docno", "rank", "score"), 2, 3, 4)
-NO_Q0 = Layout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
+SIX = RunLayout("six columns", ("qid", "Q0", "docno", "rank", "score", "tag"), 2, 3, 4, 5)
+NO_TAG = RunLayout("no tag", ("qid", "Q0", "docno", "rank", "score"), 2, 3, 4)
+NO_Q0 = RunLayout("no Q0", ("qid", "docno", "rank", "score", "tag"), 1, 2, 3, 4)
 
 
 class Details(NamedTuple):
@@ -77,7 +77,7 @@ class Details(NamedTuple):
 class RunFile(NamedTuple):
     """The hits of a run file, each document of a topic once, the distinct tags, and the comments before the hits."""
 
-    layout: Layout
+    layout: RunLayout
     hits: Rows
     tags: Strings
     comments: list[str]
@@ -94,13 +94,13 @@ class RunFile(NamedTuple):
         return Run(qids, offsets(topics[order], len(qids)), docs[order], scores[order], docnos, tag, **more)
 
 
-def layout_of(rows: Iterable[Sequence[bytes]]) -> Layout:
+def layout_of(rows: Iterable[Sequence[bytes]]) -> RunLayout:
     """Return the layout that most rows show; six columns if no row shows any."""
     votes = Counter(layout for cells in rows if (layout := line_layout(cells)))
     return votes.most_common(1)[0][0] if votes else SIX
 
 
-def line_layout(cells: Sequence[bytes]) -> Layout | None:
+def line_layout(cells: Sequence[bytes]) -> RunLayout | None:
     """Return the layout of a row, or None.
 
     A row needs six cells, or five cells that show which column is missing.
@@ -151,7 +151,7 @@ class _HitsRead:
 
     def __init__(self, path: str, detailed: bool) -> None:
         self.path, self.detailed = path, detailed
-        self.layout: Layout | None = None
+        self.layout: RunLayout | None = None
         self.begun, self.comments = False, list[str]()
         self.qids, self.docnos, self.tags = Interner(), Interner(), Interner()
         kinds = np.int32, np.int32, np.float32, np.int64, np.int32, np.float64, np.float64
@@ -237,7 +237,7 @@ class _Piece(NamedTuple):
 
         return run_kernels.parse(read_only(self.buf), np.ascontiguousarray(self.spans[:, column]), run_kernels.TENS)
 
-    def bad_scores(self, kind: str, wrong: np.ndarray, layout: Layout) -> list[Fault]:
+    def bad_scores(self, kind: str, wrong: np.ndarray, layout: RunLayout) -> list[Fault]:
         """Return the fault of the rows where `wrong` is true; an empty list if there are no such rows."""
         rows = np.flatnonzero(wrong)
         if not len(rows):
@@ -246,7 +246,7 @@ class _Piece(NamedTuple):
             Fault(kind, self.lines[rows], self.no_score(rows[0], layout), {"cell": self.cell(rows[0], layout.score)})
         ]
 
-    def no_score(self, row: int, layout: Layout) -> str:
+    def no_score(self, row: int, layout: RunLayout) -> str:
         """Return the message about a row's score."""
         score = self.cell(row, layout.score)[:50]
         return f"{self.path}:{self.lines[row]}: the score {score} is not a finite float32 number."

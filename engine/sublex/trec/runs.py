@@ -27,7 +27,7 @@ from sublex.trec.ids import refuse_faulty
 DOCNOS_SHOWN = 3
 
 
-class Ranking(NamedTuple):
+class TopicRanking(NamedTuple):
     """The hits of one topic of a run: its docnos, best first, and their scores (float32)."""
 
     qid: str
@@ -69,11 +69,11 @@ class Run(Columns, dict):  # type: ignore[misc]
         super().__init__(qids, offsets, docs, scores, docnos)
         self.scores, self.tag, self.metadata, self.notes, self.missing = scores, tag, metadata, notes, missing
 
-    def rows(self) -> Iterator[Ranking]:
+    def rows(self) -> Iterator[TopicRanking]:
         """Yield the ranking of each topic."""
         for qid in self.qids:
             where = self.slice(qid)
-            yield Ranking(qid, self.docnos.take(self.docs[where]), self.scores[where])
+            yield TopicRanking(qid, self.docnos.take(self.docs[where]), self.scores[where])
 
     def write(self, path: str | os.PathLike[str], where: str = "sidecar", overwrite: bool = False) -> int:
         """Write the run file, and return how many lines it has. `where` is the place of metadata: sidecar, header or none.

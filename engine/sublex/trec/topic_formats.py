@@ -48,7 +48,7 @@ _ATTRIBUTE = re.compile(r"""(?<![\w.:-])([\w.:-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|
 _COLON = re.compile(r"[^\s:]+\s*:")
 
 
-class Record(NamedTuple):
+class TopicRecord(NamedTuple):
     """A topic as it is in the file: id, fields by name, and the number of its first line."""
 
     qid: str
@@ -57,10 +57,10 @@ class Record(NamedTuple):
 
 
 # A generator of the records of a file and of the faults of single records. Closing the generator closes the file.
-RecordStream = Generator[Record | Fault, None, None]
+RecordStream = Generator[TopicRecord | Fault, None, None]
 
 
-def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[Record]]:
+def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[str, list[TopicRecord]]:
     """Return the format of a topic file and its records, and report malformed records and ids that come again.
 
     Malformed records, and records with an id that came before, are left out. Raise InputError for a file that is empty
@@ -77,9 +77,9 @@ def read_records(source: FileSource, listen: Listener, report: Report) -> tuple[
         return form, distinct_records(stream, source.path, listen)
 
 
-def distinct_records(stream: Iterable[Record | Fault], path: str, listen: Listener) -> list[Record]:
+def distinct_records(stream: Iterable[TopicRecord | Fault], path: str, listen: Listener) -> list[TopicRecord]:
     """Return the first record with each id. Report the other records, and a file without any record."""
-    records: dict[str, Record] = {}
+    records: dict[str, TopicRecord] = {}
     for record in stream:
         if isinstance(record, Fault):
             listen([record])
@@ -150,7 +150,7 @@ def _marked_up(source: FileSource, report: Report, element: str) -> RecordStream
                 yield _malformed(source.path, elements.line, f'<{element}> has no id; give it <num> or number="…".')
                 continue
             qid = without_markup(attributes[name]) if names is attributes else fields[name]
-            yield Record(
+            yield TopicRecord(
                 qid, {key: text for key, text in fields.items() if names is attributes or key != name}, elements.line
             )
 
@@ -207,7 +207,7 @@ def _objects(texts: Iterator[tuple[int, str]], source: FileSource) -> RecordStre
             yield _malformed(source.path, line, "not a JSON object; write one object per line.")
 
 
-def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Fault:
+def _named(record: Mapping[str, Any], path: str, line: int) -> TopicRecord | Fault:
     """Return a JSON object as a record with its id and its string fields, or a fault if the object has no usable id."""
     name = next((name for name in QID_ALIASES if name in record), "")
     if not name:
@@ -217,7 +217,7 @@ def _named(record: Mapping[str, Any], path: str, line: int) -> Record | Fault:
     if not qid:
         return _malformed(path, line, f"the id {name} is not a string or a whole number, or is empty.")
     fields = {key: text.strip() for key, text in record.items() if key != name and isinstance(text, str)}
-    return Record(qid, fields, line)
+    return TopicRecord(qid, fields, line)
 
 
 def _tsv(source: FileSource, report: Report) -> RecordStream:
@@ -248,7 +248,7 @@ def _names(cells: list[str]) -> list[str]:
     return [cell.strip().strip('"').lower() for cell in cells]
 
 
-def _row(cells: list[str], names: list[str], path: str, line: int) -> Record | Fault:
+def _row(cells: list[str], names: list[str], path: str, line: int) -> TopicRecord | Fault:
     """Return the record of a row of a table, or a fault if the row has another number of cells than there are names."""
     if len(cells) != len(names):
         expected = f"{len(names)} ({', '.join(names)})"
@@ -263,7 +263,7 @@ def _colon(source: FileSource, report: Report) -> RecordStream:
             yield _malformed(source.path, line, "no colon after the topic's id; write qid:query.")
             continue
         qid, _, query = text.partition(":")
-        yield Record(qid.strip(), {"query": query.strip()}, line)
+        yield TopicRecord(qid.strip(), {"query": query.strip()}, line)
 
 
 FORMATS: dict[str, Callable[[FileSource, Report], RecordStream]] = {

@@ -16,7 +16,7 @@ from sublex.readers.source import FileSource
 from sublex.tools.messages import counted, near_names
 from sublex.trec.kinds import TOPICS, reads
 from sublex.trec.rows import refuse
-from sublex.trec.topic_formats import ALIASES, Record, distinct_records, read_records
+from sublex.trec.topic_formats import ALIASES, TopicRecord, distinct_records, read_records
 
 # Characters of a topic's text that `str(topics)` shows.
 SHOWN = 80
@@ -112,7 +112,7 @@ def read_topics(path: str | os.PathLike[str], fields: str = "title") -> Topics:
     return Topics(topics, source.path, form, used, available, tuple(report.notes))
 
 
-def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def choose_fields(read: Sequence[TopicRecord], fields: str, path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of all fields of the records, and the names of the fields that make the queries.
 
     Raise InputError if `fields` names a field that no record has.
@@ -121,7 +121,7 @@ def choose_fields(read: Sequence[Record], fields: str, path: str) -> tuple[tuple
     return available, tuple(_resolve(name.strip(), available, path) for name in fields.split("+"))
 
 
-def _of_dataset(path: str) -> Iterator[Record]:
+def _of_dataset(path: str) -> Iterator[TopicRecord]:
     """Yield the queries of a data set of ir_datasets.
 
     The place of a query in the data set serves as its line number.
@@ -129,7 +129,7 @@ def _of_dataset(path: str) -> Iterator[Record]:
     from sublex.trec.irds import queries
 
     for place, (qid, fields) in enumerate(queries(path), 1):
-        yield Record(qid, fields, place)
+        yield TopicRecord(qid, fields, place)
 
 
 def _resolve(name: str, available: tuple[str, ...], path: str) -> str:

@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     tree: Expression
 
 
-class Scored(NamedTuple):
+class ScoredSetting(NamedTuple):
     """A setting and its score on each topic."""
 
     setting: Setting
@@ -99,8 +99,8 @@ class Tuning(InParts):
     scores: np.ndarray
     folds: tuple[Fold, ...]
     held_out: np.ndarray
-    best: Scored
-    default: Scored | None
+    best: ScoredSetting
+    default: ScoredSetting | None
     at_end: tuple[str, ...]
     language: str = "plain"
 

@@ -29,7 +29,7 @@ from sublex.tools.messages import Message, Step, counted
 from sublex.tools.workers import Workers
 from sublex.tuning import space
 from sublex.tuning.judge import Judge
-from sublex.tuning.result import DIGITS, Fold, Scored, Setting, Tuning
+from sublex.tuning.result import DIGITS, Fold, ScoredSetting, Setting, Tuning
 from sublex.tuning.training import model_to_train, trained
 
 SEARCHES = ("grid", "random")
@@ -91,8 +91,8 @@ def tune(
     return Tuning(
         str(tree), str(judge.measure), search, tuple(slot.name for slot in slots), qids,
         tuple(qid for qid in qrels if qid not in texts), plan.settings, scores[: len(plan.settings)], chosen, held_out,
-        Scored(plan.settings[best], scores[best]),
-        plan.default and Scored(plan.default, scores[plan.rows[plan.default.expression]]),
+        ScoredSetting(plan.settings[best], scores[best]),
+        plan.default and ScoredSetting(plan.default, scores[plan.rows[plan.default.expression]]),
         space.at_end(slots, tuple(plan.settings[best].values.values())), language,
     )  # fmt: skip
 

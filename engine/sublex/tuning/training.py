@@ -15,7 +15,7 @@ from sublex.learning.features import Features, features
 from sublex.pipeline.index import Index
 from sublex.retrieval.hits import Hits
 from sublex.tuning.judge import Judge
-from sublex.tuning.result import Fold, Scored, Setting, Training
+from sublex.tuning.result import Fold, ScoredSetting, Setting, Training
 
 Progress = Callable[[int, int], None]
 
@@ -72,8 +72,8 @@ def trained(
             Fold(tuple(qids[t] for t in part), setting, float(scores[others].mean()), float(scores[part].mean()))
         )
     final = fitted(model, table)
-    best = Scored(_setting(before, final), _scores(index, table, final, qids, judge))
-    first = Scored(Setting(str(before), table.candidates, {}, before), _scores(index, table, None, qids, judge))
+    best = ScoredSetting(_setting(before, final), _scores(index, table, final, qids, judge))
+    first = ScoredSetting(Setting(str(before), table.candidates, {}, before), _scores(index, table, None, qids, judge))
     return Training(
         str(tree), str(judge.measure), "training", (), tuple(qids), unused, (best.setting,), best.by_topic[None, :],
         tuple(folds), held_out, best, first, (), language,

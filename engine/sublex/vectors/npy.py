@@ -51,7 +51,7 @@ ZIP_ERRORS = (
 )  # fmt: skip
 
 
-class Header(NamedTuple):
+class ArrayHeader(NamedTuple):
     """The header of an array in NumPy's format, and its size in bytes."""
 
     shape: tuple[int, ...]
@@ -65,7 +65,7 @@ class Header(NamedTuple):
         return prod(self.shape) * self.dtype.itemsize
 
 
-def read_header(stream: BinaryIO, place: str) -> Header:
+def read_header(stream: BinaryIO, place: str) -> ArrayHeader:
     """Read the header of an array from a stream. Raise InputError unless it is one of numbers or texts."""
     try:
         version = np.lib.format.read_magic(stream)
@@ -86,10 +86,10 @@ def read_header(stream: BinaryIO, place: str) -> Header:
     whole = len(shape) <= MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
     if not whole or prod(size or 1 for size in shape) * dtype.itemsize > MOST_BYTES:
         raise InputError(f"{place} claims a shape that no array has; write it by numpy.save.")
-    return Header(shape, by_columns, dtype, stream.tell())
+    return ArrayHeader(shape, by_columns, dtype, stream.tell())
 
 
-def expect_size(header: Header, found: int, place: str) -> None:
+def expect_size(header: ArrayHeader, found: int, place: str) -> None:
     """Raise InputError unless an array has as many bytes as its header claims."""
     if header.data_bytes != found:
         claimed = " × ".join(f"{size:,}" for size in header.shape)
@@ -284,7 +284,7 @@ def _member_ids(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: str, memo
         return _ids(header, member, memory, place)
 
 
-def _ids(header: Header, stream: Any, memory: int, place: str) -> list[str]:
+def _ids(header: ArrayHeader, stream: Any, memory: int, place: str) -> list[str]:
     """Read the ids of an array whose header was read."""
     if len(header.shape) != 1 or header.dtype.kind not in "USiu":
         raise InputError(f"{place} is no list of ids; save texts or whole numbers in an array of one dimension.")

@@ -41,7 +41,7 @@ class GivenSet(NamedTuple):
     tokens: Sequence[str] = ()
 
 
-class Layout(NamedTuple):
+class RowLayout(NamedTuple):
     """The layout of rows: the width of the vectors, and the type of the stored numbers, a name of `TYPES`."""
 
     width: int

@@ -6,7 +6,7 @@ says how sure it is that the text is about it. `encode` returns the probabilitie
 """
 
 from sublex_laki.estimator.alone import evoked_by, weighed
-from sublex_laki.estimator.certainty import Curve, calibrate, certain, odds_of_mentions
+from sublex_laki.estimator.certainty import CertaintyCurve, calibrate, certain, odds_of_mentions
 from sublex_laki.estimator.inference import encode, evidence
 from sublex_laki.estimator.learning import Learned, learn
 from sublex_laki.estimator.network import Network
@@ -14,6 +14,6 @@ from sublex_laki.estimator.structure import come_back, structure
 from sublex_laki.estimator.vectors import concentration, decomposed, unit_vectors
 
 __all__ = [
-    "Curve", "Learned", "Network", "calibrate", "certain", "come_back", "concentration", "decomposed", "encode",
+    "CertaintyCurve", "Learned", "Network", "calibrate", "certain", "come_back", "concentration", "decomposed", "encode",
     "evidence", "evoked_by", "learn", "odds_of_mentions", "structure", "unit_vectors", "weighed",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ ADDED, USUAL = 4, 0.25
 KNOTS, PAIRS = 40, 20
 
 
-class Curve(NamedTuple):
+class CertaintyCurve(NamedTuple):
     """A probability for each amount of evidence: `chances` at the knots `evidence`, and straight lines between them. Both
     ascend.
     """
@@ -46,7 +46,7 @@ class Curve(NamedTuple):
         return np.interp(evidence, self.evidence, self.chances)
 
 
-def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> Curve:
+def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int = 1) -> CertaintyCurve:
     """Learn from held-out documents how often a document mentions a keyphrase, given some evidence for it.
 
     The network was made without the documents in `matrix`.
@@ -59,7 +59,7 @@ def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int =
     mentioned = mentions(network, rows, found) > 0
     weights = np.where(mentioned, share.mean() / share[found.indices], 1.0)
     if not found.nnz:
-        return Curve(np.zeros(1), np.zeros(1))
+        return CertaintyCurve(np.zeros(1), np.zeros(1))
     order = np.argsort(found.data, kind="stable")
     evidence, weights, right = found.data[order], weights[order], (weights * mentioned)[order]
     # Knots lie closer together where there is much evidence, because there it matters. Equal evidence has one knot.
@@ -67,7 +67,7 @@ def calibrate(network: Network, matrix: Any, length: float = 0.0, workers: int =
     places = np.unique(np.searchsorted(evidence, evidence[np.maximum(0, len(order) - sizes)]))
     total = np.add.reduceat(weights, places)
     means, shares = np.add.reduceat(evidence * weights, places) / total, np.add.reduceat(right, places) / total
-    return Curve(*_rising(means, shares, total))
+    return CertaintyCurve(*_rising(means, shares, total))
 
 
 def _rising(x: np.ndarray, values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -113,7 +113,7 @@ def ranks(values: np.ndarray) -> np.ndarray:
 
 
 def certain(
-    network: Network, matrix: Any, curve: Curve, odds: np.ndarray, length: float = 0.0, workers: int = 1
+    network: Network, matrix: Any, curve: CertaintyCurve, odds: np.ndarray, length: float = 0.0, workers: int = 1
 ) -> csr_array:
     """Return how likely a document (a row) is about a keyphrase (a column), as a sparse matrix.
 

@@ -33,7 +33,7 @@ class Learned(NamedTuple):
     perplexities: list[float]
 
 
-class Statistics(NamedTuple):
+class ExpectedSums(NamedTuple):
     """Sums over documents that the M-step needs. Each copy of a unit in a document counts.
 
     * `links` has for each link the expected number of times that the link turned its child on. `leaks` has the same for
@@ -53,9 +53,9 @@ class Statistics(NamedTuple):
     likelihood: float
     tokens: float
 
-    def plus(self, other: Statistics) -> Statistics:
+    def plus(self, other: ExpectedSums) -> ExpectedSums:
         """Return the sum of these statistics and of `other`."""
-        return Statistics(
+        return ExpectedSums(
             self.links + other.links, self.leaks + other.leaks, self.on + other.on, self.link_copies + other.link_copies,
             self.copies + other.copies, self.documents + other.documents, self.likelihood + other.likelihood,
             self.tokens + other.tokens,
@@ -121,14 +121,14 @@ def _report(progress: Callable[[int, int], None], iteration: int, iterations: in
 def expectation(
     network: Network, rows: csr_array, sweeps: int, most: int, seed: int, workers: int, hold: bool,
     progress: Callable[[int], None] = lambda done: None,
-) -> Statistics:  # fmt: skip
+) -> ExpectedSums:  # fmt: skip
     """Return the statistics of all documents in `rows` by Gibbs sampling (E-step).
 
     For `hold`, see `learn`. `progress` is called with the number of documents done.
     """
     seeds = seeds_of(rows, seed)
 
-    def work(span: slice) -> Statistics:
+    def work(span: slice) -> ExpectedSums:
         part = rows[span]
         graphs = subgraphs(network, part, most)
         if hold:
@@ -136,7 +136,7 @@ def expectation(
             graphs.on[keyphrases] *= HELD
         return _statistics(network, graphs, sampled(graphs, seeds[span], sweeps, learn=True), part)
 
-    total: Statistics | None = None
+    total: ExpectedSums | None = None
     for part in in_order(work, spans(rows.shape[0], DOCUMENTS), workers):
         total = total.plus(part) if total else part
         progress(total.documents)
@@ -144,7 +144,7 @@ def expectation(
     return total
 
 
-def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr_array) -> Statistics:
+def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr_array) -> ExpectedSums:
     """Return the statistics of some documents, computed from their chains."""
     nodes, links = len(network.leaks), len(network.weights)
     order = graphs.children()
@@ -153,7 +153,7 @@ def _statistics(network: Network, graphs: Subgraphs, samples: Samples, rows: csr
     copies = np.maximum(graphs.counts - 1, 0.0)
     sizes = np.diff(graphs.starts)
     parents = graphs.parents + np.repeat(graphs.node_rows[:-1], _links_by_row(graphs))
-    return Statistics(
+    return ExpectedSums(
         np.bincount(graphs.links, samples.link_shares * np.repeat(graphs.counts, sizes), links),
         np.bincount(numbers, samples.leak_shares * graphs.counts, nodes),
         np.bincount(graphs.nodes, samples.shares, network.keyphrases),
@@ -189,7 +189,7 @@ def _entropy(p: np.ndarray) -> float:
     return float(-(p * np.log(p) + (1 - p) * np.log1p(-p)).sum())
 
 
-def maximisation(network: Network, sums: Statistics) -> Network:
+def maximisation(network: Network, sums: ExpectedSums) -> Network:
     """Return the network with the weights and leaks that fit the statistics best (M-step).
 
     A link whose parent is never on keeps its weight.

@@ -63,7 +63,7 @@ class SamplingState(NamedTuple):
     joint: np.ndarray
 
 
-class Record(NamedTuple):
+class ChainRecord(NamedTuple):
     """The record of a chain for each keyphrase: its probability now, sums over sweeps, and the sweep up to which the
     sums are complete.
 
@@ -110,7 +110,7 @@ def sample(
         )  # fmt: skip
         state[0] = seeds[d]
         size = node_end - node
-        record = Record(
+        record = ChainRecord(
             np.empty(size), np.empty(size), np.zeros(size, np.int64), np.zeros(size, np.int64), means[node:node_end],
             shares[node:node_end], table,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sublex.errors import InputError
 from sublex.tools.compiled import kernel
 from sublex_laki.estimator import (
-    Curve,
+    CertaintyCurve,
     Network,
     calibrate,
     certain,
@@ -30,7 +30,7 @@ from sublex_laki.estimator import (
     weighed,
 )
 from sublex_laki.estimator.inference import sampled
-from sublex_laki.estimator.learning import Statistics, expectation, maximisation
+from sublex_laki.estimator.learning import ExpectedSums, expectation, maximisation
 from sublex_laki.estimator.network import network_of
 from sublex_laki.estimator.sampling_kernels import chain_of, flip
 from sublex_laki.estimator.subgraphs import subgraphs, units_of
@@ -119,7 +119,7 @@ def exact_statistics(network, matrix, only_ancestors=False):
             leaks += each * -np.expm1(-network.leaks)
         more = np.maximum(copies - 1, 0)
         child = np.repeat(np.arange(children), np.diff(network.starts))
-        part = Statistics(
+        part = ExpectedSums(
             shares[network.parents, child], leaks, on, on[network.parents] * more[child], more, 1,
             float(np.logaddexp.reduce(enumerated(network, counts)[1])), counts.sum(),
         )  # fmt: skip
@@ -536,7 +536,7 @@ def test_a_mention_is_surer_the_more_often_rarer_longer_and_more_telling_it_is()
     # The numbers that benchmarks/keyphrases_judged.py prints.
     assert odds == pytest.approx(np.array(facts) @ [-5.7, 0.37, 1.8, 2.3, 1.05, 3.5])
     network = network_of(csr_array([[0.0, 1.0, 1.0]]), np.full(3, 0.2), np.array([0]))
-    curve = Curve(np.array([0.0, 1.0]), np.array([0.2, 0.4]))
+    curve = CertaintyCurve(np.array([0.0, 1.0]), np.array([0.2, 0.4]))
     found = certain(network, csr_array([[1.0, 0], [3.0, 1], [0, 1]]), curve, np.array([-1.0])).toarray()[:, 0]
     logistic = [1 / (1 + np.exp(-x)) for x in (-1, -1 + certainty.COUNT * np.log(3))]
     assert found[:2] == pytest.approx(logistic)

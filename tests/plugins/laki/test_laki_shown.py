@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 import sublex
 from sublex.contracts.base import Break, Document, TextWords
 from sublex.estimators.phrases.lexicon import Lexicon
-from sublex_laki.rare import BASE, WEIGHTS, Words, chunks, read_words, written
+from sublex_laki.rare import BASE, WEIGHTS, ChunkedWords, chunks, read_words, written
 from sublex_laki.shown import (
     EVIDENCE,
     LATENT_ODDS,
@@ -24,7 +24,7 @@ from sublex_laki.shown import (
     PLACE,
     SHARED,
     START,
-    Shown,
+    ShownKeyphrase,
     distinct,
     of_texts,
     without_parts,
@@ -46,7 +46,7 @@ def phrases(stops: tuple[str, ...] = ("the", "of")) -> Any:
     )
 
 
-def read(text: str, model: Any = None, stops: tuple[str, ...] = ("the", "of")) -> tuple[Words, TextWords]:
+def read(text: str, model: Any = None, stops: tuple[str, ...] = ("the", "of")) -> tuple[ChunkedWords, TextWords]:
     """Return the words of a text: a comma stands alone, and a hyphen joins two words."""
     model, surfaces, breaks, wall = model or phrases(stops), [], [], Break.START
     for part in text.replace(",", " , ").split():
@@ -110,8 +110,8 @@ def test_the_facts_about_a_phrase_are_these():
     assert unknown.facts == pytest.approx([0, 0, 1, 0, 0.5, 0.5, 0])
 
 
-def item(text: str, strength: float) -> Shown:
-    return Shown(text, tuple(text.split()), strength, None, True)
+def item(text: str, strength: float) -> ShownKeyphrase:
+    return ShownKeyphrase(text, tuple(text.split()), strength, None, True)
 
 
 def test_what_says_nearly_the_same_is_left_out():

@@ -17,7 +17,7 @@ from scipy.spatial.distance import jensenshannon
 import sublex
 from sublex.contracts.base import Document, Query, QueryTerm
 from sublex.contracts.labels import find_label
-from sublex.contracts.stored import Mismatch, Sizes
+from sublex.contracts.stored import DeclarationMismatch, Sizes
 from sublex.errors import InputError, SublexError
 from sublex.pipeline.index import Index
 from sublex_lda import PARAMS
@@ -50,7 +50,7 @@ def test_rows_of_a_model_hold_no_zeros(fitted):
     declared = model.model.row_values._replace(shape=rows.shape)
     Sizes().check(rows, declared)
     rows.data[:] = 0
-    with pytest.raises(Mismatch):
+    with pytest.raises(DeclarationMismatch):
         Sizes().check(rows, declared)
 
 

@@ -17,7 +17,7 @@ from sublex.estimators.topics.inference import mixtures, settle
 from sublex.estimators.topics.matching import matched
 from sublex_lda import variational
 from sublex_lda.choosing import compare_k, stability
-from sublex_lda.gibbs import GibbsChain
+from sublex_lda.gibbs import TopicChain
 from sublex_lda.model import LDA
 from sublex_lda.perplexity import completion, halves, left_to_right, per_token
 from sublex_lda.priors import alpha_of_counts, alpha_of_logs, inverse_digamma
@@ -66,7 +66,7 @@ def test_the_chain_visits_states_as_often_as_their_exact_posterior_says(alpha):
     states = list(product(range(len(alpha)), repeat=int(x.sum())))
     exact = np.exp([joint(x, z, alpha, BETA) for z in states])
     exact /= exact.sum()
-    chain, seen = GibbsChain(whole_counts_of(TINY), alpha, BETA, seed=1), dict.fromkeys(states, 0)
+    chain, seen = TopicChain(whole_counts_of(TINY), alpha, BETA, seed=1), dict.fromkeys(states, 0)
     for _ in range(sweeps):
         chain.sweep()
         seen[tuple(chain.z.tolist())] += 1
@@ -78,7 +78,7 @@ def test_the_chain_visits_states_as_often_as_their_exact_posterior_says(alpha):
 
 def test_the_log_likelihood_is_that_of_documents_and_topics_one_by_one():
     x = corpus(20, 12, 3)
-    chain = GibbsChain(whole_counts_of(x), np.array([0.2, 0.7, 0.4]), 0.05)
+    chain = TopicChain(whole_counts_of(x), np.array([0.2, 0.7, 0.4]), 0.05)
     for _ in range(3):
         chain.sweep()
     assert chain.log_likelihood() == pytest.approx(joint(x.toarray(), chain.z.tolist(), chain.alpha, 0.05), rel=1e-12)
@@ -89,7 +89,7 @@ def test_beta_reaches_the_chain_and_the_tokens_of_words_are_without_it():
     for beta in (0.5, 0.01):
         fitted, chain = (
             LDA(3, iterations=4, alpha=0.2, beta=beta, seed=1).fit(x),
-            GibbsChain(x, np.full(3, 0.2), beta, 1),
+            TopicChain(x, np.full(3, 0.2), beta, 1),
         )
         for _ in range(4):
             chain.sweep()
@@ -106,7 +106,7 @@ def test_beta_reaches_the_chain_and_the_tokens_of_words_are_without_it():
 
 def test_counts_stay_those_of_the_tokens():
     x = corpus()
-    chain = GibbsChain(whole_counts_of(x), np.full(7, 0.1), 0.01)
+    chain = TopicChain(whole_counts_of(x), np.full(7, 0.1), 0.01)
     for _ in range(5):
         chain.sweep()
     n_wk, n_dk = np.zeros((60, 7)), np.zeros((120, 7))
@@ -208,7 +208,7 @@ def test_the_alpha_of_mean_logs_is_the_optimum_of_a_generic_optimiser():
 
 
 def test_digamma_is_scipys_and_its_inverse_undoes_it():
-    from sublex_lda.kernels import digamma as ours
+    from sublex_lda.lda_kernels import digamma as ours
 
     x = np.geomspace(1e-6, 1e6, 500)
     np.testing.assert_allclose([ours(value) for value in x], digamma(x), rtol=1e-12, atol=1e-14)

@@ -25,13 +25,13 @@ from sublex_phrases.ngrams import frequent
 from sublex_phrases.quality import judge_words
 from sublex_phrases.roles import learn_roles, unknown_roles
 from sublex_phrases.segmentation import segment
-from sublex_phrases.text import Text
+from sublex_phrases.text import JoinedTexts
 
 STOPS = ("of", "the", "a", "in", "for")
 SMALL = settings(max_examples=examples(100), deadline=None)
 
 
-def text_of(*texts: str) -> Text:
+def text_of(*texts: str) -> JoinedTexts:
     """Return a text. Words stand between spaces, a term is a word in small letters, and the break before a word is given by . , ( ) -"""
     kinds = {".": Break.STOP, ",": Break.COMMA, "(": Break.OPEN, ")": Break.CLOSE, "-": Break.HYPHEN}
     written, surfaces, breaks, ends = {}, [], [], []
@@ -49,10 +49,10 @@ def text_of(*texts: str) -> Text:
     lexicon = Lexicon(terms, STOPS)
     unit = [lexicon.unit(word, "" if word.lower() in STOPS else word.lower()) for word in written]
     arrays = np.array(surfaces, np.int32), np.array(breaks, np.uint16), np.array(ends, np.int64)
-    return Text(lexicon, np.array(unit, np.int32)[arrays[0]], *arrays, list(written))
+    return JoinedTexts(lexicon, np.array(unit, np.int32)[arrays[0]], *arrays, list(written))
 
 
-def words(text: Text, sequence) -> str:
+def words(text: JoinedTexts, sequence) -> str:
     return " ".join(text.lexicon.words[unit] for unit in sequence if unit >= 0)
 
 

@@ -12,7 +12,7 @@ from scipy.special import rel_entr
 from sublex.errors import InputError
 from sublex.estimators.blocks import random
 from sublex.estimators.topics.counts import Tokens, tokens_of, whole_counts_of
-from sublex_sourcelda.gibbs import GibbsChain
+from sublex_sourcelda.gibbs import SourceChain
 from sublex_sourcelda.gibbs_kernels import sweep
 from sublex_sourcelda.model import MODELS, SourceLDA
 from sublex_sourcelda.priors import EPSILON, HIDDEN, UNLABELLED, Priors, points_of, source_priors
@@ -42,7 +42,7 @@ def some_sources(seed: int = 0) -> csr_array:
     return rows
 
 
-def state(model: str, seed: int = 0) -> tuple[GibbsChain, csr_array]:
+def state(model: str, seed: int = 0) -> tuple[SourceChain, csr_array]:
     """Return a chain in a random state, in which one topic without a label and one with a label are hidden, and its sources."""
     rng = np.random.default_rng(seed)
     rows = csr_array(rng.multinomial(25, np.full(40, 1 / 40), 30))
@@ -54,7 +54,7 @@ def state(model: str, seed: int = 0) -> tuple[GibbsChain, csr_array]:
     return chain, sources
 
 
-def naive(chain: GibbsChain, model: str, sources: csr_array, document: int, token: int) -> np.ndarray:
+def naive(chain: SourceChain, model: str, sources: csr_array, document: int, token: int) -> np.ndarray:
     """Return the probabilities of the topics of a token, without itself: the formulas of the paper and its program written out."""
     z, words, starts = chain.z.copy(), chain.tokens.words, chain.tokens.starts
     visible = chain.priors.kinds != HIDDEN
@@ -92,7 +92,7 @@ def naive(chain: GibbsChain, model: str, sources: csr_array, document: int, toke
     return p / p.sum()
 
 
-def draw_one(chain: GibbsChain, document: int, token: int, uniform: float) -> int:
+def draw_one(chain: SourceChain, document: int, token: int, uniform: float) -> int:
     """Have the kernel draw the topic of one token, in a copy of the state, and return it."""
     p = chain.priors
     starts = chain.tokens.starts

@@ -350,9 +350,9 @@ def test_the_page_of_a_card_shows_all_topics(command, fitted, tmp_path):
 def test_the_shell_lists_senses_and_ranks_by_one(fitted, command):
     from sublex.shell.commands import add_plugins, built_in
     from sublex.shell.session import Session
-    from sublex.shell.settings import Settings
+    from sublex.shell.settings import ShellSettings
 
-    session = Session(lambda: fitted, fitted.path, built_in(), Settings())
+    session = Session(lambda: fitted, fitted.path, built_in(), ShellSettings())
     assert add_plugins(session.commands, fitted.registry) == []
     topics = {row[0] for row in session.run(":sense bank").rows}
     assert topics == {0, 1}

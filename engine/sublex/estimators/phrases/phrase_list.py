@@ -10,8 +10,8 @@ import numpy as np
 
 from sublex.contracts.fitted import Store, Stored
 from sublex.contracts.stored import Declared, Json, Numbers
-from sublex.estimators.phrases.kernels import find_longest, hash_keys, segment
 from sublex.estimators.phrases.lexicon import Lexicon
+from sublex.estimators.phrases.phrase_kernels import find_longest, hash_keys, segment
 from sublex.estimators.word_sums import check_model
 
 # The features of a phrase of several words.

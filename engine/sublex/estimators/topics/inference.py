@@ -32,7 +32,7 @@ def sample(
     sampling. The random numbers for a document start from a hash of its row and `seed`, so equal rows get equal
     results.
     """
-    from sublex.estimators.topics.kernels import fold_in
+    from sublex.estimators.topics.inference_kernels import fold_in
 
     starts, words, counts = arrays_of(rows)
     seeds = seeds_of(rows, seed)
@@ -56,7 +56,7 @@ def settle(rows: csr_array, phi: np.ndarray, alpha: np.ndarray, workers: int = 1
     """
     from scipy.sparse import csr_array
 
-    from sublex.estimators.topics.kernels import fixed_point
+    from sublex.estimators.topics.inference_kernels import fixed_point
 
     positive = rows.data > 0
     ends = np.append(0, np.cumsum(positive))[rows.indptr]

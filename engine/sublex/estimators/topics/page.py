@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sublex.forms.pages import escaped, html_page
 
 if TYPE_CHECKING:
-    from sublex.estimators.topics.topics import Topic
+    from sublex.estimators.topics.topics import FittedTopic
 
 # The largest and the smallest size of a word, in rem.
 LARGEST, SMALLEST = 1.5, 0.85
@@ -37,7 +37,9 @@ NOTE = (
 )
 
 
-def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = NO_NAMES, unlabelled: str = "") -> str:
+def topics_page(
+    title: str, topics: Sequence[FittedTopic], names: Mapping[int, str] = NO_NAMES, unlabelled: str = ""
+) -> str:
     """Return the page: a card for each topic, with its words and documents.
 
     `names` maps numbers of topics to their labels. Topics with a label come first, and then the largest shares.
@@ -50,7 +52,7 @@ def topics_page(title: str, topics: Sequence[Topic], names: Mapping[int, str] = 
     return html_page(title, STYLE, f'<p class="note">{NOTE}</p>\n<main>\n{cards}\n</main>')
 
 
-def _card(topic: Topic, name: str, largest: float) -> str:
+def _card(topic: FittedTopic, name: str, largest: float) -> str:
     """Return a topic as HTML; its bar is relative to the largest share."""
     highest = max((chance for _, chance in topic.words), default=1.0)
     words = " ".join(

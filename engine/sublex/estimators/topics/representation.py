@@ -20,7 +20,7 @@ from sublex.estimators.topics.coherence import listed_words
 from sublex.estimators.topics.model import TopicModel
 from sublex.estimators.topics.page import topics_page
 from sublex.estimators.topics.scores import overlaps, similarities, topic_shares, word_chances
-from sublex.estimators.topics.topics import Topic, topics_of
+from sublex.estimators.topics.topics import FittedTopic, topics_of
 from sublex.estimators.word_sums import check_model
 
 # The number of topics that an explanation lists, and the number of words that name a topic.
@@ -39,7 +39,7 @@ def of_topics(topics: Size) -> dict[str, Declared]:
     }
 
 
-class EncodedQuery(NamedTuple):
+class TopicQuery(NamedTuple):
     """A query: the numbers of its words, their weights, and the shares of the topics, all 0 for a query without known words."""
 
     words: np.ndarray
@@ -89,7 +89,7 @@ class TopicRepresentation(Representation):
         """Return phi: the probability of each word in each topic, by word and topic."""
         return self.estimator.phi_
 
-    def encode_queries(self, inputs: csr_array) -> list[EncodedQuery]:
+    def encode_queries(self, inputs: csr_array) -> list[TopicQuery]:
         """Return the encoded queries. Words whose weight is not above 0 are ignored, since a topic has no negative share."""
         queries = []
         for number in range(inputs.shape[0]):
@@ -98,10 +98,10 @@ class TopicRepresentation(Representation):
             expected = self.estimator.settle(row)[0]
             total = expected.sum()
             shares = expected / total if total > 0 else np.zeros(len(expected))
-            queries.append(EncodedQuery(row.indices[positive], row.data[positive], shares))
+            queries.append(TopicQuery(row.indices[positive], row.data[positive], shares))
         return queries
 
-    def score(self, query: EncodedQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
+    def score(self, query: TopicQuery, view: View, docs: np.ndarray | None = None) -> np.ndarray:
         """Return the scores; -inf for a query or a document without known words."""
         tokens = _of_rows(view, "tokens of topics", lengths, docs)
         if not len(query.words):
@@ -117,7 +117,7 @@ class TopicRepresentation(Representation):
             scores = view.map_rows(lambda rows: similarities(rows, query.shares), docs)
         return np.where(tokens > 0, scores, -np.inf)
 
-    def explain(self, query: EncodedQuery, view: View, doc: int) -> Explanation:
+    def explain(self, query: TopicQuery, view: View, doc: int) -> Explanation:
         """Return an explanation: by topics for a cosine or a similarity, and by the query's words for a likelihood."""
         docs = np.array([doc])
         rows = view.rows(docs)
@@ -165,7 +165,7 @@ class TopicRepresentation(Representation):
         """Return theta, the share of each topic in each document."""
         return topic_shares(view.rows(docs))
 
-    def marks(self, query: EncodedQuery, view: View, doc: int) -> list[Mark]:
+    def marks(self, query: TopicQuery, view: View, doc: int) -> list[Mark]:
         """Return the words of a document that the model knows, each with its most probable topic in this document.
 
         The query does not change the result.
@@ -202,7 +202,7 @@ class TopicRepresentation(Representation):
         """Return the label that the model shows for a topic, "" for none."""
         return ""
 
-    def _topics(self, view: View) -> list[Topic]:
+    def _topics(self, view: View) -> list[FittedTopic]:
         return topics_of(self.estimator, self.coherence, self.vocabulary, view)
 
     @cached_property
@@ -236,7 +236,7 @@ class TopicRepresentation(Representation):
         by_words = (view.counts(word, docs) + self.mu * everywhere) / (tokens + self.mu)
         return self.share * by_topics + (1 - self.share) * by_words, by_topics, by_words
 
-    def _explain_likelihood(self, query: EncodedQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
+    def _explain_likelihood(self, query: TopicQuery, rows: csr_array, view: View, docs: np.ndarray) -> Explanation:
         """Return a log-likelihood by the query's words, each with its probabilities and the topics behind them."""
         theta = np.asarray(rows.todense(), np.float64)[0] + self.estimator.alpha_
         theta /= theta.sum()

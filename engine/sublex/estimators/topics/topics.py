@@ -18,7 +18,7 @@ WORDS, DOCUMENTS = 20, 5
 CARD_WORDS, CARD_DOCUMENTS = 8, 3
 
 
-class Topic(NamedTuple):
+class FittedTopic(NamedTuple):
     """A topic of a fitted model.
 
     `share` is its share of all tokens. `words` has its most probable words with their probabilities. `documents` has
@@ -42,7 +42,7 @@ class Topic(NamedTuple):
         }
 
 
-def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[Topic]:
+def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[str], view: View) -> list[FittedTopic]:
     """Return the topics of a fitted model, largest share first, each with the documents that have most of it."""
     tokens = np.asarray(fitted.word_topics_.sum(axis=0)).ravel()
     shares = tokens / tokens.sum()
@@ -50,7 +50,7 @@ def topics_of(fitted: TopicModel, coherence: np.ndarray, vocabulary: Sequence[st
     topics = []
     for k, words in enumerate(listed_words(fitted.phi_, WORDS)):
         named = [(view.surface(vocabulary[word]), float(fitted.phi_[word, k])) for word in words.tolist()]
-        topics.append(Topic(k, float(shares[k]), float(coherence[k]), named, documents[k]))
+        topics.append(FittedTopic(k, float(shares[k]), float(coherence[k]), named, documents[k]))
     return sorted(topics, key=lambda topic: -topic.share)
 
 

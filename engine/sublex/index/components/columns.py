@@ -16,7 +16,7 @@ from sublex.contracts.columns import EPOCH, KINDS, Column
 from sublex.contracts.fields import is_name
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST_DOCS
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter, with_smallest_dtype
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings, end_to_end
 
@@ -52,7 +52,7 @@ class ColumnsWriter:
 class ColumnsReader:
     """Reads columns. `kinds` has the type of each by its name."""
 
-    def __init__(self, folder: Folder, docs: int):
+    def __init__(self, folder: ComponentFolder, docs: int):
         self._folder, self._docs = folder, docs
         self.kinds: dict[str, str] = {}
         names = StringsReader(folder, "column")

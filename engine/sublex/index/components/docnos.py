@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
-from sublex.index.format import UNSIGNED, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter, with_smallest_dtype
 from sublex.tools.strings import Strings
 
 # If no docno has more bytes than this, docnos are sorted as big-endian 64-bit words, which is fast.
@@ -47,7 +47,7 @@ class DocnosReader:
     `strings` holds the docnos in the order of the documents' numbers.
     """
 
-    def __init__(self, folder: Folder, docs: int):
+    def __init__(self, folder: ComponentFolder, docs: int):
         folder.expect("docno_order", UNSIGNED, docs)
         self.strings = StringsReader(folder, "docno", docs)
         self._order = folder["docno_order"]

@@ -13,7 +13,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lengths import LengthsReader
 from sublex.index.components.strings import StringsWriter, piece_starts
-from sublex.index.format import UNSIGNED, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 
 
 def write_document_lists(folder: FolderWriter, lists: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
@@ -32,7 +32,7 @@ class DocumentTermsReader:
     `lengths` has the number of terms of each document; `terms` is the size of the lexicon.
     """
 
-    def __init__(self, folder: Folder, lengths: LengthsReader, terms: int):
+    def __init__(self, folder: ComponentFolder, lengths: LengthsReader, terms: int):
         folder.expect("document_terms", ("|u1",))
         folder.expect("document_term_sizes", UNSIGNED, len(folder["lengths"]))
         self._data, self._sizes = folder["document_terms"], folder["document_term_sizes"]

@@ -16,7 +16,7 @@ from sublex.index.components.lengths import LengthsReader
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.packed_numbers import PackedNumbers, PackedReader, PackedWriter
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 
 # The number of the text among the content fields, and the end of the last field: positions are below it.
 TEXT, LAST_END = 1, 2**31 - 1
@@ -88,7 +88,7 @@ class FieldReader(PackedReader):
 
     counted, numbers, leaves_out_zeros = "document frequencies", "frequencies", True
 
-    def __init__(self, folder: Folder, lexicon: LexiconReader, field: int):
+    def __init__(self, folder: ComponentFolder, lexicon: LexiconReader, field: int):
         super().__init__(folder, _tfs_components(field), lexicon, lexicon.df)
 
     def gather(self, terms: np.ndarray, tfs: np.ndarray) -> np.ndarray:
@@ -108,7 +108,7 @@ class FieldReader(PackedReader):
 class FieldsReader:
     """Reads the content fields of a segment, by their numbers."""
 
-    def __init__(self, folder: Folder, lexicon: LexiconReader, lengths: LengthsReader, docs: int):
+    def __init__(self, folder: ComponentFolder, lexicon: LexiconReader, lengths: LengthsReader, docs: int):
         self._folder, self._lengths = folder, lengths
         self.number = count_fields(folder)
         self._readers = {field: FieldReader(folder, lexicon, field) for field in stored_fields(self.number)}

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 
 
 class LengthsWriter:
@@ -25,7 +25,7 @@ class LengthsWriter:
 class LengthsReader:
     """Reads document lengths."""
 
-    def __init__(self, folder: Folder, docs: int):
+    def __init__(self, folder: ComponentFolder, docs: int):
         self._folder = folder
         for name in ("lengths", "uniques"):
             folder.expect(name, UNSIGNED, docs)

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.index.components.strings import StringsReader, StringsWriter
 from sublex.index.entries import MOST
-from sublex.index.format import UNSIGNED, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings, end_to_end
 
@@ -57,7 +57,7 @@ class LexiconWriter:
 class LexiconReader:
     """Finds terms and reads their frequencies and raw forms. A term's ordinal is its place in the lexicon."""
 
-    def __init__(self, folder: Folder, terms: int, docs: int):
+    def __init__(self, folder: ComponentFolder, terms: int, docs: int):
         """Read the lexicon of a segment; `terms` and `docs` are the numbers of its terms and documents."""
         self._folder, self._docs = folder, docs
         for name in ("df", "cf"):

@@ -14,7 +14,7 @@ import numpy as np
 
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, ComponentWriter, Folder, FolderWriter, NumbersWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, ComponentWriter, FolderWriter, NumbersWriter
 from sublex.index.offsets import starts_of
 
 
@@ -53,7 +53,7 @@ class PackedReader:
     # Whether a tail is empty if all its numbers are 0.
     leaves_out_zeros = False
 
-    def __init__(self, folder: Folder, names: Sequence[str], lexicon: LexiconReader, counts: np.ndarray):
+    def __init__(self, folder: ComponentFolder, names: Sequence[str], lexicon: LexiconReader, counts: np.ndarray):
         self._lexicon, self._counts = lexicon, counts
         for name, dtype in zip(names, ("<u4", "|u1", "|u1"), strict=False):
             folder.expect(name, (dtype,))

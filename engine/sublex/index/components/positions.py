@@ -11,7 +11,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.packed_numbers import PackedNumbers, PackedReader
-from sublex.index.format import Folder
+from sublex.index.format import ComponentFolder
 
 # The components, in the order of the attributes of `PackedNumbers`.
 COMPONENTS = ("positions", "position_widths", "position_tails", "position_tail_sizes")
@@ -33,7 +33,7 @@ class PositionsReader(PackedReader):
 
     counted, numbers = "collection frequencies", "positions"
 
-    def __init__(self, folder: Folder, lexicon: LexiconReader):
+    def __init__(self, folder: ComponentFolder, lexicon: LexiconReader):
         super().__init__(folder, COMPONENTS, lexicon, lexicon.cf)
 
     def check(self) -> None:

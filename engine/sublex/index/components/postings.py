@@ -13,7 +13,7 @@ import numpy as np
 from sublex.errors import IndexCorrupt
 from sublex.index.components.lexicon import LexiconReader
 from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, ComponentWriter, Folder, FolderWriter, NumbersWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, ComponentWriter, FolderWriter, NumbersWriter
 from sublex.index.offsets import starts_of
 
 
@@ -56,7 +56,7 @@ class PostingsWriter:
 class PostingsReader:
     """Decodes posting lists. The lexicon gives their lengths; `docs` is the number of documents in the segment."""
 
-    def __init__(self, folder: Folder, lexicon: LexiconReader, docs: int):
+    def __init__(self, folder: ComponentFolder, lexicon: LexiconReader, docs: int):
         self._lexicon, self._docs = lexicon, docs
         for name, dtype in (("postings", "<u4"), ("block_lasts", "<i4"), ("block_widths", "|u1"), ("tails", "|u1")):
             folder.expect(name, (dtype,))

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFile, ComponentFolder, FolderWriter
 from sublex.index.offsets import starts_of
 from sublex.tools.strings import Strings
 
@@ -32,7 +32,7 @@ class StringsWriter:
 class StringsReader:
     """Reads strings by their numbers. Each access verifies the bytes that it needs."""
 
-    def __init__(self, folder: Folder, name: str, count: int | None = None):
+    def __init__(self, folder: ComponentFolder, name: str, count: int | None = None):
         """Read the strings `name` of a folder; if `count` is given, there must be this number of strings."""
         folder.expect(f"{name}s", ("|u1",))
         folder.expect(f"{name}_sizes", UNSIGNED, count)
@@ -126,7 +126,7 @@ class StringsReader:
         return low
 
 
-def piece_starts(sizes: Component, pieces: Component) -> np.ndarray:
+def piece_starts(sizes: ComponentFile, pieces: ComponentFile) -> np.ndarray:
     """Return where each piece starts in the component `pieces`, and as the last value where the last piece ends.
 
     The pieces lie end to end and have the sizes in the component `sizes`. Raises `IndexCorrupt` unless the sizes add up

@@ -18,7 +18,7 @@ from sublex.contracts.base import Document, Report
 from sublex.contracts.fields import other_texts
 from sublex.errors import IndexCorrupt
 from sublex.index.components.strings import piece_starts
-from sublex.index.format import UNSIGNED, Folder, FolderWriter
+from sublex.index.format import UNSIGNED, ComponentFolder, FolderWriter
 from sublex.readers.batch import Batch, encode
 
 # Bytes of documents, before compression, after which a frame ends.
@@ -106,7 +106,7 @@ class TextsReader:
     `searched` has the names of the other fields whose text follows the text in the contents.
     """
 
-    def __init__(self, folder: Folder, searched: tuple[str, ...] = ()):
+    def __init__(self, folder: ComponentFolder, searched: tuple[str, ...] = ()):
         self._searched = searched
         docs = len(folder["docno_sizes"])
         folder.expect("texts", ("|u1",))

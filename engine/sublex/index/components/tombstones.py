@@ -11,7 +11,7 @@ import numpy as np
 
 from sublex.index.directory import Directory
 from sublex.index.entries import MOST, DeletedEntry, SegmentEntry
-from sublex.index.format import UNSIGNED, Component, Folder, FolderWriter, with_smallest_dtype
+from sublex.index.format import UNSIGNED, ComponentFile, ComponentFolder, FolderWriter, with_smallest_dtype
 
 
 def write_tombstones(folder: FolderWriter, dead: np.ndarray, df: np.ndarray, cf: np.ndarray) -> DeletedEntry:
@@ -30,11 +30,11 @@ class TombstonesReader:
     """Reads the tombstones of the segment in a folder, if it has any."""
 
     def __init__(self, segment: Directory, entry: SegmentEntry):
-        self._folder: Folder | None = None
+        self._folder: ComponentFolder | None = None
         self._docs = entry.docs
         self.count = entry.deleted.docs if entry.deleted else 0
         if entry.deleted:
-            self._folder = folder = Folder(segment / entry.deleted.name, entry.deleted.data)
+            self._folder = folder = ComponentFolder(segment / entry.deleted.name, entry.deleted.data)
             folder.expect("docs", UNSIGNED, self.count)
             for name in ("terms", "df", "cf"):
                 folder.expect(name, UNSIGNED, len(folder["terms"]))
@@ -65,7 +65,7 @@ class TombstonesReader:
         return sum(self._folder.nbytes().values()) if self._folder else 0
 
 
-def _places(component: Component, count: int) -> np.ndarray:
+def _places(component: ComponentFile, count: int) -> np.ndarray:
     """Return the values of a component. Raise `IndexCorrupt` unless they ascend and lie from 0 to `count` - 1."""
     places = component.numbers(max(0, count - 1))
     if (places[1:] <= places[:-1]).any():

@@ -11,8 +11,8 @@ import numpy as np
 from sublex.contracts.base import Report
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
-from sublex.other_engines.ciff.header import VERSION, Header, decoded, read_varint
-from sublex.other_engines.ciff.messages import Messages, Part
+from sublex.other_engines.ciff.header import VERSION, CiffHeader, decoded, read_varint
+from sublex.other_engines.ciff.messages import Messages, MessageSpan
 from sublex.readers.source import FileSource
 from sublex.tools.strings import Strings
 
@@ -76,7 +76,7 @@ class CiffFile:
         for part in self._messages.parts(self.header.num_postings_lists, "posting list"):
             yield self._lists(part)
 
-    def _lists(self, part: Part) -> PostingsBatch:
+    def _lists(self, part: MessageSpan) -> PostingsBatch:
         from sublex.other_engines.ciff import ciff_kernels
 
         count = len(part.starts)
@@ -139,7 +139,7 @@ class CiffFile:
         if len(repeated):
             raise InputError(f"{self.name} is damaged: two documents have the number {repeated[0]:,}.")
 
-    def _records(self, part: Part) -> tuple[np.ndarray, Strings, np.ndarray]:
+    def _records(self, part: MessageSpan) -> tuple[np.ndarray, Strings, np.ndarray]:
         """Return the numbers, docnos and lengths of some documents."""
         from sublex.other_engines.ciff import ciff_kernels
 
@@ -165,7 +165,7 @@ def _in_order(parts: list[tuple[np.ndarray, Strings, np.ndarray]]) -> DocumentsB
     return DocumentsBatch(docnos.take(order), np.concatenate([lengths for _, _, lengths in parts])[order])
 
 
-def _read_header(stream: BinaryIO, path: str) -> Header:
+def _read_header(stream: BinaryIO, path: str) -> CiffHeader:
     """Read the header. Raise `InputError` if the stream does not begin with one that Sublex understands."""
     prefix = b""
     while len(prefix) < 5 and not (prefix and prefix[-1] < 128) and (byte := stream.read(1)):

@@ -13,7 +13,7 @@ DESCRIPTION = "Written by Sublex. Analyzer: "
 _MASK = 2**64 - 1
 
 
-class Header(NamedTuple):
+class CiffHeader(NamedTuple):
     """The header of a CIFF file, by the names of the format's own fields.
 
     `num_postings_lists` and `num_docs` count the posting lists and documents in the file. The fields that begin with
@@ -49,7 +49,7 @@ class Header(NamedTuple):
         return _varint(len(out)) + out
 
 
-def decoded(message: bytes) -> Header:
+def decoded(message: bytes) -> CiffHeader:
     """Return the header that a message holds. Raise `ValueError` if it is damaged."""
     values: dict[int, int | float | str] = {}
     for number, value in _fields(message):
@@ -59,8 +59,8 @@ def decoded(message: bytes) -> Header:
             values[number] = value.decode()
         elif number <= 8:
             raise ValueError(f"field {number} has a value of another kind")
-    names = Header._fields
-    return Header(**{names[number - 1]: value for number, value in values.items()})  # type: ignore[arg-type]
+    names = CiffHeader._fields
+    return CiffHeader(**{names[number - 1]: value for number, value in values.items()})  # type: ignore[arg-type]
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, int | float | bytes]]:

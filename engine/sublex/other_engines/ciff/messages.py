@@ -15,7 +15,7 @@ from sublex.tools.messages import counted
 CHUNK, MESSAGES = 1 << 22, 1 << 16
 
 
-class Part(NamedTuple):
+class MessageSpan(NamedTuple):
     """Messages that follow one another: message k is `data[starts[k]:ends[k]]`. `first` is the number of the first one."""
 
     data: np.ndarray
@@ -32,7 +32,7 @@ class Messages:
         self._stream = stream
         self._data, self._at = np.frombuffer(b"", np.uint8), 0
 
-    def parts(self, count: int, kind: str) -> Iterator[Part]:
+    def parts(self, count: int, kind: str) -> Iterator[MessageSpan]:
         """Yield the next `count` messages, many at a time.
 
         `kind` is the word for a message in errors, such as "document". Raise `InputError` if a message has more than
@@ -47,7 +47,7 @@ class Messages:
             number, at, needed = ciff_kernels.split(self._data, self._at, starts, ends)
             self._at = at
             if number:
-                yield Part(self._data, starts[:number], ends[:number], found)
+                yield MessageSpan(self._data, starts[:number], ends[:number], found)
                 found += number
             elif needed < 0:
                 raise InputError(f"{self.path} is damaged: {kind} {found + 1:,} has an impossible length.")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from sublex.contracts.foreign import DocumentsBatch, PostingsBatch
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
-from sublex.other_engines.ciff.header import DESCRIPTION, VERSION, Header
+from sublex.other_engines.ciff.header import DESCRIPTION, VERSION, CiffHeader
 from sublex.other_engines.live_postings import LivePostings
 from sublex.readers.source import COMPRESSED
 from sublex.tools.outputs import expect_replaceable, is_device
@@ -63,7 +63,7 @@ def _write(
 ) -> int:
     """Write header, posting lists and documents. Return the number of terms."""
     terms, statistics = source.terms, snapshot.statistics
-    header = Header(
+    header = CiffHeader(
         VERSION, terms, source.docs, terms, source.docs, statistics.tokens, statistics.mean_length,
         DESCRIPTION + snapshot.analyzer_expression,
     )  # fmt: skip

@@ -83,7 +83,7 @@ class NormaliserScoring(Scoring):
         return self.scale.explain(doc, hits.docs, hits.scores, self.inner.explain(doc))
 
 
-class Part(NamedTuple):
+class BlendPart(NamedTuple):
     """A part of a blend: its printed form, its weight, the scale of its scores, and its scorer."""
 
     name: str
@@ -105,7 +105,7 @@ class BlendScoring(Scoring):
     so `a + b` and `b + a` give equal scores.
     """
 
-    def __init__(self, snapshot: Snapshot, parts: Sequence[Part], state: State):
+    def __init__(self, snapshot: Snapshot, parts: Sequence[BlendPart], state: State):
         self.snapshot, self.state = snapshot, state
         self.parts = [(part, part.scorer.start(state)) for part in parts]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from sublex.contracts.columns import documents_of
-from sublex.contracts.comparisons import Comparison
+from sublex.contracts.comparisons import ColumnTest
 from sublex.contracts.operators import Condition
 from sublex.index.snapshot import Snapshot
 from sublex.retrieval.term_table import TermTable
@@ -29,7 +29,7 @@ class ConditionKeep:
         self._narrow(self.condition, kept, True)
         return kept
 
-    def _narrow(self, part: Condition | Comparison | str, kept: np.ndarray, holds: bool) -> None:
+    def _narrow(self, part: Condition | ColumnTest | str, kept: np.ndarray, holds: bool) -> None:
         """Keep only documents for which a condition, a comparison or a term holds, or for which it does not if `holds` is false."""
         if not isinstance(part, Condition):
             found = self._documents(part)
@@ -52,9 +52,9 @@ class ConditionKeep:
                     self._narrow(inner, rest, not holds)
             kept ^= rest
 
-    def _documents(self, term: Comparison | str) -> np.ndarray:
+    def _documents(self, term: ColumnTest | str) -> np.ndarray:
         """Return the documents that a comparison allows, or the live documents that hold a term."""
-        if isinstance(term, Comparison):
+        if isinstance(term, ColumnTest):
             return np.flatnonzero(documents_of(term, self.snapshot.column(term.column)))
         bases = self.snapshot.bases[:-1].tolist()
         return np.concatenate(

@@ -69,7 +69,7 @@ class FinderScoring(Scoring):
         return Explanation(float(self.found.scores[rank - 1]), label, evidence={"rank": rank, "found": number})
 
 
-class _Found:
+class _FoundDocuments:
     """What a finder finds in one snapshot. Each docno is looked up once."""
 
     def __init__(self, finder: Finder, snapshot: Snapshot, cache: Cache | None):
@@ -161,4 +161,4 @@ class _Found:
 
 def finder_scorer(finder: Finder, snapshot: Snapshot, cache: Cache | None) -> Scorer:
     """Return the scorer of a finder. With a cache, expressions that are composed with it share what the function finds."""
-    return Scorer(partial(FinderScoring, finder, _Found(finder, snapshot, cache).find_all))
+    return Scorer(partial(FinderScoring, finder, _FoundDocuments(finder, snapshot, cache).find_all))

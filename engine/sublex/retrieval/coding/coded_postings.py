@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from sublex.errors import IndexCorrupt
-from sublex.index.format import UNSIGNED, Folder, with_smallest_dtype
+from sublex.index.format import UNSIGNED, ComponentFolder, with_smallest_dtype
 from sublex.index.offsets import POSTINGS_PER_CALL, spans, starts_of
-from sublex.retrieval.bounds import Bounds
+from sublex.retrieval.bounds import ImpactBounds
 
 # An upper limit of the number of runs, and of the number of values, of a single term.
 MOST = 1 << 31
@@ -41,7 +41,7 @@ class CodedPostings:
         # The numbers of postings, of runs and of bytes of codes that are written.
         self._used = np.zeros(3, np.int64)
 
-    def map(self, documents: Folder, impacts: Folder) -> None:
+    def map(self, documents: ComponentFolder, impacts: ComponentFolder) -> None:
         """Use stored postings in place of those in memory. Raise `IndexCorrupt` if they have wrong types or sizes."""
         kernels, lists = self._kernels, self.lists
         documents.expect("docs", ("<u2",), len(self.docs))
@@ -69,7 +69,7 @@ class CodedPostings:
 
     def put(
         self, terms: np.ndarray, docs: np.ndarray, numbers: np.ndarray, ends: np.ndarray, impacts: np.ndarray,
-        live: np.ndarray, bounds: Bounds,
+        live: np.ndarray, bounds: ImpactBounds,
     ) -> None:  # fmt: skip
         """Write the postings of terms, and the bounds of their impacts.
 
@@ -101,7 +101,7 @@ class CodedPostings:
             self.run_counts, self.codes, self._used,
         )  # fmt: skip
 
-    def check(self, terms: np.ndarray, documents: Folder, impacts: Folder) -> None:
+    def check(self, terms: np.ndarray, documents: ComponentFolder, impacts: ComponentFolder) -> None:
         """Verify the stored postings of some terms. Raise `IndexCorrupt` if they are damaged or cannot be right."""
         kernels = self._kernels
         firsts, counts, runs, begins, values, widths = self.lists[terms].T

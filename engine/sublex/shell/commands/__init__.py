@@ -7,7 +7,7 @@ from typing import Any
 
 from sublex.errors import InputError
 from sublex.operations import SECTIONS, Needs, Operation, find, plugin_operations
-from sublex.shell.registry import Commands
+from sublex.shell.registry import ShellCommands
 
 # The files of commands by the section of the help.
 THEMES = {
@@ -19,9 +19,9 @@ THEMES = {
 }
 
 
-def built_in() -> Commands:
+def built_in() -> ShellCommands:
     """Return a table of the operations that the shell has, and of its own commands."""
-    table = Commands()
+    table = ShellCommands()
     for section, places in SECTIONS.items():
         for name, place in places.items():
             # The other places are files of the command line.
@@ -38,7 +38,7 @@ def built_in() -> Commands:
     return table
 
 
-def add_plugins(table: Commands, registry: Any) -> list[str]:
+def add_plugins(table: ShellCommands, registry: Any) -> list[str]:
     """Add the operations of the installed plugins; return a sentence for each plugin that failed."""
     found, failures = plugin_operations(registry)
     for each in found:

@@ -10,7 +10,7 @@ from sublex.errors import InputError
 from sublex.forms.lines import Shown, line, records
 from sublex.operations import Needs, operation, positional
 from sublex.operations.parameters import DataFile
-from sublex.pipeline.side_by_side import Ranking
+from sublex.pipeline.side_by_side import NamedRanking
 from sublex.pipeline.weighted import weighted_query
 from sublex.shell.saved import Saved, read_saved, write_saved
 from sublex.shell.session import Session
@@ -43,7 +43,7 @@ def diff(session: Session, name: Kept) -> Shown:
         raise InputError(unknown("snapshot", name, session.snapshots))
     session.asked()
     assert session.answer is not None
-    return versus([Ranking(name, session.snapshots[name]), Ranking("now", session.answer.hits.docnos)])
+    return versus([NamedRanking(name, session.snapshots[name]), NamedRanking("now", session.answer.hits.docnos)])
 
 
 @operation(needs=Needs.SESSION)

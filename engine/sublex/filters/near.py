@@ -1,8 +1,4 @@
-"""The component `near`: a fitted graph of each document's nearest documents, over which a stage smooths scores.
-
-The graph is over the vectors of another representation. This file has the parameters and what is fitted; `neighbours` finds
-the neighbours, `graph` reads them, and `sublex/pipeline/stages/near.py` scores.
-"""
+"""The smoother `near`: a weighted mean of a document's own score and the scores of the documents near it."""
 
 from __future__ import annotations
 
@@ -11,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sublex.contracts.base import Context, Param, Statistics
-from sublex.contracts.fitted import Corpus, Cost, Fittable, Job, Store, Stored, View
+from sublex.contracts.base import Explanation, Param, Statistics
+from sublex.contracts.fitted import Cost, Smoother, Store, Stored, View
 from sublex.contracts.stored import Declared, Json
 from sublex.errors import InputError
 from sublex.language.expression import Expression
 from sublex.representations.neighbours import EXACT, MOST, STORED
-from sublex.representations.sketch import similarity_of
 
 # Seconds on one core for a pair of documents that is compared, and for a document that is compared by a sketch.
 PER_PAIR, PER_DOCUMENT = 1e-8, 5e-3
@@ -30,7 +25,7 @@ PARAMS = (
 )
 
 
-class Near(Fittable):
+class Near(Smoother):
     """The hits of the stages before it, each scored by its own score and by the scores of its nearest documents.
 
     The nearest documents are those with the highest cosines of the vectors of a fitted representation. The new score is
@@ -43,19 +38,8 @@ class Near(Fittable):
     Information Retrieval, 1979; F. Diaz, Regularizing ad hoc retrieval scores, 2005, smooths scores in this way.
     """
 
-    # The engine runs it as a stage of its own: it looks at all hits.
-    per_document = False
-
     def __init__(self, over: Expression, k: int, own: float, add: bool):
         self.over, self.k, self.own, self.add = over, k, own, add
-
-    def depends(self) -> Sequence[Expression]:
-        """Return the representation of the vectors."""
-        return (self.over,)
-
-    def fit(self, corpus: Corpus, job: Job) -> None:
-        """Check that the representation compares vectors. The engine finds the neighbours afterwards, by segment."""
-        expect_vectors(self.over, job.model(self.over))
 
     def save(self, store: Store) -> None:
         """Store the number of neighbours in the lists."""
@@ -80,12 +64,30 @@ class Near(Fittable):
         """Return the number of neighbours that are stored for each document and pair of segments."""
         return {"neighbours in a list": STORED}
 
-    def keep(self, docs: np.ndarray, context: Context) -> np.ndarray:
-        """Keep all documents."""
-        return np.ones(len(docs), bool)
+    def smooth(self, scores: np.ndarray, near: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+        sums, totals = (cosines * near).sum(axis=1), cosines.sum(axis=1)
+        means = np.divide(sums, totals, out=scores.copy(), where=totals > 0)
+        return np.where(totals > 0, self.own * scores + (1 - self.own) * means, scores)
 
-
-def expect_vectors(over: Expression, model: Any) -> None:
-    """Raise InputError unless the scores of a representation are a similarity of vectors."""
-    if not similarity_of(model):
-        raise InputError(f"near({over}) needs vectors of documents, and {over} compares none; name lsi, for example.")
+    def explain(self, score: Explanation, near: Mapping[str, Explanation], cosines: Sequence[float]) -> Explanation:
+        if not near:
+            return Explanation(score.value, "no document is near it", "sum", (score,))
+        total = float(np.sum(cosines))
+        parts = tuple(
+            Explanation(
+                cosine / total * other.value,
+                docno,
+                "product",
+                (Explanation(cosine / total, f"share of cosine {cosine:.3f}"), other),
+            )
+            for (docno, other), cosine in zip(near.items(), cosines, strict=True)
+        )
+        mean = Explanation(sum(part.value for part in parts), f"mean of {len(parts)} near documents", "sum", parts)
+        terms = tuple(
+            Explanation(weight * part.value, label, "product", (Explanation(weight, "weight"), part))
+            for weight, part, label in (
+                (self.own, score, "the document itself"),
+                (1 - self.own, mean, "the documents near it"),
+            )
+        )
+        return Explanation(sum(term.value for term in terms), "smoothed score", "sum", terms)

@@ -10,7 +10,7 @@ import numpy as np
 from numba import float64, int32, int64, uint64
 
 from sublex.estimators.random_kernels import uniform
-from sublex.estimators.topics.kernels import choose
+from sublex.estimators.topics.inference_kernels import choose
 from sublex.tools.compiled import inner, kernel
 
 # Types of arrays, and of a matrix in C order.
