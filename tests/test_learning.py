@@ -22,6 +22,7 @@ import sublex
 from sublex.errors import InputError, PluginError, SublexWarning, UnknownName
 from sublex.language.python_filters import PythonFilter
 from sublex.pipeline.index import Index
+from sublex.trees.forest import read_forest
 
 pytestmark = [
     pytest.mark.usefixtures("plugins_loaded_once"),
@@ -350,6 +351,25 @@ def test_what_is_no_model_or_no_feature_is_refused(make, message):
 def test_models_that_cannot_rank_cost_a_sentence(demo_index, expression, error, message):
     with pytest.raises(error, match=message):
         demo_index.search("crane", expression)
+
+
+@pytest.mark.parametrize("name", ["lightgbm_ranker.txt", "xgboost_ranker_model.json"])
+def test_a_model_in_a_file_ranks_without_the_program_that_saved_it(demo_index, name):
+    parts = ["BM25", "PL2", "zscore(DirichletLM)", "DPH", "DFIC"]
+    path = Path(__file__).parent / "golden" / "trees" / name
+    expression = "BM25 % 9" >> sublex.learned(path, parts)
+    assert str(expression).startswith(f"BM25 % 9 >> learned({name}@")
+    table = sublex.features(demo_index, [("1", "crane")], None, parts, "BM25 % 9")
+    hits = demo_index.search("crane", expression)
+    expected = dict(zip(table.docnos, read_forest(path).predict(table.values), strict=True))
+    assert {hit.docno: pytest.approx(hit.score, abs=1e-6) for hit in hits} == expected
+    tree = demo_index.explain("crane", hits.docnos[0], expression)
+    adds = [part.value for part in parts_of(tree)]
+    assert len(adds) == 6 and sum(adds) == pytest.approx(tree.value)
+    again = pickle.loads(pickle.dumps(expression))
+    assert str(again) == str(expression) and demo_index.search("crane", again).docnos == hits.docnos
+    with pytest.raises(InputError, match="was trained with 5 features, and 2 expressions are given"):
+        sublex.learned(path, parts[:2])
 
 
 # Training.

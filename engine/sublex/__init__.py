@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sublex.evaluation.run_evaluation import Evaluation
     from sublex.language.finders import Finder
     from sublex.language.functions import Function, StoredDocument
+    from sublex.language.learned import LearnedModel
     from sublex.language.python_encoders import PythonEncoder
     from sublex.language.python_expanders import PythonExpander
     from sublex.language.python_filters import PythonFilter
@@ -755,7 +756,7 @@ def learned(
     *,
     name: str | None = None,
     version: str | int | None = None,
-) -> Expression:
+) -> LearnedModel:
     """Return a part of an expression that ranks by a learned model, as in `"BM25 % 200" >> sublex.learned(model, ["BM25", "lsi"])`.
 
     The model scores the hits of the stage before it. Its features are the scores of these hits by the parts, in their order. A
@@ -767,7 +768,7 @@ def learned(
             the score is the grade to expect. Or the path of a model that LightGBM saved as text or XGBoost as JSON; these are read
             without the two packages.
         parts: The expressions of the features, each with a normaliser around it if the model should get normalised scores.
-        name: The name in the printed form, `learned(name@hash, […])`; by default that of the model's class.
+        name: The name in the printed form, `learned(name@hash, […])`; by default that of the model's class, or of the file.
         version: A text or number that stands for the hash of the model. Change it whenever the model changes.
     """
     from sublex.language.learned import learned

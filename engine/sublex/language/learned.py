@@ -1,4 +1,4 @@
-"""Learned models as parts of an expression: they score documents by rows of features, which are the scores of other expressions."""
+"""LearnedModel models as parts of an expression: they score documents by rows of features, which are the scores of other expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sublex.errors import InputError, contract
-from sublex.language.expression import Call, Change, Expression, no_ranges, operand, print_value
+from sublex.language.expression import Change, Expression, no_ranges, operand, print_value
 from sublex.language.given_scores import finite_scores
 from sublex.language.python_parts import PythonPart, make_part
 from sublex.trees.forest import Forest, UnreadModel, read_forest
@@ -23,7 +23,7 @@ MOST = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Learned(PythonPart):
+class LearnedModel(PythonPart):
     """A Python object with a method `predict(rows)`, and the expressions whose scores are the columns of the rows.
 
     `sublex.learned` documents the kinds of objects.
@@ -44,20 +44,20 @@ class Learned(PythonPart):
     def children(self) -> Iterable[Any]:
         return self.parts
 
-    def map(self, change: Change) -> Learned:  # type: ignore[override]
+    def map(self, change: Change) -> LearnedModel:  # type: ignore[override]
         return self.with_parts(tuple(change(part) for part in self.parts))
 
-    def resolved(self, canonical: Callable[[Expression], Expression]) -> Learned:
+    def resolved(self, canonical: Callable[[Expression], Expression]) -> LearnedModel:
         return self.map(canonical)
 
-    def with_parts(self, parts: tuple[Expression, ...]) -> Learned:
+    def with_parts(self, parts: tuple[Expression, ...]) -> LearnedModel:
         """Return the same model with other expressions in place of its own."""
         given = {name: value for name, value in vars(self).items() if name in self.__dataclass_fields__}
         return type(self)(**{**given, "parts": parts})
 
-    def with_model(self, model: Any) -> Learned:
+    def with_model(self, model: Any) -> LearnedModel:
         """Return a part with another model, such as one that learned from other topics."""
-        return learned(model, self.parts, self.name, self.identity.version or None)  # type: ignore[return-value]
+        return learned(model, self.parts, self.name, self.identity.version or None)
 
     def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
         """Return the scores of documents. `rows` has a row of features for each of them."""
@@ -79,41 +79,16 @@ class Learned(PythonPart):
             return np.append(slopes * row, float(np.ravel(thing.intercept_)[0]))
 
 
-class LearnedFile:
-    """A model of LightGBM or XGBoost in a file, and the expressions whose scores are the columns of its rows.
-
-    It has the methods of `Learned`. `shown` is its printed form.
-    """
-
-    def __init__(self, shown: str, path: str | os.PathLike[str], parts: Sequence[Expression]):
-        self._shown, self._forest, self.parts = shown, read_forest(path), tuple(parts)
-        check_parts(self.parts)
-        check_names(f"The model {Path(path).name}", self._forest.width, self._forest.names, self.parts)
-
-    def __str__(self) -> str:
-        return self._shown
-
-    def scores(self, rows: np.ndarray, docnos: Sequence[str]) -> np.ndarray:
-        """Return the scores of documents. `rows` has a row of features for each of them."""
-        return self._forest.predict(rows)
-
-    def contributions(self, row: np.ndarray) -> np.ndarray | None:
-        """Return what each feature adds to the score of a row, and last the score without features."""
-        return self._forest.contributions(row)
-
-
 def learned(
     model: Any, parts: Iterable[str | Expression], name: str | None = None, version: object = None
-) -> Expression:
+) -> LearnedModel:
     """Return a model as a part of an expression. `sublex.learned` documents the parameters."""
     if isinstance(parts, (str, Expression)):
         raise InputError("sublex.learned takes a list of expressions, as in sublex.learned(model, ['BM25', 'lsi']).")
     given = tuple(operand(part, ">>") for part in parts)
     check_parts(given)
     if isinstance(model, (str, os.PathLike)):
-        if name is not None or version is not None:
-            raise InputError("A model in a file is known by the file; leave out name= and version=.")
-        return Call("learned", (os.fspath(model), given))
+        name, model = Path(model).name if name is None else name, read_forest(model)
     if isinstance(model, type) or not callable(getattr(model, "predict", None)):
         kind = model.__name__ if isinstance(model, type) else type(model).__name__
         raise InputError(
@@ -121,9 +96,11 @@ def learned(
         )
     width = getattr(model, "n_features_in_", None)
     named = tuple(map(str, getattr(model, "feature_names_in_", ())))
+    if isinstance(model, Forest):
+        width, named = model.width, model.names
     if isinstance(width, (int, np.integer)):
-        check_names("The model", int(width), named, given)
-    return make_part(Learned, "model", model, name, version, parts=given)
+        _check_names(int(width), named, given)
+    return make_part(LearnedModel, "model", model, name, version, parts=given)
 
 
 def check_parts(parts: Sequence[Expression]) -> None:
@@ -137,16 +114,15 @@ def check_parts(parts: Sequence[Expression]) -> None:
         seen.add(str(part))
 
 
-def check_names(what: str, width: int, names: Sequence[str], parts: Sequence[Expression]) -> None:
+def _check_names(width: int, names: Sequence[str], parts: Sequence[Expression]) -> None:
     """Raise InputError for a model that learned from another number of features, or from these in another order."""
     if width != len(parts):
-        raise InputError(f"{what} was trained with {width} features, and {len(parts)} expressions are given.")
+        raise InputError(f"The model was trained with {width} features, and {len(parts)} expressions are given.")
     # LightGBM writes _ for a space.
     printed, named = ([str(name).replace(" ", "_") for name in each] for each in (parts, names))
     if named != printed and sorted(named) == sorted(printed):
-        raise InputError(
-            f"{what} was trained with the features {', '.join(names)}; give the expressions in this order."
-        )
+        order = ", ".join(names)
+        raise InputError(f"The model was trained with the features {order}; give the expressions in this order.")
 
 
 def _predicted(model: Any, rows: np.ndarray) -> Any:
@@ -166,8 +142,8 @@ def _forest_of(model: Any) -> Forest | None:
     from sublex.trees.lightgbm_text import from_lightgbm
     from sublex.trees.xgboost_json import from_xgboost
 
-    if hasattr(model, "predict_proba"):
-        return None
+    if isinstance(model, Forest) or hasattr(model, "predict_proba"):
+        return model if isinstance(model, Forest) else None
     try:
         if hasattr(model, "get_booster"):
             model = model.get_booster()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from sublex.errors import InputError
 from sublex.forms.lines import Shown, sentence
-from sublex.operations.context import Context
+from sublex.operations.context import OperationContext
 from sublex.operations.declaring import operation, option, positional
 from sublex.operations.parameters import (
     AllowUncovered,
@@ -30,7 +30,7 @@ CANDIDATES = "BM25 % 200"
 
 @operation(faces=("cli",), forms=("table",))
 def features(
-    context: Context,
+    context: OperationContext,
     topics: TopicFile,
     qrels: Annotated[str | None, positional("[QRELS]", completes="file", remembered=True)] = None,
     rankers: Rankers = (),

@@ -35,7 +35,7 @@ from sublex.language.expression import (
 )
 from sublex.language.finders import Finder
 from sublex.language.functions import Function
-from sublex.language.learned import Learned, LearnedFile
+from sublex.language.learned import LearnedModel
 from sublex.language.names import pipelines_in, refuse_near_names
 from sublex.language.plugins import Component, Defaults, Registry, components_in
 from sublex.language.profiles import Profile
@@ -512,8 +512,8 @@ class _Composition:
                 return Scorer(Listing(self.composer.snapshot).start)
             case Function():
                 return Scorer(partial(FunctionScoring, node, self.composer.snapshot), finds=False)
-            case Learned():
-                return self.learned(node, node.parts)
+            case LearnedModel():
+                return self.learned(node)
             case Finder():
                 return finder_scorer(node, self.composer.snapshot, self.cache)
             case PythonExpander():
@@ -568,9 +568,9 @@ class _Composition:
             )
         return BlendPart(str(part), float(weight), self.scale(normaliser), scorer)  # type: ignore[arg-type]
 
-    def learned(self, model: Learned | LearnedFile, parts: Sequence[Expression]) -> Scorer:
-        """Return the scorer of a learned model, whose features are the scores of the parts."""
-        features = [Feature(str(part), self.cached(part, part)) for part in parts]
+    def learned(self, model: LearnedModel) -> Scorer:
+        """Return the scorer of a learned model, whose features are the scores of its parts."""
+        features = [Feature(str(part), self.cached(part, part)) for part in model.parts]
         through = all(feature.scorer.through for feature in features)
         return Scorer(partial(LearnedScoring, model, self.composer.snapshot, features), finds=False, through=through)
 

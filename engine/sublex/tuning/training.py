@@ -10,7 +10,7 @@ import numpy as np
 
 from sublex.errors import InputError, contract
 from sublex.language.expression import Chain, Expression, chain, ranges, walk
-from sublex.language.learned import Learned
+from sublex.language.learned import LearnedModel
 from sublex.learning.features import Features, features
 from sublex.pipeline.index import Index
 from sublex.retrieval.hits import Hits
@@ -20,12 +20,12 @@ from sublex.tuning.result import Fold, ScoredSetting, Setting, Training
 Progress = Callable[[int, int], None]
 
 
-def model_to_train(tree: Expression) -> Learned | None:
+def model_to_train(tree: Expression) -> LearnedModel | None:
     """Return the model that an expression ends with; None if it has none.
 
     Raise InputError for an expression with a model that stands elsewhere, or with ranges beside the model.
     """
-    models = [node for node in walk(tree) if isinstance(node, Learned)]
+    models = [node for node in walk(tree) if isinstance(node, LearnedModel)]
     if not models or ranges(tree):
         return None
     last = tree.stages[-1] if isinstance(tree, Chain) else None
@@ -43,7 +43,7 @@ def model_to_train(tree: Expression) -> Learned | None:
 def trained(
     index: Index,
     tree: Expression,
-    model: Learned,
+    model: LearnedModel,
     texts: Mapping[str, str],
     qrels: Mapping[str, Mapping[str, int]],
     parts: Sequence[np.ndarray],
@@ -80,7 +80,7 @@ def trained(
     )  # fmt: skip
 
 
-def fitted(model: Learned, table: Features) -> Learned:
+def fitted(model: LearnedModel, table: Features) -> LearnedModel:
     """Return a copy of a model that learned from the rows of a table."""
     assert table.grades is not None
     fresh = copy.deepcopy(model.thing)
@@ -97,12 +97,12 @@ def fitted(model: Learned, table: Features) -> Learned:
     return model.with_model(fresh)
 
 
-def _setting(before: Expression, model: Learned) -> Setting:
+def _setting(before: Expression, model: LearnedModel) -> Setting:
     whole = chain((before, model))
     return Setting(str(whole), str(whole), {}, whole)
 
 
-def _scores(index: Index, table: Features, model: Learned | None, qids: Sequence[str], judge: Judge) -> np.ndarray:
+def _scores(index: Index, table: Features, model: LearnedModel | None, qids: Sequence[str], judge: Judge) -> np.ndarray:
     """Return the measure of each topic when its candidates are ranked by a model, or stay as they were found."""
     rankings = []
     for qid in qids:

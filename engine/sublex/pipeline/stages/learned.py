@@ -11,7 +11,7 @@ from sublex.contracts.base import Explanation
 from sublex.contracts.scores import NO_OPINION, with_opinion
 from sublex.errors import InputError
 from sublex.index.snapshot import Snapshot
-from sublex.language.learned import Learned, LearnedFile
+from sublex.language.learned import LearnedModel
 from sublex.pipeline.stages.stage import Scorer, Scoring, State
 from sublex.rankers.explanations import as_evidence
 from sublex.retrieval.hits import Hits
@@ -27,7 +27,7 @@ class Feature(NamedTuple):
 class LearnedScoring(Scoring):
     """A model on one state. It scores the hits of the state or any other documents, and finds no documents itself."""
 
-    def __init__(self, model: Learned | LearnedFile, snapshot: Snapshot, features: Sequence[Feature], state: State):
+    def __init__(self, model: LearnedModel, snapshot: Snapshot, features: Sequence[Feature], state: State):
         self.model, self.snapshot, self.state = model, snapshot, state
         self.features = [(feature.name, feature.scorer.start(state)) for feature in features]
 
