@@ -355,7 +355,7 @@ def test_models_that_cannot_rank_cost_a_sentence(demo_index, expression, error, 
 
 @pytest.mark.parametrize("name", ["lightgbm_ranker.txt", "xgboost_ranker_model.json"])
 def test_a_model_in_a_file_ranks_without_the_program_that_saved_it(demo_index, name):
-    parts = ["BM25", "PL2", "zscore(DirichletLM)", "DPH", "DFIC"]
+    parts = ["BM25", "PL2", "zscore(DirichletLM)", "DPH", "DFI"]
     path = Path(__file__).parent / "golden" / "trees" / name
     expression = "BM25 % 9" >> sublex.learned(path, parts)
     assert str(expression).startswith(f"BM25 % 9 >> learned({name}@")
