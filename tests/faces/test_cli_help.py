@@ -164,8 +164,9 @@ def test_a_component_says_with_which_values_of_another_a_parameter_has_an_effect
 
 def test_components_lists_all_with_parameters_ranges_and_literature(command):
     code, output, _ = command("components")
-    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:9] == [
-        "Rankers", "Expanders", "Representations", "Filters", "Retrievers", "Rerankers", "Encoders", "Normalisers", output.splitlines()[-3]
+    assert code == 0 and [line for line in output.splitlines() if line[:1] not in ("", " ")][:10] == [
+        "Rankers", "Expanders", "Representations", "Filters", "Smoothers", "Retrievers", "Rerankers", "Encoders", "Normalisers",
+        output.splitlines()[-3],
     ]  # fmt: skip
     assert "k1=1.2 (0 to 1,000), b=0.75 (0 to 1)" in output and "2009, eq. 3.15" in output
     from sublex.language import plugins
