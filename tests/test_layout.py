@@ -34,6 +34,7 @@ LAYERS = [
     {"evaluation"},
     {"tuning"},
     {"report"},
+    {"studies"},
     {"display"},
     {"__init__"},
     {"operations"},
