@@ -541,8 +541,7 @@ def study(
     from sublex.studies.steps import Watch
     from sublex.tools.arguments import threads
 
-    watch = Watch()
-    watch.say = lambda *messages: [say(message) for message in messages] and None  # type: ignore[method-assign]
+    watch = Watch(say)
     asked, store, places = begin_study(study, out, collections, allow, download)
     result = run_study(asked, store, places, plugins.load(), watch, threads(workers))
     warn(result.failures)

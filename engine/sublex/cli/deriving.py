@@ -51,7 +51,9 @@ class CommandBeside(click.Command):
 def command_beside(operation: Operation, others: Sequence[Operation]) -> click.Command:
     """Return the command of an operation, which also calls operations with the same first word."""
     plain = command_of(operation)
-    command = CommandBeside(plain.name, callback=plain.callback, params=plain.params, help=plain.help, epilog=plain.epilog)
+    command = CommandBeside(
+        plain.name, callback=plain.callback, params=plain.params, help=plain.help, epilog=plain.epilog
+    )
     command.others = {each.name.split()[-1]: command_of(each) for each in others}
     return command
 

@@ -42,7 +42,7 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
         "folder": str(result.folder),
         "topics": {
             each.name: {
-                "index": each.index, "documents": each.documents, "topics": len(each.qids), "notes": each.notes,
+                "index": each.index_name, "documents": each.documents, "topics": len(each.qids), "notes": each.notes,
                 "systems": [
                     {"name": s.name, "expression": s.expression, "measures": s.means, "failure": s.failure} for s in each.systems
                 ],
@@ -71,14 +71,19 @@ def checked(result: StudyResult, moved: Sequence[Moved], has_lock: bool) -> Show
 
     head = ("topics", "system", "measure", "before", "now", "tolerance", "against")
     data = {"moved": [each._asdict() for each in moved], "figures": number, "failures": result.failures}
-    return Shown(lines, lambda: data, head, [tuple(each) for each in moved], code=1 if moved else 2 if result.failures else 0)
+    return Shown(
+        lines, lambda: data, head, [tuple(each) for each in moved], code=1 if moved else 2 if result.failures else 0
+    )
 
 
 def planned(plan: StudyPlan) -> Shown:
     """Return what a study would do as Shown. The exit code is 2 if it could not run."""
 
     def lines() -> Iterator[Line]:
-        rows = [(each.what, each.path, "may be downloaded" if each.nbytes is None else size(each.nbytes)) for each in plan.reads]
+        rows = [
+            (each.what, each.path, "may be downloaded" if each.nbytes is None else size(each.nbytes))
+            for each in plan.reads
+        ]
         yield line("It reads:")
         yield from table_lines(rows)
         yield from (line(f"* {problem}", indent=2) for problem in plan.problems)
@@ -87,7 +92,8 @@ def planned(plan: StudyPlan) -> Shown:
         yield line()
         yield line("Its steps:")
         yield from table_lines(
-            [(s.step, s.state, *_cost(s.state, s.seconds, s.nbytes)) for s in plan.steps], right=(False, False, True, True)
+            [(s.step, s.state, *_cost(s.state, s.seconds, s.nbytes)) for s in plan.steps],
+            right=(False, False, True, True),
         )
         yield line()
         left = [each for each in plan.steps if each.state not in ("kept", "read")]

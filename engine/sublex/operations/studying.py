@@ -74,7 +74,9 @@ def new(
     documents: Annotated[tuple[str, ...], option(metavar="PATH", completes="file", shown="documents.jsonl")] = (),
     topics: Annotated[str, option(metavar="FILE", completes="file")] = "topics.txt",
     qrels: Annotated[str, option(metavar="FILE", completes="file")] = "qrels.txt",
-    rankers: Annotated[tuple[str, ...], option("-r", "--ranker", metavar="EXPR", completes="expression", shown="BM25, PL2")] = (),
+    rankers: Annotated[
+        tuple[str, ...], option("-r", "--ranker", metavar="EXPR", completes="expression", shown="BM25, PL2")
+    ] = (),
     overwrite: OverwriteFile = False,
 ) -> Shown:
     """Write a study file to change and run.

@@ -32,7 +32,9 @@ def begin_study(
     else:
         asked = read_study(file_path(study, "The study"))
     folder = Path(file_path(out, "The folder of the study")) if out is not None else default_folder(asked)
-    allowed = [file_path(each, "A folder to allow") for each in ([allow] if isinstance(allow, (str, os.PathLike)) else allow)]
+    allowed = [
+        file_path(each, "A folder to allow") for each in ([allow] if isinstance(allow, (str, os.PathLike)) else allow)
+    ]
     return asked, Store(folder), Places(asked.folder, collections, allowed, download)
 
 

@@ -33,15 +33,21 @@ def expression_of(text: str, study: Study, registry: Registry, places: Places, w
     return _with_whole_paths(whole, registry, places, where)
 
 
-def _written_out(tree: Expression, models: Mapping[str, str], registry: Registry, within: tuple[str, ...]) -> Expression:
+def _written_out(
+    tree: Expression, models: Mapping[str, str], registry: Registry, within: tuple[str, ...]
+) -> Expression:
     def meaning(call: Call) -> Expression | None:
         name = None if is_component(call, registry) else found(call.name, models)
         if name is None:
             return None
         if call.args or call.params:
-            raise InputError(f"{name} is a name for {models[name][:200]}, and takes no parameters; write it without parentheses.")
+            raise InputError(
+                f"{name} is a name for {models[name][:200]}, and takes no parameters; write it without parentheses."
+            )
         if name in within:
-            raise InputError(f"the name {name} stands for itself: {' > '.join((*within, name))}; give it another meaning.")
+            raise InputError(
+                f"the name {name} stands for itself: {' > '.join((*within, name))}; give it another meaning."
+            )
         if len(within) == DEEPEST:
             raise InputError(f"the name {within[0]} stands for too much; names may be {DEEPEST} deep.")
         return _written_out(parse(models[name]), models, registry, (*within, name))
@@ -85,4 +91,6 @@ def call_with_whole_paths(text: str, places: Places, where: str) -> str:
         return value
 
     call = parse_call(text, unnamed=True)
-    return str(Call(call.name, tuple(map(whole, call.args)), {name: whole(value) for name, value in call.params.items()}))
+    return str(
+        Call(call.name, tuple(map(whole, call.args)), {name: whole(value) for name, value in call.params.items()})
+    )

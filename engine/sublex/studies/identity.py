@@ -32,7 +32,9 @@ ENGINE, STATISTICS = ("numpy", "scipy", "numba", "PyStemmer"), ("numpy", "scipy"
 
 def hash_of_value(value: Any) -> str:
     """Return the hash of a value that JSON can hold."""
-    return xxhash.xxh3_128_hexdigest(json.dumps(value, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass"))
+    return xxhash.xxh3_128_hexdigest(
+        json.dumps(value, sort_keys=True, ensure_ascii=False).encode(errors="surrogatepass")
+    )
 
 
 def topics_hash(topics: Topics) -> str:

@@ -41,15 +41,19 @@ def new_study(file: str, documents: Sequence[str], topics: str, qrels: str, rank
         name = "collection"
     paths = [place(folder, path) for path in documents]
     head = "# A study: run it by sublex study, and see what it would do by --plan. Paths begin in the folder of this file.\n"
-    return "\n".join(
-        [
-            head + f"title = {text(name)}\n",
-            table("collections", {name: paths[0] if len(paths) == 1 else paths}),
-            table("topics", {"file": place(folder, topics), "qrels": place(folder, qrels)}),
-            "# A name for each system, and its expression. The first one is the baseline.",
-            table("systems", system_names(rankers)) + '# tuned = "BM25(k1={0.4..2}, b={0..1})"   # a range is tuned by cross-validation\n',
-        ]
-    ) + MORE
+    return (
+        "\n".join(
+            [
+                head + f"title = {text(name)}\n",
+                table("collections", {name: paths[0] if len(paths) == 1 else paths}),
+                table("topics", {"file": place(folder, topics), "qrels": place(folder, qrels)}),
+                "# A name for each system, and its expression. The first one is the baseline.",
+                table("systems", system_names(rankers))
+                + '# tuned = "BM25(k1={0.4..2}, b={0..1})"   # a range is tuned by cross-validation\n',
+            ]
+        )
+        + MORE
+    )
 
 
 def place(folder: Path, path: str) -> str:

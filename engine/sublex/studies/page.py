@@ -34,7 +34,7 @@ def study_page(result: StudyResult) -> str:
             "report": f"{REPORTS}/{file_name(each.name)}.html",
             "tuned": [(system.name, parts_html(system.tuning)) for system in each.systems if system.tuning],
             "expressions": [(system.name, system.expression) for system in each.systems if system.expression],
-            "facts": f"{counted(len(each.qids), 'judged topic')}, {counted(each.documents, 'document')} in the index {each.index}",
+            "facts": f"{counted(len(each.qids), 'judged topic')}, {counted(each.documents, 'document')} in the index {each.index_name}",
         }
         for each in result.sets
     ]
@@ -52,7 +52,9 @@ def _plot(result: StudyResult, plan: PlotPlan) -> str:
     lines = []
     order = sorted(plan.x, key=plan.x.__getitem__)
     for topics in plan.topics:
-        points = [(plan.x[name], value) for name in order if (value := result.value(topics, name, plan.measure)) is not None]
+        points = [
+            (plan.x[name], value) for name in order if (value := result.value(topics, name, plan.measure)) is not None
+        ]
         if len(points) > 1:
             lines.append((topics, [x for x, _ in points], [y for _, y in points]))
     return svg.lines(lines, plan.label, plan.measure) if lines else ""
@@ -74,6 +76,7 @@ def _facts(result: StudyResult) -> list[tuple[str, str]]:
 
 def _provenance(lock: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return what the lock says about versions, files and indexes, as groups of names and values."""
+
     def flat(value: Any) -> str:
         if isinstance(value, Mapping):
             return ", ".join(f"{name} {flat(inner)}" for name, inner in value.items())

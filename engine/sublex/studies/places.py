@@ -16,12 +16,16 @@ class Places:
     """Finds the files of a study. A path that is not whole begins in the study's folder, or else in that of collections."""
 
     def __init__(
-        self, folder: Path, collections: str | os.PathLike[str] | None = None, allowed: Sequence[str] = (), download: bool = False
+        self,
+        folder: Path,
+        collections: str | os.PathLike[str] | None = None,
+        allowed: Sequence[str] = (),
+        download: bool = False,
     ):
         if collections is not None and not os.path.isdir(collections):
             raise InputError(f"There is no folder {os.fspath(collections)} of collections; name another.")
         self.bases = [folder, *([Path(os.path.abspath(collections))] if collections is not None else [])]
-        self.roots = [os.path.realpath(each) for each in (*self.bases, *allowed)]
+        self.roots = [os.path.realpath(each) for each in (*map(str, self.bases), *allowed)]
         self.download = download
 
     def find(self, text: str, where: str) -> str:

@@ -86,7 +86,11 @@ def plan_study(study: Study, store: Store, places: Places, registry: Registry, w
 def _reads(work: Work) -> tuple[list[Read], list[str]]:
     """Return what a study reads, and a sentence for each thing that it cannot or may not read."""
     study, reads, problems = work.study, [], list[str]()
-    wanted = [(f"collection {c.name}", text, ("collections", c.name)) for c in study.collections.values() for text in c.documents]
+    wanted: list[tuple[str, str, tuple[str, ...]]] = [
+        (f"collection {c.name}", text, ("collections", c.name))
+        for c in study.collections.values()
+        for text in c.documents
+    ]
     wanted += [(f"index {i.name}", i.path, ("indexes", i.name)) for i in study.indexes.values() if i.path]
     for topics in study.topics.values():
         where = ("topics", topics.name) if len(study.topics) > 1 else ("topics",)
@@ -131,7 +135,9 @@ def _index_step(work: Work, plan: IndexPlan, index: Index | None) -> Planned:
         return Planned(step, KEPT if not plan.path else "read")
     before = work.store.record("index", plan.name)
     why = changes(before, index_identity(work, plan))
-    size = sum(os.path.getsize(path) for _, path in source_of(work, plan.collection).files if not path.startswith(PREFIX))
+    size = sum(
+        os.path.getsize(path) for _, path in source_of(work, plan.collection).files if not path.startswith(PREFIX)
+    )
     if before is not None:
         return Planned(step, why, before.seconds, int(before.data.get("bytes", 0)) or None)
     return Planned(step, why, build_seconds(size, threads(work.workers)) or None, int(INDEX_SHARE * size) or None)
@@ -148,7 +154,9 @@ def _fits(work: Work, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> 
                     continue
     for model in models:
         name, identity = f"{plan.name}/{model}", fit_identity(work, index, model)
-        if plan.path and index.is_fitted(model) or (work.store.done("fit", name, identity) and index.is_fitted(model)):
+        if (plan.path and index.is_fitted(model)) or (
+            work.store.done("fit", name, identity) and index.is_fitted(model)
+        ):
             yield Planned(f"fit {name}", KEPT)
             continue
         cost, before = index.cost_of(model), work.store.record("fit", name)
@@ -159,7 +167,11 @@ def _fits(work: Work, plan: IndexPlan, index: Index, asked: list[TopicPlan]) -> 
 def _run_step(work: Work, index: Index | None, topics: TopicPlan, asked: Asked, system: SystemPlan) -> Planned:
     name, step = f"{topics.name}/{system.name}", f"{'tune' if system.is_tuned else 'run'} {topics.name}/{system.name}"
     before = work.store.record("run", name)
-    nbytes = sum((work.store.folder / file).stat().st_size for file in before.files if (work.store.folder / file).is_file()) if before else 0
+    nbytes = (
+        sum((work.store.folder / file).stat().st_size for file in before.files if (work.store.folder / file).is_file())
+        if before
+        else 0
+    )
     if index is None:
         return Planned(step, "index changed" if before else "new", before.seconds if before else None, nbytes or None)
     seconds = before.seconds if before else None

@@ -40,7 +40,7 @@ class TopicsResult(NamedTuple):
     """The systems on a set of topics: figures, the tables and sentences of their comparison, and a plot of the main measure."""
 
     name: str
-    index: str
+    index_name: str
     documents: int
     qids: tuple[str, ...]
     measures: tuple[str, ...]
@@ -174,7 +174,16 @@ class StudyResult(InParts):
                     if each.value is not None:
                         ours, difference = f"{each.value:.4f}", f"{each.value - each.other:+.4f}"
                     rows.append(
-                        [each.system, each.column, kind, f"{each.other:.4f}", ours, difference, f"{each.tolerance:g}", verdict]
+                        [
+                            each.system,
+                            each.column,
+                            kind,
+                            f"{each.other:.4f}",
+                            ours,
+                            difference,
+                            f"{each.tolerance:g}",
+                            verdict,
+                        ]
                     )
         head = ["system", "column", "", "figure", "ours", "difference", "tolerance", "verdict"]
         return Table(head, rows, 3) if rows else None
@@ -193,7 +202,9 @@ class StudyResult(InParts):
                 cells = ["failed"] * len(measures)
                 if not system.failure:
                     shown = zip(measures, each.counts, strict=True)
-                    cells = [f"{system.means[name]:.0f}" if count else f"{system.means[name]:.4f}" for name, count in shown]
+                    cells = [
+                        f"{system.means[name]:.0f}" if count else f"{system.means[name]:.4f}" for name, count in shown
+                    ]
                 rows.append([each.name, system.name, *cells])
         return Table(["topics", "system", *measures], rows, 2)
 
@@ -201,7 +212,10 @@ class StudyResult(InParts):
         """Return for each set of topics the comparison of its systems, then the tables of the study, and what failed."""
         found: list[Part] = []
         for each in self.sets:
-            found += [f"{each.name}: {counted(len(each.qids), 'topic')}, {counted(each.documents, 'document')}", *each.parts]
+            found += [
+                f"{each.name}: {counted(len(each.qids), 'topic')}, {counted(each.documents, 'document')}",
+                *each.parts,
+            ]
         for plan in self.study.tables:
             found += self.table_parts(plan)
         return [*found, tuple(self.failures)]

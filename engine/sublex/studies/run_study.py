@@ -14,7 +14,6 @@ from sublex.evaluation.collapsing import collapsed
 from sublex.evaluation.comparison import Comparison, Plan, compare
 from sublex.evaluation.measures import parse_measures
 from sublex.evaluation.run_evaluation import Evaluation, evaluate
-
 from sublex.forms.parts import Part
 from sublex.forms.tables import Table
 from sublex.language.plugins import Registry
@@ -26,10 +25,21 @@ from sublex.studies.identity import hash_of_value, qrels_hash
 from sublex.studies.outputs import write_outputs
 from sublex.studies.places import Places
 from sublex.studies.results import StudyResult, SystemResult, TopicsResult
-from sublex.studies.steps import Asked, Made, Work, build, fit, models_of, part_as_json, read_asked, run, versions_of_measures
+from sublex.studies.steps import (
+    Asked,
+    Made,
+    Work,
+    build,
+    fit,
+    models_of,
+    part_as_json,
+    read_asked,
+    run,
+    versions_of_measures,
+)
 from sublex.studies.store import REPORTS, Store, file_name
 from sublex.studies.study_file import IndexPlan, Study, SystemPlan, TopicPlan
-from sublex.studies.study_lock import first_lock, lock_of
+from sublex.studies.study_lock import first_lock, lock_of, read_lock
 from sublex.tools.messages import clean_lines
 from sublex.tools.outputs import expect_replaceable, write_output
 
@@ -46,6 +56,8 @@ def run_study(
     """
     begin = time.perf_counter()
     check_models(study, registry)
+    store.check()
+    read_lock(store)
     work = Work(study, store, places, registry, workers=workers)
     if watch is not None:
         work.watch = watch
@@ -121,7 +133,9 @@ def _topics(work: Work, index: Index, plan: TopicPlan, asked: Asked) -> TopicsRe
     if not whole:
         none = np.empty((0, len(measures)))
         systems = tuple(SystemResult(name, "", {}, none, (), failure) for name, failure in failures.items())
-        return TopicsResult(plan.name, plan.index, len(index), (), tuple(map(str, measures)), (False,) * len(measures), systems)
+        return TopicsResult(
+            plan.name, plan.index, len(index), (), tuple(map(str, measures)), (False,) * len(measures), systems
+        )
     identity = _comparison_identity(work, index, plan, asked, whole)
     record = work.known("comparison", plan.name, identity)
     if record is None:
@@ -143,7 +157,13 @@ def _topics(work: Work, index: Index, plan: TopicPlan, asked: Asked) -> TopicsRe
 def part_of(value: Any) -> Part:
     """Return a part of a result from a value of JSON."""
     if isinstance(value, Mapping):
-        return Table(value["head"], [tuple(row) for row in value["rows"]], value["labels"], {tuple(cell) for cell in value["bold"]}, value["raised"])
+        return Table(
+            value["head"],
+            [tuple(row) for row in value["rows"]],
+            value["labels"],
+            {tuple(cell) for cell in value["bold"]},
+            value["raised"],
+        )
     return value if isinstance(value, str) else tuple(value)
 
 
@@ -179,7 +199,14 @@ def comparison_of(work: Work, index: Index, asked: Asked, plan: TopicPlan, made:
 
 
 def _measured(
-    work: Work, plan: TopicPlan, asked: Asked, runs: Mapping[str, str], qrels: Any, run: Any, measures: Sequence[Any], name: str
+    work: Work,
+    plan: TopicPlan,
+    asked: Asked,
+    runs: Mapping[str, str],
+    qrels: Any,
+    run: Any,
+    measures: Sequence[Any],
+    name: str,
 ) -> Evaluation:
     """Return the measures of a run, from its record if it was measured before."""
     identity = {
@@ -224,6 +251,6 @@ def _comparison_again(work: Work, indexes: Mapping[str, Index], asked: Mapping[s
     """Return the comparison on a set of topics, of the runs in the folder of the study."""
     plan = work.study.topics[name]
     made = [_made(work, indexes[plan.index], plan, asked[name], system) for system in work.study.systems_on(name)]
-    return comparison_of(work, indexes[plan.index], asked[name], plan, [each for each in made if isinstance(each, Made)])
-
-
+    return comparison_of(
+        work, indexes[plan.index], asked[name], plan, [each for each in made if isinstance(each, Made)]
+    )

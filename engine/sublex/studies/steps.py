@@ -46,10 +46,15 @@ BUILD_RATE = 8e6
 
 
 class Watch:
-    """Who watches a study: messages, steps and progress. This class is silent; a context of an operation has the same methods."""
+    """Who watches a study: messages go to a function, and steps and progress nowhere. A context of an operation has the same methods."""
+
+    def __init__(self, tell: Callable[[str], None] = lambda message: None):
+        self._tell = tell
 
     def say(self, *messages: str) -> None:
         """Tell the user something while the study runs."""
+        for message in messages:
+            self._tell(message)
 
     def step(self, what: str) -> AbstractContextManager[None]:
         """Run a block that does a part of the study."""
@@ -97,7 +102,13 @@ class Work:
         return found
 
     def keep(
-        self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str], data: Mapping[str, Any], seconds: float
+        self,
+        kind: str,
+        name: str,
+        identity: Mapping[str, Any],
+        files: Sequence[str],
+        data: Mapping[str, Any],
+        seconds: float,
     ) -> Record:
         """Keep a result that was made now."""
         self.done.append(f"{kind} {name}")
@@ -129,7 +140,7 @@ def index_identity(work: Work, plan: IndexPlan) -> dict[str, Any]:
     """Return the identity of an index that is built: its documents, the options of the build, and code."""
     collection, source = work.study.collections[plan.collection], source_of(work, plan.collection)
     calls = [("analyzer", plan.options.get("analyzer")), ("reader", collection.reader)]
-    code = {}
+    code: dict[str, str] = {}
     for kind, text in calls:
         if text:
             code |= code_of([expression_call(text)], work.registry, kind)
@@ -255,9 +266,7 @@ def models_of(work: Work, index: Index, system: SystemPlan) -> list[str]:
 def settings(work: Work, index: Index, system: SystemPlan) -> list[Expression]:
     """Return the expressions that tuning a system tries."""
     plan = work.study.tune
-    return settings_of(
-        index, tree_of(work, system), plan.search, plan.steps, plan.samples, plan.seed, system.profile
-    )
+    return settings_of(index, tree_of(work, system), plan.search, plan.steps, plan.samples, plan.seed, system.profile)
 
 
 def fit_identity(work: Work, index: Index, model: str) -> dict[str, Any]:
@@ -301,7 +310,7 @@ class Made(NamedTuple):
     system: System
     identity: str
     expression: str
-    tuning: list[Any] = []
+    tuning: Sequence[Any] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -365,7 +374,14 @@ def run(work: Work, index: Index, topics: TopicPlan, asked: Asked, system: Syste
 
 
 def _make_run(
-    work: Work, index: Index, topics: TopicPlan, asked: Asked, system: SystemPlan, name: str, file: str, identity: dict[str, Any]
+    work: Work,
+    index: Index,
+    topics: TopicPlan,
+    asked: Asked,
+    system: SystemPlan,
+    name: str,
+    file: str,
+    identity: dict[str, Any],
 ) -> Record:
     begin, k = time.perf_counter(), work.study.compare.k
     path = work.store.folder / file
@@ -418,7 +434,9 @@ def _tuned(
     qids = [topic.qid for topic in asked.topics if topic.qid in found]
     sizes = np.cumsum([0, *(len(found[qid][0]) for qid in qids)])
     docs, scores = (np.concatenate([found[qid][place] for qid in qids]) for place in (0, 1))
-    metadata = describe(asked.topics, index.pipeline(tuning.folds[0].setting.tree), work.study.compare.k, topics.language)
+    metadata = describe(
+        asked.topics, index.pipeline(tuning.folds[0].setting.tree), work.study.compare.k, topics.language
+    )
     metadata["method"] |= {
         "expression": tuning.expression,
         "folds": [{"topics": list(fold.qids), "expression": fold.setting.expression} for fold in tuning.folds],
@@ -434,7 +452,13 @@ def part_as_json(part: Any) -> Any:
     if not isinstance(part, Table):
         return part if isinstance(part, str) else list(part)
     bold = [list(cell) for cell in sorted(part.bold)]
-    return {"head": list(part.head), "rows": [list(row) for row in part.rows], "labels": part.labels, "bold": bold, "raised": part.raised}
+    return {
+        "head": list(part.head),
+        "rows": [list(row) for row in part.rows],
+        "labels": part.labels,
+        "bold": bold,
+        "raised": part.raised,
+    }
 
 
 def build_seconds(nbytes: int, cores: int) -> float:

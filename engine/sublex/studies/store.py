@@ -71,7 +71,11 @@ class Store:
             raise InputError(
                 f"{place} holds files, and nothing shows that a study wrote them as they are; choose another folder by --out."
             )
-        for name in (*FOLDERS, CHECK, *(f"{folder}/{each}" for folder in (RUNS, INDEXES, STATE) for each in self._names(folder))):
+        for name in (
+            *FOLDERS,
+            CHECK,
+            *(f"{folder}/{each}" for folder in (RUNS, INDEXES, STATE) for each in self._names(folder)),
+        ):
             if os.path.islink(place / name):
                 raise InputError(f"{place / name} is a symbolic link, and studies write through none; remove it.")
 
@@ -100,7 +104,9 @@ class Store:
         except BlockingIOError:
             raise InputError(f"Another process runs a study in {self.folder}; wait until it has finished.") from None
         except OSError as error:
-            raise InputError(f"Cannot write {error.filename or self.folder}: {error.strerror}; what was finished is kept.") from None
+            raise InputError(
+                f"Cannot write {error.filename or self.folder}: {error.strerror}; what was finished is kept."
+            ) from None
         finally:
             os.close(handle)
 
@@ -121,7 +127,7 @@ class Store:
             record = Record(**found)
         except (OSError, ValueError, TypeError, RecursionError):
             return None
-        kinds = (str, str, dict, dict, dict, (int, float))
+        kinds: tuple[Any, ...] = (str, str, dict, dict, dict, (int, float))
         is_sound = all(isinstance(value, kind) for value, kind in zip(record, kinds, strict=True))
         return record if is_sound and (record.kind, record.name) == (kind, name) else None
 
@@ -139,7 +145,13 @@ class Store:
         return hash_of(path)
 
     def keep(
-        self, kind: str, name: str, identity: Mapping[str, Any], files: Sequence[str], data: Mapping[str, Any], seconds: float
+        self,
+        kind: str,
+        name: str,
+        identity: Mapping[str, Any],
+        files: Sequence[str],
+        data: Mapping[str, Any],
+        seconds: float,
     ) -> Record:
         """Write the record of a result that is finished, and return it."""
         hashes = {file: hash_of(self.folder / file) for file in files}

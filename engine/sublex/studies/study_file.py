@@ -216,7 +216,8 @@ class _Reading:
             if keys and name not in keys:
                 hint = nearest(name, keys)
                 self.refuse(
-                    (*path, name), f"{what} has no key {name}; {hint}{'T' if hint else 't'}here are: {near_names(name, keys)}."
+                    (*path, name),
+                    f"{what} has no key {name}; {hint}{'T' if hint else 't'}here are: {near_names(name, keys)}.",
                 )
         return dict(value)
 
@@ -226,7 +227,7 @@ class _Reading:
         if value is default and default is not ...:
             return value
         if value is ...:
-            self.refuse(path, f"[{'.'.join(path)}] has no {name}; add {name} = \"…\".")
+            self.refuse(path, f'[{".".join(path)}] has no {name}; add {name} = "…".')
         if not isinstance(value, str) or not value.strip():
             self.refuse((*path, name), f"{name} is {shown(value)}; give a text.")
         return value
@@ -263,7 +264,11 @@ class _Reading:
     def texts(self, value: Any, path: Sequence[str]) -> tuple[str, ...]:
         """Return one text, or the texts of a list."""
         given = [value] if isinstance(value, str) else value
-        if not isinstance(given, (list, tuple)) or not given or not all(isinstance(e, str) and e.strip() for e in given):
+        if (
+            not isinstance(given, (list, tuple))
+            or not given
+            or not all(isinstance(e, str) and e.strip() for e in given)
+        ):
             self.refuse(path, f"{path[-1]} is {shown(value)}; give a text, or a list of texts.")
         return tuple(given)
 
@@ -357,10 +362,14 @@ class _Reading:
         found = {}
         for name, value in table.items():
             path = ("indexes", name)
-            own = self.table({"path": value} if isinstance(value, str) else value, path, ("collection", "path", *_BUILD))
+            own = self.table(
+                {"path": value} if isinstance(value, str) else value, path, ("collection", "path", *_BUILD)
+            )
             if "path" in own:
                 if others := [key for key in own if key != "path"]:
-                    self.refuse((*path, others[0]), f"{others[0]} does not go with path, which names an index that is there.")
+                    self.refuse(
+                        (*path, others[0]), f"{others[0]} does not go with path, which names an index that is there."
+                    )
                 found[name] = IndexPlan(name, path=self.text(own, path, "path"))
                 continue
             collection = self.text(own, path, "collection", None)
@@ -405,7 +414,9 @@ class _Reading:
         found = {}
         for name, value in named.items():
             path = ("topics", name) if name else ("topics",)
-            own = self.table(value, path, ("file", "qrels", "index", "fields", "language", "contradictions", "collapse"))
+            own = self.table(
+                value, path, ("file", "qrels", "index", "fields", "language", "contradictions", "collapse")
+            )
             index = self.text(own, path, "index", None)
             if index is None:
                 index = name if name in indexes else next(iter(indexes), "")
@@ -441,7 +452,10 @@ class _Reading:
                 continue
             own = self.table(value, path, ("expression", "run", "topics", "profile"))
             if ("expression" in own) == ("run" in own):
-                self.refuse(path, f'{name} is neither an expression nor a run; write {name} = "…", or one of expression and run.')
+                self.refuse(
+                    path,
+                    f'{name} is neither an expression nor a run; write {name} = "…", or one of expression and run.',
+                )
             on = self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)) if "topics" in own else ()
             if "run" in own:
                 runs = self._runs(own["run"], path, list(on or topics))
@@ -455,7 +469,10 @@ class _Reading:
         """Return run files by the topics that they answer; a single file answers the only topics."""
         if isinstance(value, str):
             if len(topics) > 1:
-                self.refuse((*path, "run"), f"{path[-1]} needs a run for each of {', '.join(topics)}; write run.{topics[0]} = \"…\".")
+                self.refuse(
+                    (*path, "run"),
+                    f'{path[-1]} needs a run for each of {", ".join(topics)}; write run.{topics[0]} = "…".',
+                )
             return {topics[0]: self.text({"run": value}, path, "run")}
         table = self.table(value, (*path, "run"), topics)
         return {name: self.text(table, (*path, "run"), name) for name in table}
@@ -516,7 +533,10 @@ class _Reading:
             )
             figures = {key: self._figures(own.get(key, {}), (*path, key), plan) for key in ("published", "expected")}
             if figures["published"] and plan.tolerance is None:
-                self.refuse(path, f"[{'.'.join(path)}] has published figures and no tolerance; add tolerance = 0.005, or another.")
+                self.refuse(
+                    path,
+                    f"[{'.'.join(path)}] has published figures and no tolerance; add tolerance = 0.005, or another.",
+                )
             found.append(TablePlan(**{**plan.__dict__, **figures}))
         return tuple(found)
 
@@ -536,14 +556,21 @@ class _Reading:
         found = {}
         for system, given in self.table(value, path).items():
             if system not in plan.systems:
-                self.refuse((*path, system), f"no system {system} in this table; there are: {near_names(system, plan.systems)}.")
+                self.refuse(
+                    (*path, system), f"no system {system} in this table; there are: {near_names(system, plan.systems)}."
+                )
             if not isinstance(given, Mapping):
                 if len(columns) != 1:
-                    self.refuse((*path, system), f"{system} has {len(columns)} columns; write {path[-1]}.{system}.\"{columns[0]}\" = …")
+                    self.refuse(
+                        (*path, system),
+                        f'{system} has {len(columns)} columns; write {path[-1]}.{system}."{columns[0]}" = …',
+                    )
                 given = {columns[0]: given}
             for column, number in given.items():
                 if column not in columns:
-                    self.refuse((*path, system, column), f"no column {column}; there are: {near_names(column, columns)}.")
+                    self.refuse(
+                        (*path, system, column), f"no column {column}; there are: {near_names(column, columns)}."
+                    )
                 found[system, column] = self.number(number, (*path, system, column))
         return found
 

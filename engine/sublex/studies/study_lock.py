@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +48,9 @@ def first_lock(study: Study) -> str:
     return to_yaml({"lock": VERSION, "study": study.title, "finished": False})
 
 
-def lock_of(work: Work, result: StudyResult, indexes: Mapping[str, Index], asked: Mapping[str, Asked]) -> dict[str, Any]:
+def lock_of(
+    work: Work, result: StudyResult, indexes: Mapping[str, Index], asked: Mapping[str, Asked]
+) -> dict[str, Any]:
     """Return the content of the lock of a study that has finished."""
     study = work.study
     return {
@@ -89,7 +92,11 @@ def _plugins(work: Work) -> dict[str, str]:
     for step in (*work.kept, *work.done):
         kind, _, name = step.partition(" ")
         record = work.store.record(kind, name) if kind in ("index", "fit", "run") else None
-        found |= {key: str(value) for key, value in _of(record.identity if record else {}, "code").items() if key not in packages}
+        found |= {
+            key: str(value)
+            for key, value in _of(record.identity if record else {}, "code").items()
+            if key not in packages
+        }
     return dict(sorted(found.items()))
 
 
@@ -123,10 +130,8 @@ def _seconds(work: Work) -> dict[str, float]:
 def machine() -> str:
     """Return the machine in words, such as "x86_64, 2 cores, 8 GB of memory, Linux"."""
     memory = ""
-    try:
+    with suppress(OSError, ValueError):
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB of memory"
-    except (OSError, ValueError):
-        pass
     return f"{platform.machine()}, {os.cpu_count()} cores{memory}, {platform.system()}"
 
 

@@ -14,9 +14,7 @@ Path = tuple[str, ...]
 _AT = re.compile(r" \((?:at line (\d+), column \d+|at end of document)\)$")
 _TWICE = ("Cannot overwrite a value", "Cannot declare", "Cannot mutate")
 # Strings of TOML, the long ones first.
-_STRING = re.compile(
-    r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'", re.DOTALL
-)
+_STRING = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}|' r"'''.*?'{3,5}|" r'"(?:[^"\\\n]|\\.)*"|' r"'[^'\n]*'", re.DOTALL)
 
 
 class Toml(NamedTuple):

@@ -21,7 +21,9 @@ def key(name: str) -> str:
 
 def text(value: str) -> str:
     """Return a text as TOML writes it."""
-    return '"' + "".join(_ESCAPES.get(char, char if char.isprintable() else f"\\U{ord(char):08x}") for char in value) + '"'
+    return (
+        '"' + "".join(_ESCAPES.get(char, char if char.isprintable() else f"\\U{ord(char):08x}") for char in value) + '"'
+    )
 
 
 def value(given: object) -> str:
