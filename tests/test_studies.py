@@ -682,3 +682,65 @@ def test_the_exit_code_says_that_a_system_failed(command, study):
     code, _, said = command("study", "none.toml")
     assert code == 2 and said.count("\n") == 1 and "none.toml" in said
     assert command("study", str(study()), "--plan", "--check").code == 2
+
+
+def test_a_comparison_is_saved_as_a_study_that_has_its_figures(demo, tmp_path):
+    for source in (TOPICS, QRELS):
+        shutil.copy(source, tmp_path)
+    demo("run", "demo", "topics.trec", "-r", "DPH", "-o", "dph.run", "-k", "9")
+    options = [
+        "-k",
+        "9",
+        "-m",
+        "P@5",
+        "-m",
+        "AP",
+        "--test",
+        "wilcoxon",
+        "--alpha",
+        "0.1",
+        "--by",
+        "length",
+        "--groups",
+        "2",
+    ]
+    options += ["--fields", "title+desc", "--profile", "terrier", "--save-study", "saved.toml", "--format", "json"]
+    words = ("compare", "demo", "topics.trec", "qrels.txt", "dph.run", "-r", "BM25", "-r", "BM25 >> RM3 >> BM25")
+    code, output, said = demo(*words, *options)
+    assert code == 0
+    found = re.search(r"saved.toml is written; to run it: sublex (.*)", said)
+    again = demo(*found[1].split(), "--format", "json")
+    assert again.code == 0
+    systems = json.loads(again.output)["topics"]["demo"]["systems"]
+    assert [each["measures"] for each in systems] == [each["measures"] for each in json.loads(output)["systems"]]
+    assert read_study("saved.toml").compare == study_file.ComparePlan(
+        ("P@5", "AP"), "wilcoxon", "holm", 0.1, 0, 9, ("length",), 2
+    )
+    code, _, said = demo("compare", "qrels.txt", "dph.run", "--save-study", "no.toml")
+    assert code == 2 and "A study needs an index" in said and not Path("no.toml").exists()
+    Path("mine.toml").write_text("mine")
+    words = ("compare", "demo", "topics.trec", "qrels.txt", "-r", "BM25", "--save-study")
+    assert (
+        demo(*words, "mine.toml").code == 2
+        and demo(*words, "x.txt").code == 2
+        and Path("mine.toml").read_text() == "mine"
+    )
+
+
+def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch):
+    from sublex.shell.commands import built_in
+    from sublex.shell.session import Session
+    from sublex.shell.settings import Settings
+
+    monkeypatch.chdir(tmp_path)
+    session = Session(lambda: index, index.path, built_in(), Settings())
+    with pytest.raises(InputError, match="There are no topics"):
+        session.run(":to-study s.toml")
+    session.run(f":topics {TOPICS}")
+    session.run(f":qrels {QRELS}")
+    session.run(":compare -m P@5 BM25 PL2")
+    session.run(":to-study s.toml")
+    asked = read_study("s.toml")
+    assert list(asked.systems) == ["BM25", "PL2"] and asked.compare.measures == ("P@5",)
+    found = engine.study("s.toml", allow=[TOPICS.parent])
+    assert found.value("demo", "PL2", "P@5") == engine.compare(index, TOPICS, QRELS, ["PL2"], "P@5").mean("P@5")[0]

@@ -55,10 +55,15 @@ def system_names(expressions: Sequence[str]) -> dict[str, str]:
 
 def write_study(file: str, content: str, overwrite: bool = False) -> None:
     """Write a study file. Raise InputError for a file that is there and was written or changed by somebody."""
-    if not file.endswith(".toml"):
-        raise InputError(f"{file} does not end in .toml; a study is a file in TOML.")
-    expect_output(file, overwrite)
+    check_study_path(file, overwrite)
     try:
         replace_file(Path(file), sealed(content, LINE))
     except OSError as error:
         raise InputError(f"Cannot write {file}: {error.strerror}; choose another place.") from None
+
+
+def check_study_path(file: str, overwrite: bool = False) -> None:
+    """Raise InputError for a path at which no study may be written."""
+    if not file.endswith(".toml"):
+        raise InputError(f"{file} does not end in .toml; a study is a file in TOML.")
+    expect_output(file, overwrite)

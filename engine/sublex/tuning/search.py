@@ -93,7 +93,13 @@ def tune(
 
 
 def settings_of(
-    index: Index, expression: str | Expression, search: str, steps: int, samples: int, seed: int, profile: str | None = None
+    index: Index,
+    expression: str | Expression,
+    search: str,
+    steps: int,
+    samples: int,
+    seed: int,
+    profile: str | None = None,
 ) -> list[Expression]:
     """Return the resolved expressions of the settings that `tune` tries, and of the defaults if these can run."""
     composer, defaults = Composer(index.snapshot), profiles.profile(profile or index.profile).defaults
