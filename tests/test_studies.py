@@ -219,6 +219,62 @@ def test_an_index_that_is_named_by_its_path_is_read_and_never_changed(study, ind
     assert "run demo/PL2" in engine.study(file, allow=[tmp_path / "demo"]).done
 
 
+def test_a_published_order_holds_unless_a_pair_is_inverted_significantly(study):
+    from scipy.stats import ttest_rel
+
+    text = """
+poor = "BM25(k1=0)"
+[compare]
+measures = ["AP", "R@1000"]
+alpha = 0.1
+[claims.holds]
+title = "Feedback finds more"
+higher = ["feedback"]
+lower = ["BM25", "PL2", "poor"]
+measure = "R@1000"
+source = "table 1"
+[claims.fails]
+higher = ["BM25", "PL2"]
+lower = ["feedback"]
+measure = "R@1000"
+[claims.open]
+higher = ["PL2"]
+lower = ["BM25"]
+[claims.missing]
+higher = ["BM25"]
+lower = ["none"]
+[untested.rest]
+title = "The rest"
+why = "the data are licensed"
+"""
+    file = study(f"differs = 'The data.'\n{MINIMAL}feedback = 'BM25 >> RM3 >> BM25'\nnone = 'nothing'{text}")
+    with pytest.warns(engine.SublexWarning):
+        found = engine.study(file)
+    holds, fails, left, missing = found.claims
+    verdicts = [claim.verdict for claim in found.claims]
+    assert verdicts == ["same order", "disagrees", "same order", "not measured"]
+    scores = {each.name: each.values for each in found["demo"].systems}
+    p = [ttest_rel(scores[name][:, 1], scores["feedback"][:, 1]).pvalue for name in ("BM25", "PL2")]
+    # Holm: the smaller p counts twice, and the larger one at least as much.
+    low, high = min(1, 2 * min(p)), max(min(1, 2 * min(p)), max(p))
+    assert sorted(order.corrected for order in fails.orders) == pytest.approx([low, high])
+    assert [order.difference for order in fails.orders] == pytest.approx(
+        [scores[name][:, 1].mean() - scores["feedback"][:, 1].mean() for name in ("BM25", "PL2")]
+    )
+    assert len(fails.inversions) == 2 and left.orders[0].difference < 0 and not left.inversions
+    rows = found.claims_table().rows
+    assert rows[0] == ["Feedback finds more", "table 1", "R@1000", "3 of 3", "0", "same order"]
+    assert rows[-1][0] == "The rest" and rows[-1][-1] == "not testable: the data are licensed"
+    page = (found.folder / "report.html").read_text()
+    assert "Feedback finds more" in page and "The data." in page and "the data are licensed" in page
+    assert found.lock["claims"] == {
+        "holds": "same order",
+        "fails": "disagrees",
+        "open": "same order",
+        "missing": "not measured",
+    }
+
+
 # What runs again.
 
 
@@ -491,6 +547,9 @@ MISTAKES = {
     MINIMAL + "[tables.t]\ntolerance = 1\npublished.BM25.APP = 0.4\n": r"line 12: no column APP; there are: AP",
     MINIMAL + "[tables.t]\nexpected.BM25 = 0.4\n": r"line 11: BM25 has 8 columns; write",
     MINIMAL + "[plots.p]\nx = {BM25 = 1}\n": r"line 10: \[plots.p\] needs x, a number for each of two systems",
+    MINIMAL + '[claims.c]\nhigher = ["BM25"]\n': r"line 10: \[claims.c\] has no lower",
+    MINIMAL + '[claims.c]\nhigher = ["BM25"]\nlower = ["BM25"]\n': "line 12: BM25 cannot be above itself",
+    MINIMAL + "[untested.u]\ntitle = 'x'\n": r"line 10: \[untested.u\] has no why",
     MINIMAL + 'other = {run = "a.run", expression = "BM25"}\n': "line 10: other is neither an expression nor a run",
     MINIMAL + 'other = {expression = "BM25", on = 3}\n': r"line 10: \[systems.other\] has no key on",
     "[systems]\nBM25 = 'BM25'\n": r"study.toml: \[topics\] is empty or missing; write file",
@@ -744,3 +803,20 @@ def test_the_shell_writes_its_comparison_as_a_study(index, tmp_path, monkeypatch
     assert list(asked.systems) == ["BM25", "PL2"] and asked.compare.measures == ("P@5",)
     found = engine.study("s.toml", allow=[TOPICS.parent])
     assert found.value("demo", "PL2", "P@5") == engine.compare(index, TOPICS, QRELS, ["PL2"], "P@5").mean("P@5")[0]
+
+
+def test_papers_have_studies_that_can_be_read():
+    from sublex.studies.papers_shipped import papers, study_file_of
+
+    for paper in papers():
+        for quick in (False, True):
+            asked = read_study(study_file_of(paper, quick))
+            assert asked.claims and asked.untested and asked.differs and asked.systems
+    with pytest.raises(InputError, match="No study of the paper ficher; did you mean fisher"):
+        study_file_of("ficher", False)
+
+
+@pytest.mark.slow
+def test_the_quick_study_of_a_paper_has_the_figures_that_it_expects(command, collections):
+    code, output, said = command("reproduce", "fisher", "--quick", "--check", "--collections", str(collections))
+    assert code == 0 and re.match(r"No figure moved, of \d+; compared with the expected figures", output), output + said

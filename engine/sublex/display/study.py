@@ -51,6 +51,15 @@ def _as_json(result: StudyResult) -> dict[str, Any]:
         },
         "published": beside(result.published),
         "expected": beside(result.expected),
+        "claims": [
+            {
+                "name": each.plan.name, "title": each.plan.title, "source": each.plan.source, "verdict": each.verdict,
+                "pairs": [order._asdict() for order in each.orders], "missing": each.missing,
+            }
+            for each in result.claims
+        ],
+        "untested": [dict(each.__dict__) for each in result.study.untested],
+        "differs": result.study.differs,
         "done": result.done,
         "kept": result.kept,
         "seconds": result.seconds,

@@ -61,7 +61,7 @@ SECTIONS = {
     "Evaluate rankings": {
         "eval": "evaluating:measure", "compare": "evaluating", "disagree": "disagreeing", "pool": "pooling",
         "tune": "evaluating", "lint": "linting",
-        "study": "studying", "study new": "studying:new",
+        "study": "studying", "study new": "studying:new", "reproduce": "studying",
     },
     "Fit models": {
         "fit": "fitting", "card": "fitting", "forget": "fitting", "encode": "fitting", "label": "labelling",

@@ -296,7 +296,7 @@ def compare(
         context.give_queries(queries)
     index = context.index if context.has_index else None
     saved = Compared(
-        index and index.path, topics.path if topics else "", judgements.path, rankers, paths,
+        index.path if index else None, topics.path if topics else "", judgements.path, rankers, paths,
         "+".join(topics.used) if topics else "", contradictions, language, collapse, profile,
         {"measures": names, "test": test, "correction": correction, "alpha": alpha, "seed": seed, "k": k, "by": by, "groups": groups},
     )  # fmt: skip

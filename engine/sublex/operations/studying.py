@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 from sublex.errors import InputError
@@ -65,6 +66,41 @@ def study(
     if check:
         return checked(*check_study(asked, store, places, context.registry, context, threads(workers)))
     return shown(run_study(asked, store, places, context.registry, context, threads(workers)))
+
+
+@operation(needs=Needs.NOTHING, faces=("cli",), forms=FIGURES)
+def reproduce(
+    context: Context,
+    paper: Annotated[str, positional("PAPER")],
+    collections: Annotated[str | None, option(metavar="DIR", completes="file", shown="$SUBLEX_COLLECTIONS")] = None,
+    out: Annotated[str | None, option(metavar="DIR", completes="file", shown="PAPER-study")] = None,
+    quick: bool = False,
+    plan: bool = False,
+    check: bool = False,
+    workers: Workers = None,
+) -> Shown:
+    """Run the study of a paper, which comes with Sublex, and say which of its results hold.
+
+    Each result that open data can test becomes a row with a verdict: as published, same order, or disagrees. The others say
+    why they cannot be tested. PAPER is fisher. The study is like any other: it resumes, and leaves a folder.
+
+    Args:
+        collections: The folder of collections, such as cranfield/docs.trec, with topics.trec and qrels.txt beside it.
+        out: The folder of the results.
+        quick: Run a smaller study, on fewer collections.
+        plan: Only say what the study reads, what it would do, and about how long and how big that is.
+        check: Run all of it again, and say which figures moved beyond their tolerance; the exit code is 1 if any did.
+
+    Examples:
+        sublex reproduce fisher --collections collections --quick --plan
+    """
+    from sublex.studies.papers_shipped import study_file_of
+
+    file, folder = study_file_of(paper, quick), collections or os.environ.get("SUBLEX_COLLECTIONS")
+    if not folder:
+        raise InputError("Name the folder of the collections by --collections, or by $SUBLEX_COLLECTIONS.")
+    place = out or f"{file.stem}-study"
+    return study(context, file=str(file), out=place, plan=plan, check=check, collections=folder, workers=workers)
 
 
 @operation(name="study new", needs=Needs.NOTHING, faces=("cli",), forms=("table",))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sublex.contracts.base import NO_FIELDS
 from sublex.errors import InputError
 from sublex.studies.new_study import place
 from sublex.studies.study_file import NAME, ComparePlan
@@ -20,7 +21,7 @@ class Compared(NamedTuple):
     `profile` is that of all expressions. `options` are named as in the table [compare] of a study.
     """
 
-    index: Path | None
+    place: Path | None
     topics: str
     qrels: str
     rankers: Sequence[str]
@@ -30,12 +31,12 @@ class Compared(NamedTuple):
     language: str = "plain"
     collapse: str = ""
     profile: str | None = None
-    options: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = NO_FIELDS
 
 
 def check_savable(compared: Compared) -> None:
     """Raise InputError for a comparison that no study can say."""
-    if compared.index is None or not compared.topics or not compared.qrels:
+    if compared.place is None or not compared.topics or not compared.qrels:
         raise InputError(
             "A study needs an index, and files of topics and judgements; compare INDEX TOPICS QRELS to save one."
         )
@@ -44,8 +45,8 @@ def check_savable(compared: Compared) -> None:
 def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
     """Return the text of a study that makes a comparison again, and the sentence that says how to run it."""
     check_savable(compared)
-    assert compared.index is not None
-    folder, name = Path(os.path.abspath(file)).parent, compared.index.name
+    assert compared.place is not None
+    folder, name = Path(os.path.abspath(file)).parent, compared.place.name
     name = name if NAME.fullmatch(name) else "index"
     about = {
         "fields": compared.fields,
@@ -65,7 +66,7 @@ def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
     content = "\n".join(
         [
             f"# A comparison as a study. Paths begin in the folder of this file.\ntitle = {text(Path(file).stem)}\n",
-            table("indexes", {name: place(folder, str(compared.index))}),
+            table("indexes", {name: place(folder, str(compared.place))}),
             table("topics", topics),
             "# The first system is the baseline.",
             _systems(compared, folder),
@@ -73,7 +74,7 @@ def study_of_comparison(file: str, compared: Compared) -> tuple[str, str]:
         ]
     )
     outside = [os.path.dirname(path) for path in (*topics.values(), *compared.runs) if os.path.isabs(path)]
-    outside += [str(place(folder, str(compared.index)))] if os.path.isabs(place(folder, str(compared.index))) else []
+    outside += [str(place(folder, str(compared.place)))] if os.path.isabs(place(folder, str(compared.place))) else []
     step = Step("study", file, allow=tuple(dict.fromkeys(outside)) or None)
     return content, Message(f"{file} is written; to run it: ", step)
 

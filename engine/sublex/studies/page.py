@@ -42,6 +42,7 @@ def study_page(result: StudyResult) -> str:
     plots = [(plan, text) for plan in result.study.plots if (text := _plot(result, plan))]
     return environment.get_template("study.html").render(
         study=result.study, overview=parts_html([result.overview()]) if len(sets) > 1 else "", sets=sets, tables=tables, plots=plots,
+        claims=[parts_html([part]) for part in result.claim_parts()],
         legend={plan.name: _legend(plan) for plan, _ in plots}, facts=_facts(result), provenance=_provenance(result.lock),
         file=result.study.text,
     )  # fmt: skip

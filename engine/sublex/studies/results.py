@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +15,10 @@ from sublex.errors import InputError
 from sublex.forms.frames import data_frame
 from sublex.forms.parts import InParts, Part
 from sublex.forms.tables import Table
-from sublex.studies.study_file import Study, TablePlan
+from sublex.statistics.corrections import CORRECTIONS
+from sublex.statistics.sentences import p_cell
+from sublex.statistics.significance import t
+from sublex.studies.study_file import ClaimPlan, Study, TablePlan
 from sublex.tools.hints import resolve_hints
 from sublex.tools.messages import counted, near_names
 
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 
 # Verdicts on a published figure, by whether ours is within the tolerance, above or below it.
 AS_PUBLISHED, ABOVE, BELOW, MISSING = "as published", "higher", "lower", "not measured"
+# Verdicts on a published order of systems.
+SAME_ORDER, DISAGREES, UNTESTED = "same order", "disagrees", "not testable"
 
 
 class SystemResult(NamedTuple):
@@ -82,6 +88,37 @@ class Figure(NamedTuple):
         if self.value is None:
             return MISSING
         return AS_PUBLISHED if self.is_within else ABOVE if self.value > self.other else BELOW
+
+
+class Order(NamedTuple):
+    """Two systems on a set of topics, of which the first should be above: the difference of their means, and its corrected p."""
+
+    topics: str
+    higher: str
+    lower: str
+    difference: float
+    corrected: float
+
+
+class Claim(NamedTuple):
+    """A published order, and our differences. `level` is the significance level; `missing` are systems that were not measured."""
+
+    plan: ClaimPlan
+    orders: tuple[Order, ...]
+    level: float
+    missing: tuple[str, ...]
+
+    @property
+    def inversions(self) -> list[Order]:
+        """The pairs in which the lower system is significantly above the other one."""
+        return [each for each in self.orders if each.difference < 0 and each.corrected <= self.level]
+
+    @property
+    def verdict(self) -> str:
+        """What our runs say of the order: there is no significant inversion, or there is one."""
+        if self.missing or not self.orders:
+            return MISSING
+        return DISAGREES if self.inversions else SAME_ORDER
 
 
 @dataclass(eq=False)
@@ -147,6 +184,57 @@ class StudyResult(InParts):
     def expected(self) -> list[Figure]:
         """Our figures beside those that the study expects."""
         return self._figures("expected")
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """The published orders of systems, each with our differences.
+
+        Every pair is tested by a paired t test; p is corrected by Holm for all pairs and topics of a claim.
+        """
+        return [self._claim(plan) for plan in self.study.claims]
+
+    def _claim(self, plan: ClaimPlan) -> Claim:
+        missing = [
+            f"{topics}: {name}"
+            for topics in plan.topics
+            for name in (*plan.higher, *plan.lower)
+            if not self[topics].system(name)
+        ]
+        found, p = [], []
+        for topics in plan.topics if not missing else ():
+            place = self[topics].measures.index(plan.measure)
+            scores = {each.name: each.values[:, place] for each in self[topics].systems if not each.failure}
+            for higher, lower in product(plan.higher, plan.lower):
+                a, b = scores[higher], scores[lower]
+                found.append(Order(topics, higher, lower, float(a.mean() - b.mean()), 1.0))
+                p.append(float(t(a, b)))
+        corrected = CORRECTIONS["holm"](np.array(p)) if p else []
+        orders = tuple(each._replace(corrected=float(value)) for each, value in zip(found, corrected, strict=True))
+        return Claim(plan, orders, self.study.compare.alpha, tuple(missing))
+
+    def claims_table(self) -> Table | None:
+        """Return the published orders and the results that cannot be tested as a table of verdicts; None without any."""
+        rows = []
+        for each in self.claims:
+            kept = sum(order.difference > 0 for order in each.orders)
+            counts = f"{kept} of {len(each.orders)}", str(len(each.inversions))
+            rows.append([each.plan.title, each.plan.source, each.plan.measure, *counts, each.verdict])
+        rows += [[each.title, each.source, "-", "-", "-", f"{UNTESTED}: {each.why}"] for each in self.study.untested]
+        head = ["published", "source", "measure", "pairs in order", "significant inversions", "verdict"]
+        return Table(head, rows, 2) if rows else None
+
+    def claim_parts(self) -> list[Part]:
+        """Return the verdicts on published orders, the inversions, and what differs from the published experiment, as parts."""
+        inverted = tuple(
+            f"{each.plan.title}: on {order.topics}, {order.lower} is above {order.higher} by {-order.difference:.4f} "
+            f"(corrected p {p_cell(order.corrected)})."
+            for each in self.claims
+            for order in each.inversions
+        )
+        missing = tuple(
+            f"{each.plan.title}: no figure of {', '.join(each.missing)}." for each in self.claims if each.missing
+        )
+        return [part for part in (self.claims_table(), inverted, missing, self.study.differs) if part]
 
     def table(self, plan: TablePlan) -> Table:
         """Return a table of the study: systems by columns, the best of each column in bold."""
@@ -218,6 +306,7 @@ class StudyResult(InParts):
             ]
         for plan in self.study.tables:
             found += self.table_parts(plan)
+        found += self.claim_parts()
         return [*found, tuple(self.failures)]
 
     # Frames.

@@ -155,6 +155,32 @@ class PlotPlan:
 
 
 @dataclass(frozen=True)
+class ClaimPlan:
+    """An order that somebody published: each of the systems `higher` is above each of the systems `lower` by a measure.
+
+    Several runs of a model with different seeds are several systems.
+    """
+
+    name: str
+    title: str
+    higher: tuple[str, ...]
+    lower: tuple[str, ...]
+    measure: str
+    topics: tuple[str, ...]
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class UntestedPlan:
+    """A published result that the study cannot test, and why."""
+
+    name: str
+    title: str
+    why: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class Study:
     """A study as its file describes it. `where` begins a message about a key of the file, which it takes as a path."""
 
@@ -168,6 +194,9 @@ class Study:
     tune: TunePlan
     tables: tuple[TablePlan, ...]
     plots: tuple[PlotPlan, ...]
+    claims: tuple[ClaimPlan, ...]
+    untested: tuple[UntestedPlan, ...]
+    differs: tuple[str, ...]
     tolerance: float
     folder: Path
     file: str = ""
@@ -331,6 +360,9 @@ class _Reading:
             tune=self._tune(data.get("tune", {})),
             tables=self._tables(data.get("tables", {}), systems, topics, compare),
             plots=self._plots(data.get("plots", {}), systems, topics, compare),
+            claims=self._claims(data.get("claims", {}), systems, topics, compare),
+            untested=self._untested(data.get("untested", {})),
+            differs=self.texts(data["differs"], ("differs",)) if "differs" in data else (),
             tolerance=self.number(check.get("tolerance", TOLERANCE), ("check", "tolerance"), 0),
             folder=folder,
             file=file,
@@ -574,6 +606,45 @@ class _Reading:
                 found[system, column] = self.number(number, (*path, system, column))
         return found
 
+    def _claims(
+        self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan
+    ) -> tuple[ClaimPlan, ...]:
+        table = self.table(given, ("claims",))
+        self.names(table, ("claims",))
+        found = []
+        for name, value in table.items():
+            path = ("claims", name)
+            own = self.table(value, path, tuple(key for key in ClaimPlan.__dataclass_fields__ if key != "name"))
+            sides = []
+            for side in ("higher", "lower"):
+                if side not in own:
+                    self.refuse(path, f'[{".".join(path)}] has no {side}; add {side} = ["…"], the names of systems.')
+                sides.append(self.known(own[side], (*path, side), "system", list(systems)))
+            if both := set(sides[0]) & set(sides[1]):
+                self.refuse((*path, "lower"), f"{min(both)} cannot be above itself; name it on one side.")
+            measures = self._measures(own.get("measure", compare.measures[0]), (*path, "measure"), compare)
+            found.append(
+                ClaimPlan(
+                    name,
+                    self.text(own, path, "title", name),
+                    *sides,
+                    measures[0],
+                    self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
+                    self.text(own, path, "source", ""),
+                )
+            )
+        return tuple(found)
+
+    def _untested(self, given: Any) -> tuple[UntestedPlan, ...]:
+        table = self.table(given, ("untested",))
+        found = []
+        for name, value in table.items():
+            path = ("untested", name)
+            own = self.table(value, path, ("title", "why", "source"))
+            texts = self.text(own, path, "title", name), self.text(own, path, "why"), self.text(own, path, "source", "")
+            found.append(UntestedPlan(name, *texts))
+        return tuple(found)
+
     def _plots(
         self, given: Any, systems: Mapping[str, Any], topics: Mapping[str, Any], compare: ComparePlan
     ) -> tuple[PlotPlan, ...]:
@@ -615,5 +686,8 @@ _TABLES = {
     "tune": "",
     "tables": "",
     "plots": "",
+    "claims": "",
+    "untested": "",
+    "differs": "",
     "check": "",
 }

@@ -79,6 +79,7 @@ def lock_of(
         "figures": {
             each.name: {system.name: dict(system.means) for system in each.systems if not system.failure} for each in result.sets
         },
+        "claims": {claim.plan.name: claim.verdict for claim in result.claims},
         "failures": result.failures,
         "machine": machine(),
         "seconds": {"this run": round(result.seconds, 2), **_seconds(work)},
