@@ -250,7 +250,7 @@ why = "the data are licensed"
     file = study(f"differs = 'The data.'\n{MINIMAL}feedback = 'BM25 >> RM3 >> BM25'\nnone = 'nothing'{text}")
     with pytest.warns(engine.SublexWarning):
         found = engine.study(file)
-    holds, fails, left, missing = found.claims
+    _, fails, left, _ = found.claims
     verdicts = [claim.verdict for claim in found.claims]
     assert verdicts == ["same order", "disagrees", "same order", "not measured"]
     scores = {each.name: each.values for each in found["demo"].systems}

@@ -29,9 +29,9 @@ def study(
     download: bool = False,
     workers: Workers = None,
 ) -> Shown:
-    """Run a study, an experiment in one file, and leave its runs, measures, report and lock in one folder.
+    """Run a study, an experiment in one file.
 
-    FILE names collections, topics, systems and tables. Results that are there already are kept, so a study that was killed goes
+    FILE names collections, topics, systems and tables. Runs, measures, a report and a lock go to one folder. Results that are there already are kept, so a study that was killed goes
     on, and a changed line runs again what depends on it. If a system fails, the others are run all the same, and the exit code
     is 2. A study reads files below its own folder alone, unless you allow more.
 
@@ -79,9 +79,9 @@ def reproduce(
     check: bool = False,
     workers: Workers = None,
 ) -> Shown:
-    """Run the study of a paper, which comes with Sublex, and say which of its results hold.
+    """Run the study of a paper, and say which of its results hold.
 
-    Each result that open data can test becomes a row with a verdict: as published, same order, or disagrees. The others say
+    The study comes with Sublex. Each result that open data can test becomes a row with a verdict: as published, same order, or disagrees. The others say
     why they cannot be tested. PAPER is fisher. The study is like any other: it resumes, and leaves a folder.
 
     Args:

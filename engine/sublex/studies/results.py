@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
@@ -208,7 +208,7 @@ class StudyResult(InParts):
                 a, b = scores[higher], scores[lower]
                 found.append(Order(topics, higher, lower, float(a.mean() - b.mean()), 1.0))
                 p.append(float(t(a, b)))
-        corrected = CORRECTIONS["holm"](np.array(p)) if p else []
+        corrected: Iterable[float] = CORRECTIONS["holm"](np.array(p)) if p else []
         orders = tuple(each._replace(corrected=float(value)) for each, value in zip(found, corrected, strict=True))
         return Claim(plan, orders, self.study.compare.alpha, tuple(missing))
 

@@ -627,7 +627,8 @@ class _Reading:
                 ClaimPlan(
                     name,
                     self.text(own, path, "title", name),
-                    *sides,
+                    sides[0],
+                    sides[1],
                     measures[0],
                     self.known(own.get("topics"), (*path, "topics"), "topics", list(topics)),
                     self.text(own, path, "source", ""),
