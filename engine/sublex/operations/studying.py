@@ -44,7 +44,7 @@ def study(
         download: Let the study read data sets of ir_datasets, which may be downloaded.
 
     Examples:
-        sublex study new animals.toml --documents documents.jsonl --topics topics.trec --qrels qrels.txt
+        sublex study new animals.toml --topics topics.trec
         sublex study animals.toml --plan
         sublex study animals.toml
         sublex study animals.toml --check
@@ -126,7 +126,7 @@ def new(
         rankers: A system; may be given several times.
 
     Examples:
-        sublex study new animals.toml --documents documents.jsonl --topics topics.trec --qrels qrels.txt
+        sublex study new animals.toml --topics topics.trec
     """
     from sublex.studies.new_study import new_study
     from sublex.studies.write_study import write_study
